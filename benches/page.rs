@@ -12,7 +12,7 @@ use std::sync::Arc;
 use criterion::{Criterion, criterion_group, criterion_main};
 use support::History;
 use tokio::runtime::Runtime;
-use watchkeeper::bench::history::generator::{Profile, Series};
+use watchkeeper::bench::history::generator::{CheckProfile, ResultSeries};
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
@@ -22,9 +22,9 @@ use watchkeeper::model::location::LocationCode;
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::store::Databases;
 use watchkeeper::store::history::append;
-use watchkeeper::store::history::checks::{CheckFilter, Position, page};
+use watchkeeper::store::history::checks::{CheckFilter, CheckPosition, page};
 use watchkeeper::store::history::locations::LocationNumbers;
-use watchkeeper::store::history::segments::Retention;
+use watchkeeper::store::history::segments::RetentionClass;
 
 const SERVICES: i64 = 500;
 const RESULTS: i64 = 60;
@@ -68,7 +68,7 @@ fn reading_a_long_history(criterion: &mut Criterion) {
     };
     measure("the newest 50 of 390,000 checks", &CheckFilter::default(), PAGE, PAGE);
     let far = read(&CheckFilter::default(), 1_000 * PAGE).pop().unwrap();
-    let before = Some(Position { checked_at: far.checked_at, probe: far.probe });
+    let before = Some(CheckPosition { checked_at: far.checked_at, probe: far.probe });
     let page_1_000 = CheckFilter { before, ..CheckFilter::default() };
     measure("page 1,000 of 390,000 checks", &page_1_000, PAGE, PAGE);
     let only_down = CheckFilter { statuses: vec![CheckStatus::Down], ..CheckFilter::default() };
@@ -82,9 +82,11 @@ async fn fill(databases: &Databases) -> usize {
     let numbers = LocationNumbers::ensure(&transaction, &codes).await.unwrap();
     transaction.commit().await.unwrap();
     let start = Timestamp::from_ms(START_MS);
-    let mut series: Vec<_> =
-        (0..).zip(&codes).map(|(seed, _)| Series::new(seed, Profile::Http, 60_000, start)).collect();
-    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+    let mut series: Vec<_> = (0..)
+        .zip(&codes)
+        .map(|(seed, _)| ResultSeries::new(seed, CheckProfile::Http, 60_000, start))
+        .collect();
+    let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
     let mut compaction =
         Compaction::new(databases.history.clone(), retention, CompactionLimits::default(), Arc::default());
     let mut down = 0;

@@ -8,12 +8,14 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use watchkeeper::clock::Timestamp;
-use watchkeeper::model::check::{CheckStatus, Measurement, Outcome, Timings};
+use watchkeeper::model::check::{CheckOutcome, CheckStatus, Measurement, PhaseTimings};
 use watchkeeper::model::quorum::majority;
-use watchkeeper::model::rules::Rules;
+use watchkeeper::model::rules::StatusRules;
 use watchkeeper::model::service::ProbeRole;
 use watchkeeper::model::verdict::Verdict;
-use watchkeeper::model::watch::{Attempt, Effect, Memory, PlannedLocation, RoundKeeper, Watch, WatchPlan};
+use watchkeeper::model::watch::{
+    CheckAttempt, PlannedLocation, RoundKeeper, WatchEffect, WatchMemory, WatchPlan, WatchState,
+};
 
 const INTERVAL_MS: i64 = 10_000;
 
@@ -26,7 +28,7 @@ fn majority_of_twenty_votes(criterion: &mut Criterion) {
 }
 
 fn due_run_and_its_result(criterion: &mut Criterion) {
-    let (mut watch, _) = Watch::begin(plan(), Memory::default(), Timestamp::from_ms(0));
+    let (mut watch, _) = WatchState::begin(plan(), WatchMemory::default(), Timestamp::from_ms(0));
     criterion.bench_function("a due run and its result", |bencher| {
         bencher.iter(|| {
             let now = watch.next_wake().unwrap();
@@ -34,16 +36,16 @@ fn due_run_and_its_result(criterion: &mut Criterion) {
             assert!(!due.is_empty());
             for attempt in due {
                 let effects = watch.finish(attempt, now, up(), now);
-                assert!(matches!(effects.first(), Some(Effect::Record(_))));
+                assert!(matches!(effects.first(), Some(WatchEffect::Record(_))));
             }
             assert_eq!(watch.verdict(), Verdict::Up);
         });
     });
 }
 
-fn runs(effects: &[Effect]) -> Vec<Attempt> {
-    let run = |effect: &Effect| match effect {
-        Effect::Run(attempt) => Some(*attempt),
+fn runs(effects: &[WatchEffect]) -> Vec<CheckAttempt> {
+    let run = |effect: &WatchEffect| match effect {
+        WatchEffect::Run(attempt) => Some(*attempt),
         _ => None,
     };
     effects.iter().filter_map(run).collect()
@@ -58,16 +60,16 @@ fn plan() -> WatchPlan {
         backoff_ms: 200,
         backoff_max_ms: 1_000,
         uncertain_interval_ms: 1_000,
-        rules: Rules::default(),
+        rules: StatusRules::default(),
         locations: [PlannedLocation { role: ProbeRole::Full, round: RoundKeeper::Watch }; 3].into(),
     }
 }
 
-fn up() -> Outcome {
-    Outcome::Measured(Measurement {
+fn up() -> CheckOutcome {
+    CheckOutcome::Measured(Measurement {
         status: CheckStatus::Up,
         response_time: None,
-        timings: Timings::default(),
+        timings: PhaseTimings::default(),
         status_code: Some(200),
         failure: None,
     })

@@ -20,21 +20,24 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::announcer::changes::Changes;
+use crate::announcer::changes::ChangeQueue;
 use crate::announcer::host_changes::HostChanges;
 use crate::announcer::ownership::Ownership;
-use crate::announcer::peers::{Answer, Asked, Changed, Counts, NobodyAnswers, Part, Peers, Question};
-use crate::announcer::stored::{After, Recent, Stored};
+use crate::announcer::peers::{
+    OwnerReplies, OwnersUnavailable, PartialReply, PeerNodes, PeerReply, PeerRequest, RequestCounter,
+    ServiceRevision,
+};
+use crate::announcer::stored::{RecentResults, ResultsReply, ResultsRequest};
 use crate::announcer::unreadable::UnreadableServices;
-use crate::engine::aggregator::Snapshot;
-use crate::engine::definition::{Definer, Definition};
+use crate::engine::aggregator::ServiceSnapshot;
+use crate::engine::definition::{DefinitionCompiler, WatchDefinition};
 use crate::engine::{Engine, EngineStopped};
 use crate::id::Id;
-use crate::model::allowance::Allowance;
+use crate::model::allowance::RateLimitDecision;
 use crate::model::check::CheckType;
-use crate::model::heartbeat::Ping;
+use crate::model::heartbeat::HeartbeatPing;
 use crate::model::node::NodeName;
-use crate::model::partition::{Partition, Partitions};
+use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::{Service, ServiceAddress, ServiceKey};
 use crate::store::heartbeats::{self, StoredHeartbeat};
 use crate::store::services::definitions::{self, OwnedService};
@@ -55,43 +58,43 @@ const AGAIN: Duration = Duration::from_millis(50);
 
 /// Applies stored services to the engine. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Announcer {
+pub struct ServiceRouter {
     /// The databases of services and their heartbeats.
     pub databases: Databases,
     /// The engine that watches those of this node.
     pub engine: Engine,
     /// Compiles the engine's definitions.
-    pub definer: Definer,
+    pub definer: DefinitionCompiler,
     /// Services whose definitions have to be sent to remote locations again.
-    pub changes: Changes,
+    pub changes: ChangeQueue,
     /// Changes of custom domains on this node.
     pub host_changes: HostChanges,
     /// The partitions of this node.
     pub ownership: Ownership,
     /// The connection to other nodes; `None` = there are none.
-    pub peers: Option<Arc<dyn Peers>>,
+    pub peers: Option<Arc<dyn PeerNodes>>,
     /// Counts requests for all nodes; `None` = each node counts its own.
-    pub counts: Option<Arc<dyn Counts>>,
+    pub counts: Option<Arc<dyn RequestCounter>>,
     /// The results that this node has stored recently, for other nodes.
-    pub stored: Arc<Stored>,
+    pub stored: Arc<RecentResults>,
     /// Services that cannot be watched because their rows cannot be read.
     pub unreadable: UnreadableServices,
 }
 
 /// A change that cannot be passed on to the engine.
 #[derive(Debug, thiserror::Error)]
-enum AnnounceError {
+enum RoutingError {
     #[error("what belongs to these services cannot be read: {0}")]
     Store(#[from] MainError),
     #[error(transparent)]
     Stopped(#[from] EngineStopped),
 }
 
-impl Announcer {
+impl ServiceRouter {
     /// Creates a router for a node that watches every service.
     #[must_use]
-    pub fn alone(databases: Databases, engine: Engine, definer: Definer) -> Self {
-        let (changes, ownership, stored) = (Changes::default(), Ownership::alone(), Arc::default());
+    pub fn alone(databases: Databases, engine: Engine, definer: DefinitionCompiler) -> Self {
+        let (changes, ownership, stored) = (ChangeQueue::default(), Ownership::alone(), Arc::default());
         let host_changes = HostChanges::default();
         Self {
             databases,
@@ -115,14 +118,15 @@ impl Announcer {
         if let Err(error) = self.apply(&owned.collect::<Vec<_>>()).await {
             tracing::error!(%error, services = services.len(), "services are not watched as they are stored");
         }
-        let changed = |service: &&Service| Changed { service: service.address(), revision: service.revision };
-        self.tell_owners(&elsewhere.iter().map(changed).collect::<Vec<_>>()).await;
+        let changed =
+            |service: &&Service| ServiceRevision { service: service.address(), revision: service.revision };
+        self.notify_owners(&elsewhere.iter().map(changed).collect::<Vec<_>>()).await;
     }
 
     /// Removes a deleted service from the engine; `revision` is its last one.
     pub async fn retire(&self, service: ServiceAddress, revision: i64) {
         if !self.ownership.is_ready(service.key) {
-            return self.tell_owners(&[Changed { service, revision }]).await;
+            return self.notify_owners(&[ServiceRevision { service, revision }]).await;
         }
         self.changes.mark(service);
         if self.engine.retire(service.id, service.key, revision).await.is_err() {
@@ -131,8 +135,8 @@ impl Announcer {
     }
 
     /// Passes a stored ping to the engine.
-    pub async fn ping(&self, service: ServiceAddress, ping: Ping) {
-        let question = |_| Question::Ping { service, ping };
+    pub async fn ping(&self, service: ServiceAddress, ping: HeartbeatPing) {
+        let question = |_| PeerRequest::Ping { service, ping };
         if self.ask_owners(&[service], |service| service.key, question, PATIENCE).await.unanswered > 0 {
             tracing::warn!(service = %service.id, "a ping is stored, and not heard yet");
         }
@@ -142,31 +146,34 @@ impl Announcer {
     ///
     /// # Errors
     /// [`NobodyAnswers`] when an owner does not answer in time.
-    pub async fn snapshots(&self, services: &[ServiceAddress]) -> Result<Vec<Snapshot>, NobodyAnswers> {
+    pub async fn snapshots(
+        &self,
+        services: &[ServiceAddress],
+    ) -> Result<Vec<ServiceSnapshot>, OwnersUnavailable> {
         let found = self.known_snapshots(services, PATIENCE).await;
         let unknown = found.iter().filter(|snapshot| snapshot.is_none()).count();
         if unknown > 0 {
-            return Err(NobodyAnswers { services: unknown });
+            return Err(OwnersUnavailable { services: unknown });
         }
         Ok(found.into_iter().flatten().collect())
     }
 
     /// Returns snapshots without a long wait: `None` for a service whose owner does not answer at once.
-    pub async fn snapshots_at_once(&self, services: &[ServiceAddress]) -> Vec<Option<Snapshot>> {
+    pub async fn snapshots_at_once(&self, services: &[ServiceAddress]) -> Vec<Option<ServiceSnapshot>> {
         self.known_snapshots(services, AT_ONCE_WITHIN).await
     }
 
     /// Requests an immediate check from each service's owner. Best effort: an owner that does not answer in time is skipped.
-    pub async fn look_at(&self, services: &[ServiceAddress]) {
+    pub async fn request_checks(&self, services: &[ServiceAddress]) {
         if !services.is_empty() {
             let key = |service: &ServiceAddress| service.key;
-            self.ask_owners(services, key, Question::LookAt, AT_ONCE_WITHIN).await;
+            self.ask_owners(services, key, PeerRequest::LookAt, AT_ONCE_WITHIN).await;
         }
     }
 
     /// Returns true if this node watches all of these.
     fn has_all(&self, services: &[ServiceAddress]) -> bool {
-        let asked: Partitions = services.iter().map(|service| Partition::of(service.key)).collect();
+        let asked: PartitionSet = services.iter().map(|service| Partition::of(service.key)).collect();
         asked.without(self.ownership.ready()).is_empty()
     }
 
@@ -174,14 +181,14 @@ impl Announcer {
         &self,
         services: &[ServiceAddress],
         patience: Duration,
-    ) -> Vec<Option<Snapshot>> {
+    ) -> Vec<Option<ServiceSnapshot>> {
         let mut found = vec![None; services.len()];
         if services.is_empty() {
             return found;
         }
-        let asked = self.ask_owners(services, |service| service.key, Question::Snapshots, patience).await;
+        let asked = self.ask_owners(services, |service| service.key, PeerRequest::Snapshots, patience).await;
         for part in asked.parts {
-            let Answer::Snapshots(snapshots) = part.answer else { continue };
+            let PeerReply::Snapshots(snapshots) = part.answer else { continue };
             for (place, snapshot) in part.places.into_iter().zip(snapshots) {
                 found[place] = Some(snapshot);
             }
@@ -190,51 +197,51 @@ impl Announcer {
     }
 
     /// Carries out a request to this node, if all its services are this node's.
-    pub async fn answer(&self, question: Question) -> Answer {
+    pub async fn answer(&self, question: PeerRequest) -> PeerReply {
         let answer = match question {
-            Question::Changed(changed) => {
+            PeerRequest::Changed(changed) => {
                 if !changed.iter().all(|changed| self.ownership.is_ready(changed.service.key)) {
-                    return Answer::NotMine;
+                    return PeerReply::NotMine;
                 }
-                self.apply_as_stored(&changed).await.map(|()| Answer::Done)
+                self.apply_as_stored(&changed).await.map(|()| PeerReply::Done)
             }
-            Question::Snapshots(services) => {
+            PeerRequest::Snapshots(services) => {
                 if !self.has_all(&services) {
-                    return Answer::NotMine;
+                    return PeerReply::NotMine;
                 }
-                self.engine.snapshots(&services).await.map(Answer::Snapshots).map_err(AnnounceError::from)
+                self.engine.snapshots(&services).await.map(PeerReply::Snapshots).map_err(RoutingError::from)
             }
-            Question::LookAt(services) => {
+            PeerRequest::LookAt(services) => {
                 if !self.has_all(&services) {
-                    return Answer::NotMine;
+                    return PeerReply::NotMine;
                 }
                 let ids = services.iter().map(|service| service.id).collect();
-                self.engine.look_at(ids).await.map(|()| Answer::Done).map_err(AnnounceError::from)
+                self.engine.check_now(ids).await.map(|()| PeerReply::Done).map_err(RoutingError::from)
             }
-            Question::Ping { service, ping } => {
+            PeerRequest::Ping { service, ping } => {
                 if !self.ownership.is_ready(service.key) {
-                    return Answer::NotMine;
+                    return PeerReply::NotMine;
                 }
-                self.engine.ping(service.id, ping).await.map(|()| Answer::Done).map_err(AnnounceError::from)
+                self.engine.ping(service.id, ping).await.map(|()| PeerReply::Done).map_err(RoutingError::from)
             }
-            Question::Count(token) => {
+            PeerRequest::Count(token) => {
                 let counts = self.counts.as_ref().filter(|_| self.ownership.watches(token));
-                Ok(counts.map_or(Answer::NotMine, |counts| {
-                    Answer::Counted(counts.count(token, self.engine.now()))
+                Ok(counts.map_or(PeerReply::NotMine, |counts| {
+                    PeerReply::Counted(counts.count(token, self.engine.now()))
                 }))
             }
-            Question::Stored(after) => Ok(Answer::Stored(self.stored.after(after))),
+            PeerRequest::Stored(after) => Ok(PeerReply::Stored(self.stored.results_after(after))),
         };
         answer.unwrap_or_else(|error| {
             tracing::warn!(%error, "a question about services cannot be answered; it comes again");
-            Answer::NotMine
+            PeerReply::NotMine
         })
     }
 
-    async fn tell_owners(&self, changed: &[Changed]) {
+    async fn notify_owners(&self, changed: &[ServiceRevision]) {
         for some in changed.chunks(AT_ONCE) {
             let told =
-                self.ask_owners(some, |changed| changed.service.key, Question::Changed, PATIENCE).await;
+                self.ask_owners(some, |changed| changed.service.key, PeerRequest::Changed, PATIENCE).await;
             if told.unanswered > 0 {
                 let services = told.unanswered;
                 tracing::warn!(
@@ -246,12 +253,13 @@ impl Announcer {
     }
 
     /// Applies these services as they are stored now, and removes deleted ones.
-    async fn apply_as_stored(&self, changed: &[Changed]) -> Result<(), AnnounceError> {
+    async fn apply_as_stored(&self, changed: &[ServiceRevision]) -> Result<(), RoutingError> {
         let keys: Vec<ServiceKey> = changed.iter().map(|changed| changed.service.key).collect();
         let found = definitions::with_keys(self.databases.main.reader(), &keys).await?;
         self.apply(&found.services).await?;
         let there = found.keys();
-        for Changed { service, revision } in changed.iter().filter(|gone| !there.contains(&gone.service.key))
+        for ServiceRevision { service, revision } in
+            changed.iter().filter(|gone| !there.contains(&gone.service.key))
         {
             self.changes.mark(*service);
             self.engine.retire(service.id, service.key, *revision).await?;
@@ -259,7 +267,7 @@ impl Announcer {
         Ok(())
     }
 
-    async fn apply(&self, services: &[OwnedService]) -> Result<(), AnnounceError> {
+    async fn apply(&self, services: &[OwnedService]) -> Result<(), RoutingError> {
         services.iter().for_each(|owned| self.changes.mark(owned.service.address()));
         for definition in self.define(services).await? {
             self.engine.apply(Arc::new(definition)).await?;
@@ -271,7 +279,7 @@ impl Announcer {
     ///
     /// # Errors
     /// When the main database fails.
-    pub async fn define(&self, services: &[OwnedService]) -> Result<Vec<Definition>, MainError> {
+    pub async fn define(&self, services: &[OwnedService]) -> Result<Vec<WatchDefinition>, MainError> {
         let heartbeats = self.heartbeats_of(services).await?;
         let definition = |owned: &OwnedService| {
             let OwnedService { service, organisation } = owned;
@@ -295,51 +303,51 @@ impl Announcer {
 }
 
 /// Requests to the owners of services.
-impl Announcer {
+impl ServiceRouter {
     /// Asks the owners of these services, each for its own; returns the answers with the indices of their services.
     async fn ask_owners<T: Clone>(
         &self,
         services: &[T],
         key: impl Fn(&T) -> ServiceKey,
-        question: impl Fn(Vec<T>) -> Question,
+        question: impl Fn(Vec<T>) -> PeerRequest,
         patience: Duration,
-    ) -> Asked {
+    ) -> OwnerReplies {
         let until = Instant::now() + patience;
         let mut open: Vec<usize> = (0..services.len()).collect();
         let mut parts = Vec::new();
         loop {
             let mut by_owner: BTreeMap<Option<NodeName>, Vec<usize>> = BTreeMap::new();
             for place in open {
-                by_owner.entry(self.owner_elsewhere(key(&services[place]))).or_default().push(place);
+                by_owner.entry(self.remote_owner(key(&services[place]))).or_default().push(place);
             }
             let asked = by_owner.into_iter().map(|(owner, places)| {
                 let question = question(places.iter().map(|place| services[*place].clone()).collect());
-                async move { Part { answer: self.ask(owner, question).await, places } }
+                async move { PartialReply { answer: self.ask(owner, question).await, places } }
             });
             let (answered, unanswered): (Vec<_>, Vec<_>) =
-                join_all(asked).await.into_iter().partition(|part| part.answer != Answer::NotMine);
+                join_all(asked).await.into_iter().partition(|part| part.answer != PeerReply::NotMine);
             parts.extend(answered);
             open = unanswered.into_iter().flat_map(|part| part.places).collect();
             let is_hopeless = self.peers.as_ref().is_none_or(|peers| !peers.are_reachable());
             if open.is_empty() || is_hopeless || Instant::now() >= until {
-                return Asked { parts, unanswered: open.len() };
+                return OwnerReplies { parts, unanswered: open.len() };
             }
             sleep(AGAIN).await;
         }
     }
 
     /// Counts a request of a token where that is counted for all nodes; `None` = on this node, or no node can be reached.
-    pub async fn count_elsewhere(&self, token: i64) -> Option<Allowance> {
-        let (owner, peers) = (self.owner_elsewhere(token)?, self.peers.as_ref()?);
-        match timeout(COUNT_TAKES, peers.ask(owner, Question::Count(token))).await {
-            Ok(Ok(Answer::Counted(allowance))) => Some(allowance),
+    pub async fn count_at_peer(&self, token: i64) -> Option<RateLimitDecision> {
+        let (owner, peers) = (self.remote_owner(token)?, self.peers.as_ref()?);
+        match timeout(COUNT_TAKES, peers.ask(owner, PeerRequest::Count(token))).await {
+            Ok(Ok(PeerReply::Counted(allowance))) => Some(allowance),
             _ => None,
         }
     }
 
     /// The other living nodes, as far as this node knows.
     #[must_use]
-    pub fn others(&self) -> Vec<NodeName> {
+    pub fn living_peers(&self) -> Vec<NodeName> {
         let Some((me, owned)) = self.ownership.member().zip(self.ownership.owned()) else {
             return Vec::new();
         };
@@ -347,15 +355,15 @@ impl Announcer {
     }
 
     /// Returns the results that another node has stored recently; `None` when it does not answer.
-    pub async fn stored_at(&self, node: NodeName, after: After) -> Option<Recent> {
-        match self.ask(Some(node), Question::Stored(after)).await {
-            Answer::Stored(recent) => Some(recent),
+    pub async fn fetch_results(&self, node: NodeName, after: ResultsRequest) -> Option<ResultsReply> {
+        match self.ask(Some(node), PeerRequest::Stored(after)).await {
+            PeerReply::Stored(recent) => Some(recent),
             _ => None,
         }
     }
 
     /// Returns the other node that owns the service; `None` = this node, or none.
-    fn owner_elsewhere(&self, service: ServiceKey) -> Option<NodeName> {
+    fn remote_owner(&self, service: ServiceKey) -> Option<NodeName> {
         if self.ownership.watches(service) {
             return None;
         }
@@ -363,11 +371,11 @@ impl Announcer {
         self.ownership.owner_of(service).filter(|owner| Some(owner) != me)
     }
 
-    async fn ask(&self, owner: Option<NodeName>, question: Question) -> Answer {
+    async fn ask(&self, owner: Option<NodeName>, question: PeerRequest) -> PeerReply {
         match (owner, &self.peers) {
             (Some(node), Some(peers)) => {
                 let asked = timeout(ANSWER_TAKES, peers.ask(node, question)).await;
-                asked.ok().and_then(Result::ok).unwrap_or(Answer::NotMine)
+                asked.ok().and_then(Result::ok).unwrap_or(PeerReply::NotMine)
             }
             _ => self.answer(question).await,
         }

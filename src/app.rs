@@ -34,35 +34,35 @@ use actix::Arbiter;
 use anyhow::Context as _;
 
 pub use crate::app::foundation::{Foundation, demand_installation};
-use crate::app::locations::Place;
+use crate::app::locations::LocalLocation;
 pub use crate::app::locations::{outbound, toolbox};
 
-use crate::announcer::Announcer;
-use crate::announcer::changes::Changes;
+use crate::announcer::ServiceRouter;
+use crate::announcer::changes::ChangeQueue;
 use crate::announcer::ownership::Ownership;
-use crate::announcer::peers::{Counts, Peers};
-use crate::app::background::{Background, BackgroundParts, Measured};
-use crate::app::bus::Joined;
-use crate::app::cluster::{Cluster, Lone};
-use crate::app::figures::Sources;
+use crate::announcer::peers::{PeerNodes, RequestCounter};
+use crate::app::background::{BackgroundParts, BackgroundTasks, MeasurementSinks};
+use crate::app::bus::BusMembership;
+use crate::app::cluster::{ClusterMembership, StandaloneNode};
+use crate::app::figures::FigureSources;
 use crate::app::first_start::{FirstStart, FolderLock};
 use crate::app::recording::{
     CompactorParts, RecorderParts, StartedCompactor, start_compactor, start_recorder,
 };
-use crate::app::remote::Remote;
+use crate::app::remote::RemoteLocations;
 use crate::backup::BackupState;
 use crate::bus::peers::BusPeers;
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::config::Config;
-use crate::engine::definition::Definer;
-use crate::engine::shard::Threads;
+use crate::engine::definition::DefinitionCompiler;
+use crate::engine::shard::ShardThreads;
 use crate::engine::{Engine, EngineParts};
-use crate::events::Hub;
-use crate::feed::News;
+use crate::events::EventHub;
+use crate::feed::ChangeSignal;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::listeners::listen_on;
-use crate::http::server::Server;
+use crate::http::server::WebServer;
 use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
@@ -73,8 +73,8 @@ use crate::record::compaction::{CompactionCounters, Compactor};
 use crate::record::fence::FenceCounters;
 use crate::record::recorder::{RecordCounters, Recorder};
 use crate::store::Databases;
-use crate::supervise::{Handle, Stop, Supervisor};
-use crate::telemetry::Collect;
+use crate::supervise::{ActorHandle, StopActor, Supervisor};
+use crate::telemetry::MetricCollector;
 use crate::timetable::wall_clock::{self, ClockMetrics};
 
 /// Time limit of a stop.
@@ -86,30 +86,30 @@ pub struct App {
     pub address: SocketAddr,
     /// The token that the first start created, and its file; `None` on later starts.
     pub first_start: Option<FirstStart>,
-    server: Server,
-    background: Background,
+    server: WebServer,
+    background: BackgroundTasks,
     engine: Engine,
-    recording: Recording,
+    recording: HistoryRecording,
     databases: Databases,
     /// The service for remote locations; `None` when everything runs in this process.
-    remote: Option<Remote>,
+    remote: Option<RemoteLocations>,
     /// Keeps this node's share of the services; `None` on a node that is alone.
-    cluster: Option<Cluster>,
+    cluster: Option<ClusterMembership>,
     /// Lock of the data folder, held until everything has stopped.
     lock: File,
 }
 
 /// The recorder and the compactor, which write the history, with their threads and shared state.
-struct Recording {
-    recorder: Handle<Recorder>,
+struct HistoryRecording {
+    recorder: ActorHandle<Recorder>,
     recorder_thread: Arbiter,
-    compactor: Handle<Compactor>,
+    compactor: ActorHandle<Compactor>,
     compactor_thread: Arbiter,
     recorded: Arc<RecordCounters>,
     compacted: Arc<CompactionCounters>,
-    news: Arc<News>,
+    news: Arc<ChangeSignal>,
     /// Subscribers to events about durable changes.
-    events: Arc<Hub>,
+    events: Arc<EventHub>,
     fenced: Arc<FenceCounters>,
     /// Counters of the watchdog's pings.
     pings: Arc<WatchdogCounters>,
@@ -119,32 +119,37 @@ struct Recording {
     backups: Arc<BackupState>,
 }
 
-impl Recording {
+impl HistoryRecording {
     /// Returns the parts that background work needs.
-    const fn measured(&self) -> Measured<'_> {
-        Measured { recorder: &self.recorder, news: &self.news, events: &self.events }
+    const fn measured(&self) -> MeasurementSinks<'_> {
+        MeasurementSinks { recorder: &self.recorder, news: &self.news, events: &self.events }
     }
 
     /// Returns the source of the operational figures.
-    fn figures(&self, engine: &Engine, remote: Option<&Remote>, cluster: Option<&Cluster>) -> Sources {
-        Sources::new(engine, &self.recorded, &self.fenced, remote, cluster)
+    fn figures(
+        &self,
+        engine: &Engine,
+        remote: Option<&RemoteLocations>,
+        cluster: Option<&ClusterMembership>,
+    ) -> FigureSources {
+        FigureSources::new(engine, &self.recorded, &self.fenced, remote, cluster)
     }
 
     /// Returns the collectors of `/metrics`.
     fn collectors(
         &self,
-        announcer: &Announcer,
+        announcer: &ServiceRouter,
         guard: &Arc<ClockGuard>,
         supervisor: &Supervisor,
-        remote: Option<&Remote>,
-        cluster: Option<&Cluster>,
-    ) -> Vec<Arc<dyn Collect>> {
+        remote: Option<&RemoteLocations>,
+        cluster: Option<&ClusterMembership>,
+    ) -> Vec<Arc<dyn MetricCollector>> {
         let clock = Arc::new(ClockMetrics(Arc::clone(guard)));
         let (recorded, compacted) = (Arc::clone(&self.recorded), Arc::clone(&self.compacted));
         let (events, kinds) = (Arc::clone(&self.events), Arc::new(supervisor.clone()));
         let (pings, told) = (Arc::clone(&self.pings), Arc::clone(&self.told));
         let backups = Arc::clone(&self.backups);
-        let always: [Arc<dyn Collect>; 11] = [
+        let always: [Arc<dyn MetricCollector>; 11] = [
             announcer.engine.counters(),
             announcer.engine.roster(),
             recorded,
@@ -158,9 +163,12 @@ impl Recording {
             Arc::new(announcer.unreadable.clone()),
         ];
         let among_others = cluster.into_iter().flat_map(|cluster| {
-            [Arc::clone(&cluster.counters) as Arc<dyn Collect>, Arc::clone(&self.fenced) as Arc<dyn Collect>]
+            [
+                Arc::clone(&cluster.counters) as Arc<dyn MetricCollector>,
+                Arc::clone(&self.fenced) as Arc<dyn MetricCollector>,
+            ]
         });
-        let elsewhere = remote.into_iter().flat_map(Remote::collectors);
+        let elsewhere = remote.into_iter().flat_map(RemoteLocations::collectors);
         always.into_iter().chain(elsewhere).chain(among_others).collect()
     }
 }
@@ -184,12 +192,12 @@ impl App {
         let recording = start_recording(&foundation, &definer, &guard, &ownership, &supervisor)?;
         let is_past_whole = past::replay(&foundation.databases, &recording.recorder).await;
         let engine = start_engine(&foundation, &definer, &places, &recording, &supervisor);
-        let announcer = Announcer::alone(foundation.databases.clone(), engine.clone(), definer);
+        let announcer = ServiceRouter::alone(foundation.databases.clone(), engine.clone(), definer);
         let announcer = among_others(announcer, ownership, bus.as_ref(), &limiter, &recording.news);
         let restored = past::restore_services(&announcer, &guard, is_past_whole).await?;
         let remote = remote::start(&foundation, bus.as_ref(), &announcer, &recording.fenced, &supervisor)?;
         let (recorder, news) = (&recording.recorder, &recording.news);
-        let cluster = Cluster::start(bus.as_ref(), &announcer, recorder, news, &supervisor);
+        let cluster = ClusterMembership::start(bus.as_ref(), &announcer, recorder, news, &supervisor);
         let state = AppState {
             base_url: foundation.config.base_url(),
             plans: PlanTable::new(&foundation.config.plans)?,
@@ -219,7 +227,7 @@ impl App {
             figures: Box::new(recording.figures(&engine, remote.as_ref(), cluster.as_ref())),
             supervisor: supervisor.clone(),
         };
-        let background = Background::start(BackgroundParts {
+        let background = BackgroundTasks::start(BackgroundParts {
             supervisor: &supervisor,
             announcer: &announcer,
             measured: recording.measured(),
@@ -227,7 +235,7 @@ impl App {
             foundation: &foundation,
             guard: &guard,
             restored,
-            lone: Lone::of(&announcer.ownership, &foundation.config),
+            lone: StandaloneNode::of(&announcer.ownership, &foundation.config),
             places: &places,
             node,
             telling: telling(&foundation, &state, &recording)?,
@@ -270,12 +278,12 @@ impl App {
             awaited.set("the engine");
             self.engine.stop().await;
             awaited.set("the recorder");
-            self.recording.recorder.send(Stop).await.context("the recorder had stopped before")?;
+            self.recording.recorder.send(StopActor).await.context("the recorder had stopped before")?;
             self.recording.recorder_thread.stop();
             awaited.set("the compactor");
             // The compactor is stopped before its thread ends: connections dropped during a compaction need the
             // thread's runtime.
-            let _ = self.recording.compactor.send(Stop).await;
+            let _ = self.recording.compactor.send(StopActor).await;
             self.recording.compactor_thread.stop();
             awaited.set("the main database");
             self.databases.main.close().await;
@@ -319,19 +327,19 @@ async fn make_ready(foundation: &Foundation, node: Id) -> anyhow::Result<Option<
     Ok(first_start)
 }
 
-fn definer(foundation: &Foundation) -> anyhow::Result<Definer> {
+fn definer(foundation: &Foundation) -> anyhow::Result<DefinitionCompiler> {
     let Foundation { config, sealer, .. } = foundation;
     let roster = Arc::new(locations::roster(config)?);
-    Ok(Definer { sealer: sealer.clone(), roster, limits: config.limits.engine.clone() })
+    Ok(DefinitionCompiler { sealer: sealer.clone(), roster, limits: config.limits.engine.clone() })
 }
 
 /// Sets up outbound notifications.
 fn telling(
     foundation: &Foundation,
     state: &AppState,
-    recording: &Recording,
-) -> anyhow::Result<telling::Telling> {
-    Ok(telling::Telling {
+    recording: &HistoryRecording,
+) -> anyhow::Result<telling::NotifierParts> {
+    Ok(telling::NotifierParts {
         courier: notify::courier(state, &recording.told),
         notices: notices::notices(foundation, state, recording),
         watchdog: watchdog::watchdog(foundation, state.readiness(), recording)?,
@@ -341,9 +349,9 @@ fn telling(
 
 fn start_engine(
     foundation: &Foundation,
-    definer: &Definer,
-    places: &[Place],
-    recording: &Recording,
+    definer: &DefinitionCompiler,
+    places: &[LocalLocation],
+    recording: &HistoryRecording,
     supervisor: &Supervisor,
 ) -> Engine {
     Engine::start(&EngineParts {
@@ -351,7 +359,7 @@ fn start_engine(
         probers: locations::probers(places),
         clock: foundation.clock.clone(),
         limits: definer.limits.clone(),
-        threads: Threads::Own(definer.limits.shards),
+        threads: ShardThreads::Own(definer.limits.shards),
         sink: recording.recorder.address().recipient(),
         supervisor: supervisor.clone(),
     })
@@ -359,17 +367,17 @@ fn start_engine(
 
 /// The same announcer, aware of other nodes.
 fn among_others(
-    alone: Announcer,
+    alone: ServiceRouter,
     ownership: Ownership,
-    bus: Option<&Joined>,
+    bus: Option<&BusMembership>,
     limiter: &Arc<RateLimiter>,
-    news: &News,
-) -> Announcer {
-    let peers = bus.map(|bus| Arc::new(BusPeers(bus.connection.clone())) as Arc<dyn Peers>);
-    Announcer {
-        changes: if bus.is_some() { Changes::kept() } else { Changes::default() },
+    news: &ChangeSignal,
+) -> ServiceRouter {
+    let peers = bus.map(|bus| Arc::new(BusPeers(bus.connection.clone())) as Arc<dyn PeerNodes>);
+    ServiceRouter {
+        changes: if bus.is_some() { ChangeQueue::with_consumer() } else { ChangeQueue::default() },
         peers: peers.filter(|_| ownership.member().is_some()),
-        counts: Some(Arc::clone(limiter) as Arc<dyn Counts>),
+        counts: Some(Arc::clone(limiter) as Arc<dyn RequestCounter>),
         stored: news.stored(),
         ownership,
         ..alone
@@ -378,14 +386,14 @@ fn among_others(
 
 fn start_recording(
     foundation: &Foundation,
-    definer: &Definer,
+    definer: &DefinitionCompiler,
     guard: &Arc<ClockGuard>,
     ownership: &Ownership,
     supervisor: &Supervisor,
-) -> anyhow::Result<Recording> {
+) -> anyhow::Result<HistoryRecording> {
     let Foundation { config, databases, .. } = foundation;
     let (recorder_thread, compactor_thread) = (Arbiter::new(), Arbiter::new());
-    let (recorded, news) = (Arc::new(RecordCounters::default()), Arc::new(News::default()));
+    let (recorded, news) = (Arc::new(RecordCounters::default()), Arc::new(ChangeSignal::default()));
     let fenced = Arc::new(FenceCounters::default());
     let recorder = start_recorder(RecorderParts {
         supervisor,
@@ -401,7 +409,7 @@ fn start_recording(
     });
     let compactor = CompactorParts { supervisor, thread: &compactor_thread, config, databases, guard };
     let StartedCompactor { compactor, counters: compacted } = start_compactor(&compactor)?;
-    Ok(Recording {
+    Ok(HistoryRecording {
         recorder,
         recorder_thread,
         compactor,
@@ -409,7 +417,7 @@ fn start_recording(
         recorded,
         compacted,
         news,
-        events: Arc::new(Hub::new(config.events.clone())),
+        events: Arc::new(EventHub::new(config.events.clone())),
         fenced,
         pings: Arc::default(),
         told: Arc::default(),

@@ -42,7 +42,7 @@ use crate::cli::explained::DatabaseFiles;
 use crate::cli::printable::printable_lines;
 use crate::clock::Clock;
 use crate::config::credentials::without_credentials;
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 use crate::config::{Config, LogFormat};
 use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
@@ -56,35 +56,35 @@ const USAGE: u8 = 2;
 #[command(name = "watchkeeper", version, subcommand_required = true, arg_required_else_help = true)]
 struct CommandLine {
     #[command(subcommand)]
-    command: Command,
+    command: MainCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
-    Serve(serve::Arguments),
-    Check(check::Arguments),
+enum MainCommand {
+    Serve(serve::ServeArguments),
+    Check(check::CheckArguments),
     Doctor(doctor::DoctorArguments),
     /// Organisations
     #[command(subcommand)]
-    Org(organisations::Command),
+    Org(organisations::OrganisationCommand),
     /// API tokens
     #[command(subcommand)]
-    Token(tokens::Command),
+    Token(tokens::TokenCommand),
     /// Locations in other places
     #[command(subcommand)]
-    Location(locations::Command),
-    Probe(probe::Arguments),
-    Import(import::Arguments),
+    Location(locations::LocationCommand),
+    Probe(probe::ProbeArguments),
+    Import(import::ImportArguments),
     Backup(backup::BackupArguments),
     Verify(backup::VerifyArguments),
     Restore(backup::RestoreArguments),
     /// Messages to people
     #[command(subcommand)]
-    Notifications(notifications::Command),
-    NatsConfig(nats_config::Arguments),
-    Promote(promote::Arguments),
-    Simulate(simulate::Arguments),
-    Status(status::Arguments),
+    Notifications(notifications::NotificationsCommand),
+    NatsConfig(nats_config::NatsConfigArguments),
+    Promote(promote::PromoteArguments),
+    Simulate(simulate::SimulateArguments),
+    Status(status::StatusArguments),
     /// Print the OpenAPI document of the API; a server has it at /openapi.json
     Openapi,
     /// Print the documentation of every setting as Markdown
@@ -126,29 +126,29 @@ async fn dispatch(matches: &ArgMatches, config: Config) -> anyhow::Result<ExitCo
         return bench(arguments, config).await;
     }
     match CommandLine::from_arg_matches(matches)?.command {
-        Command::Serve(arguments) => serve::run(arguments.settings(config)).await,
-        Command::Check(arguments) => check::run(&arguments, &config).await,
-        Command::Doctor(arguments) => {
+        MainCommand::Serve(arguments) => serve::run(arguments.settings(config)).await,
+        MainCommand::Check(arguments) => check::run(&arguments, &config).await,
+        MainCommand::Doctor(arguments) => {
             let given = matches.subcommand().and_then(|(_, given)| given.get_one::<PathBuf>("config-file"));
             let settings = (&config, given.map(PathBuf::as_path));
             Ok(doctor::run(&arguments, settings, &command()).await)
         }
-        Command::Org(command) => organisations::run(command, config).await,
-        Command::Token(command) => tokens::run(command, config).await,
-        Command::Location(command) => locations::run(command, config).await,
-        Command::Probe(arguments) => probe::run(arguments, config).await,
-        Command::Import(arguments) => import::run(arguments, config).await,
-        Command::Backup(arguments) => backup::back_up(&arguments, &config).await,
-        Command::Verify(arguments) => backup::verify(&arguments).await,
-        Command::Restore(arguments) => backup::restore(&arguments, &config).await,
-        Command::Notifications(command) => notifications::run(&command, &config),
-        Command::NatsConfig(arguments) => nats_config::run(arguments),
-        Command::Promote(arguments) => promote::run(arguments, config).await,
-        Command::Simulate(arguments) => simulate::run(arguments, config).await,
-        Command::Status(arguments) => status::run(arguments, config).await,
-        Command::Openapi => openapi::run(&config),
-        Command::Settings => Ok(reference::run()),
-        Command::Migrate => migrate(config).await,
+        MainCommand::Org(command) => organisations::run(command, config).await,
+        MainCommand::Token(command) => tokens::run(command, config).await,
+        MainCommand::Location(command) => locations::run(command, config).await,
+        MainCommand::Probe(arguments) => probe::run(arguments, config).await,
+        MainCommand::Import(arguments) => import::run(arguments, config).await,
+        MainCommand::Backup(arguments) => backup::back_up(&arguments, &config).await,
+        MainCommand::Verify(arguments) => backup::verify(&arguments).await,
+        MainCommand::Restore(arguments) => backup::restore(&arguments, &config).await,
+        MainCommand::Notifications(command) => notifications::run(&command, &config),
+        MainCommand::NatsConfig(arguments) => nats_config::run(arguments),
+        MainCommand::Promote(arguments) => promote::run(arguments, config).await,
+        MainCommand::Simulate(arguments) => simulate::run(arguments, config).await,
+        MainCommand::Status(arguments) => status::run(arguments, config).await,
+        MainCommand::Openapi => openapi::run(&config),
+        MainCommand::Settings => Ok(reference::run()),
+        MainCommand::Migrate => migrate(config).await,
     }
 }
 
@@ -222,7 +222,7 @@ fn without_passwords(mut error: clap::Error) -> clap::Error {
 }
 
 /// The settings of the innermost command, from the file, the environment and its flags.
-fn configuration(arguments: &ArgMatches) -> Result<Config, BadConfig> {
+fn configuration(arguments: &ArgMatches) -> Result<Config, ConfigError> {
     let mut innermost = arguments;
     while let Some((_, inner)) = innermost.subcommand() {
         innermost = inner;
@@ -236,11 +236,11 @@ fn configuration(arguments: &ArgMatches) -> Result<Config, BadConfig> {
 }
 
 /// Validates plans and locations, which belong to layers above `config`, before anything is started.
-fn check_words(config: &Config) -> Result<(), BadConfig> {
+fn check_words(config: &Config) -> Result<(), ConfigError> {
     PlanTable::new(&config.plans)?;
     let check_code = |key: &str, code: &str| match code.parse::<LocationCode>() {
         Ok(_) => Ok(()),
-        Err(error) => Err(BadConfig(format!("{key} = \"{code}\" is not allowed: {error}"))),
+        Err(error) => Err(ConfigError(format!("{key} = \"{code}\" is not allowed: {error}"))),
     };
     check_code("location", &config.location)?;
     config.probe.locations.iter().try_for_each(|location| check_code("probe.locations: code", &location.code))
@@ -277,7 +277,7 @@ fn log_filter(filter: &str, is_serving: bool) -> String {
 
 /// Exit code of an error. A setting found invalid only when it is used is wrong usage as well.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
-    let is_usage = error.is::<BadConfig>() || error.is::<ToolboxError>();
+    let is_usage = error.is::<ConfigError>() || error.is::<ToolboxError>();
     if is_usage { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
 }
 

@@ -26,11 +26,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::config::backup::BackupConfig;
-use crate::config::bytes::Bytes;
+use crate::config::bytes::ByteSize;
 pub use crate::config::choice::{EgressChoice, LogFormat};
-use crate::config::limits::{CompactionLimits, EventLimits, Limits, RecordLimits, StoreLimits};
+use crate::config::limits::{CompactionLimits, EventLimits, InternalLimits, RecordLimits, StoreLimits};
 use crate::config::listen_address::ListenAddress;
-use crate::config::network::Network;
+use crate::config::network::IpNetwork;
 use crate::config::reference_targets::ReferenceTargets;
 use crate::config::watchdog::WatchdogConfig;
 
@@ -78,13 +78,13 @@ pub struct Config {
     pub egress: Option<EgressChoice>,
     /// Most bytes of the history; `None` = retention alone decides.
     #[serde(deserialize_with = "rule::size")]
-    pub max_history_bytes: Option<Bytes>,
+    pub max_history_bytes: Option<ByteSize>,
     /// Requests per minute and token.
     #[serde(deserialize_with = "rule::rate")]
     pub rate_limit_per_minute: u32,
     /// Proxies whose `X-Forwarded-For` is believed.
     #[serde(deserialize_with = "rule::networks")]
-    pub trusted_proxies: Vec<Network>,
+    pub trusted_proxies: Vec<IpNetwork>,
     /// Address under which clients reach the API; `None` = derived from `listen`.
     #[serde(deserialize_with = "rule::http_url")]
     pub public_api_url: Option<String>,
@@ -110,7 +110,7 @@ pub struct Config {
     #[serde(deserialize_with = "rule::log_format")]
     pub log_format: LogFormat,
     /// `[compat]`: names that published clients fix (contract 1.14).
-    pub compat: Compat,
+    pub compat: CompatConfig,
     /// `[plans.*]`: deviations from the plan table.
     pub plans: PlanSettings,
     /// `[database]`: how long statements may wait and take.
@@ -133,7 +133,7 @@ pub struct Config {
     pub alone: bool,
     /// Limits that no operator needs to touch.
     #[serde(skip)]
-    pub limits: Limits,
+    pub limits: InternalLimits,
 }
 
 impl Default for Config {
@@ -165,7 +165,7 @@ impl Default for Config {
             cors_allowed_origins: Vec::new(),
             log: "info".into(),
             log_format: LogFormat::Text,
-            compat: Compat::default(),
+            compat: CompatConfig::default(),
             plans: PlanSettings::default(),
             database: StoreLimits::default(),
             record: RecordLimits::default(),
@@ -175,7 +175,7 @@ impl Default for Config {
             watchdog: WatchdogConfig::default(),
             trust_clock: false,
             alone: false,
-            limits: Limits::default(),
+            limits: InternalLimits::default(),
         }
     }
 }
@@ -287,7 +287,7 @@ pub struct PlanValue(#[serde(deserialize_with = "rule::text")] pub String);
 /// `[compat]`: names that can be configured so that published clients run unchanged (contract 1.14).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [compat]")]
-pub struct Compat {
+pub struct CompatConfig {
     /// Stands for a stored secret.
     #[serde(deserialize_with = "rule::word")]
     pub secret_placeholder: String,
@@ -301,7 +301,7 @@ pub struct Compat {
     pub extra_statuspage_fields: Map<String, Value>,
 }
 
-impl Default for Compat {
+impl Default for CompatConfig {
     fn default() -> Self {
         Self {
             secret_placeholder: "__SERVICE_KEEP_UNCHANGED__".into(),

@@ -23,19 +23,19 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-pub use finding::{Finding, Verdict};
+pub use finding::{DoctorFinding, FindingVerdict};
 
 use crate::app::demand_installation;
 use crate::config::Config;
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 
 /// Advice when this user may not read a file or folder.
 const OTHER_USER: &str = "run it as the user of the server: sudo -u watchkeeper watchkeeper doctor";
 
 /// Runs all checks; `patience` limits each of them.
-pub async fn examine(config: &Config, patience: Duration) -> Vec<Finding> {
+pub async fn examine(config: &Config, patience: Duration) -> Vec<DoctorFinding> {
     let config = Arc::new(config.clone());
-    let limit = Limit { patience, config: &config };
+    let limit = DoctorContext { patience, config: &config };
     let place = limit.on("installation", |config| ready(look_for_installation(&config))).await;
     let is_there = place.is_empty();
     let installation = async {
@@ -76,14 +76,15 @@ pub async fn examine(config: &Config, patience: Duration) -> Vec<Finding> {
 }
 
 /// Problem finding if there is no installation to check.
-fn look_for_installation(config: &Config) -> Vec<Finding> {
+fn look_for_installation(config: &Config) -> Vec<DoctorFinding> {
     let check = "installation";
     if config.database_url.is_none() && is_closed(&config.data_dir) {
         let said = format!("this user may not look into {}", config.data_dir.display());
-        return vec![Finding::unknown(check, said, OTHER_USER)];
+        return vec![DoctorFinding::unknown(check, said, OTHER_USER)];
     }
-    let missing =
-        |error: BadConfig| Finding::problem(check, error.to_string(), "start one with: watchkeeper serve");
+    let missing = |error: ConfigError| {
+        DoctorFinding::problem(check, error.to_string(), "start one with: watchkeeper serve")
+    };
     demand_installation(config).err().into_iter().map(missing).collect()
 }
 
@@ -95,19 +96,19 @@ fn is_closed(path: &Path) -> bool {
 }
 
 /// Time limit of a check, with its subject.
-struct Limit<'a> {
+struct DoctorContext<'a> {
     patience: Duration,
     config: &'a Arc<Config>,
 }
 
-impl Limit<'_> {
+impl DoctorContext<'_> {
     /// Runs a check; reports "no answer" when the limit is reached. A check of an unavailable file system blocks its
     /// thread, so each check has its own thread, which does not delay the end of the process.
-    async fn on<F: Future<Output = Vec<Finding>>>(
+    async fn on<F: Future<Output = Vec<DoctorFinding>>>(
         &self,
         check: &'static str,
         look: impl FnOnce(Arc<Config>) -> F + Send + 'static,
-    ) -> Vec<Finding> {
+    ) -> Vec<DoctorFinding> {
         let (sender, receiver) = oneshot::channel();
         let config = Arc::clone(self.config);
         std::thread::spawn(move || {
@@ -117,8 +118,8 @@ impl Limit<'_> {
         });
         match timeout(self.patience, receiver).await {
             Ok(Ok(Ok(found))) => found,
-            Ok(_) => vec![Finding::unknown(check, "the check has failed", "report it")],
-            Err(_) => vec![Finding::unknown(
+            Ok(_) => vec![DoctorFinding::unknown(check, "the check has failed", "report it")],
+            Err(_) => vec![DoctorFinding::unknown(
                 check,
                 format!("not known: it does not answer within {} s", self.patience.as_secs()),
                 "look at its disk or server, or wait longer: watchkeeper doctor --patience 120",
@@ -138,25 +139,25 @@ mod tests {
     #[tokio::test]
     async fn a_check_that_does_not_end_is_not_fine_and_holds_nobody_up() {
         let config = Arc::new(Config::default());
-        let limit = Limit { patience: Duration::from_secs(1), config: &config };
+        let limit = DoctorContext { patience: Duration::from_secs(1), config: &config };
         let (holder, held) = mpsc::channel::<()>();
         let blocked = limit.on("data folder", move |_| {
             let _ = held.recv();
             ready(Vec::new())
         });
-        let fine = limit.on("server", |_| async { vec![Finding::fine("server", "it runs")] });
+        let fine = limit.on("server", |_| async { vec![DoctorFinding::fine("server", "it runs")] });
         let (blocked, fine) = tokio::join!(blocked, fine);
-        assert_eq!((blocked[0].check, blocked[0].verdict), ("data folder", Verdict::Unknown));
+        assert_eq!((blocked[0].check, blocked[0].verdict), ("data folder", FindingVerdict::Unknown));
         assert!(blocked[0].said.contains("does not answer within 1 s"), "{blocked:?}");
-        assert_eq!(fine[0].verdict, Verdict::Fine);
+        assert_eq!(fine[0].verdict, FindingVerdict::Fine);
         drop(holder);
     }
 
     #[tokio::test]
     async fn a_check_that_fails_is_not_fine() {
         let config = Arc::new(Config::default());
-        let limit = Limit { patience: Duration::from_secs(60), config: &config };
-        let failed = limit.on("server", |_| -> Ready<Vec<Finding>> { panic!("it is broken") }).await;
-        assert_eq!(failed, [Finding::unknown("server", "the check has failed", "report it")]);
+        let limit = DoctorContext { patience: Duration::from_secs(60), config: &config };
+        let failed = limit.on("server", |_| -> Ready<Vec<DoctorFinding>> { panic!("it is broken") }).await;
+        assert_eq!(failed, [DoctorFinding::unknown("server", "the check has failed", "report it")]);
     }
 }

@@ -20,18 +20,18 @@ use tokio::sync::{AcquireError, Notify, Semaphore, SemaphorePermit, broadcast, w
 
 use crate::clock::Timestamp;
 use crate::config::limits::EventLimits;
-use crate::events::audience::{Audience, Round, Tell};
-use crate::events::fact::{Cursor, Fact};
-use crate::events::telling::Telling;
-use crate::model::access::Token;
-use crate::telemetry::{Collect, Exposition};
+use crate::events::audience::{EventBatch, EventSubscription, FactRenderer};
+use crate::events::fact::{EventCursor, EventFact};
+use crate::events::telling::PublicationQueue;
+use crate::model::access::ApiToken;
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// Time limit for the start of the tail.
 const BEGINNING: Duration = Duration::from_secs(3);
 
 /// The reason why a listener is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum SubscriptionRefusal {
     /// The organisation has its maximum number of listeners, or too many different filters.
     #[error("the organisation has too many listeners")]
     Organisation,
@@ -41,43 +41,43 @@ pub enum Refused {
 }
 
 /// The listeners of this process, and their events.
-pub struct Hub {
+pub struct EventHub {
     limits: EventLimits,
-    listening: Mutex<Listening>,
+    listening: Mutex<SubscriptionRegistry>,
     /// True while the tail reads.
     is_read: watch::Sender<bool>,
     wanted: Notify,
-    telling: Telling,
+    telling: PublicationQueue,
     replays: Semaphore,
     sent: AtomicU64,
     cut_off: AtomicU64,
 }
 
 #[derive(Default)]
-struct Listening {
-    audiences: HashMap<String, Weak<Audience>>,
-    tokens: HashMap<i64, Weak<Life>>,
+struct SubscriptionRegistry {
+    audiences: HashMap<String, Weak<EventSubscription>>,
+    tokens: HashMap<i64, Weak<SubscribedToken>>,
     of_organisation: HashMap<i64, usize>,
     count: usize,
     is_closed: bool,
 }
 
 /// A token with listeners.
-struct Life {
-    token: Token,
+struct SubscribedToken {
+    token: ApiToken,
     is_over: watch::Sender<bool>,
 }
 
 /// A listener; dropping it ends its stream.
-pub struct Listener {
-    hub: Arc<Hub>,
-    audience: Arc<Audience>,
-    rounds: broadcast::Receiver<Option<Arc<Round>>>,
-    life: Arc<Life>,
+pub struct EventSubscriber {
+    hub: Arc<EventHub>,
+    audience: Arc<EventSubscription>,
+    rounds: broadcast::Receiver<Option<Arc<EventBatch>>>,
+    life: Arc<SubscribedToken>,
     is_over: watch::Receiver<bool>,
 }
 
-impl Hub {
+impl EventHub {
     /// Creates a hub without listeners.
     #[must_use]
     pub fn new(limits: EventLimits) -> Self {
@@ -87,7 +87,7 @@ impl Hub {
             listening: Mutex::default(),
             is_read: watch::Sender::default(),
             wanted: Notify::default(),
-            telling: Telling::default(),
+            telling: PublicationQueue::default(),
             sent: AtomicU64::default(),
             cut_off: AtomicU64::default(),
         }
@@ -98,62 +98,62 @@ impl Hub {
     ///
     /// # Errors
     /// When there are too many listeners, or events cannot be read.
-    pub async fn listen(
+    pub async fn subscribe_token(
         self: &Arc<Self>,
-        token: &Token,
+        token: &ApiToken,
         key: String,
-        teller: impl FnOnce() -> Box<dyn Tell>,
-    ) -> Result<Listener, Refused> {
+        teller: impl FnOnce() -> Box<dyn FactRenderer>,
+    ) -> Result<EventSubscriber, SubscriptionRefusal> {
         let mut is_read = self.is_read.subscribe();
-        let listener = self.join(token, key, teller)?;
+        let listener = self.register_subscriber(token, key, teller)?;
         self.wanted.notify_one();
         let began = tokio::time::timeout(BEGINNING, is_read.wait_for(|is_read| *is_read)).await;
         match began {
             Ok(Ok(_)) => Ok(listener),
-            _ => Err(Refused::Process),
+            _ => Err(SubscriptionRefusal::Process),
         }
     }
 
-    fn join(
+    fn register_subscriber(
         self: &Arc<Self>,
-        token: &Token,
+        token: &ApiToken,
         key: String,
-        teller: impl FnOnce() -> Box<dyn Tell>,
-    ) -> Result<Listener, Refused> {
+        teller: impl FnOnce() -> Box<dyn FactRenderer>,
+    ) -> Result<EventSubscriber, SubscriptionRefusal> {
         let mut listening = self.listening();
         if listening.is_closed || listening.count >= self.limits.listeners {
-            return Err(Refused::Process);
+            return Err(SubscriptionRefusal::Process);
         }
         let of_organisation = listening.of_organisation.get(&token.organisation).copied().unwrap_or_default();
         let known = listening.audiences.get(&key).and_then(Weak::upgrade);
         let has_room = known.is_some()
             || listening.audiences_of(token.organisation).len() < self.limits.audiences_per_organisation;
         if of_organisation >= self.limits.listeners_per_organisation || !has_room {
-            return Err(Refused::Organisation);
+            return Err(SubscriptionRefusal::Organisation);
         }
         listening.of_organisation.insert(token.organisation, of_organisation + 1);
         listening.count += 1;
         let audience = known.unwrap_or_else(|| {
             let waiting = self.limits.rounds_waiting;
-            let audience = Arc::new(Audience::new(token.organisation, teller(), waiting));
+            let audience = Arc::new(EventSubscription::new(token.organisation, teller(), waiting));
             listening.audiences.insert(key, Arc::downgrade(&audience));
             audience
         });
         let known = listening.tokens.get(&token.key).and_then(Weak::upgrade);
         let life = known.filter(|life| life.token == *token).unwrap_or_else(|| {
-            let life = Arc::new(Life { token: token.clone(), is_over: watch::Sender::new(false) });
+            let life = Arc::new(SubscribedToken { token: token.clone(), is_over: watch::Sender::new(false) });
             listening.tokens.insert(token.key, Arc::downgrade(&life));
             life
         });
         drop(listening);
         let (rounds, is_over) = (audience.subscribe(), life.is_over.subscribe());
-        Ok(Listener { hub: Arc::clone(self), audience, rounds, life, is_over })
+        Ok(EventSubscriber { hub: Arc::clone(self), audience, rounds, life, is_over })
     }
 
     /// Ends all streams for good, because the process stops.
     pub fn close(&self) {
         self.listening().is_closed = true;
-        for life in self.lives() {
+        for life in self.subscribed_tokens() {
             life.is_over.send_replace(true);
         }
     }
@@ -162,7 +162,7 @@ impl Hub {
     ///
     /// # Errors
     /// Never: the semaphore is not closed.
-    pub async fn replay(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
+    pub async fn acquire_replay_permit(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
         self.replays.acquire().await
     }
 
@@ -171,29 +171,29 @@ impl Hub {
         self.sent.fetch_add(events as u64, Ordering::Relaxed);
     }
 
-    fn listening(&self) -> MutexGuard<'_, Listening> {
+    fn listening(&self) -> MutexGuard<'_, SubscriptionRegistry> {
         self.listening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lives(&self) -> Vec<Arc<Life>> {
+    fn subscribed_tokens(&self) -> Vec<Arc<SubscribedToken>> {
         let mut listening = self.listening();
         listening.tokens.retain(|_, life| life.strong_count() > 0);
         listening.tokens.values().filter_map(Weak::upgrade).collect()
     }
 
-    fn audiences(&self) -> Vec<Arc<Audience>> {
+    fn audiences(&self) -> Vec<Arc<EventSubscription>> {
         let mut listening = self.listening();
         listening.audiences.retain(|_, audience| audience.strong_count() > 0);
         listening.audiences.values().filter_map(Weak::upgrade).collect()
     }
 
-    fn begin(&self, cursor: Cursor) {
+    fn begin(&self, cursor: EventCursor) {
         self.telling.begin(cursor);
         self.is_read.send_replace(true);
     }
 
     /// Stops reading if there are no listeners; returns true if it did.
-    fn rest(&self) -> bool {
+    fn pause_if_unused(&self) -> bool {
         // A new listener is added under the same lock, and waits for the next start.
         let listening = self.listening();
         let nobody = listening.count == 0;
@@ -203,16 +203,16 @@ impl Hub {
         nobody
     }
 
-    async fn somebody(&self) {
+    async fn wait_for_subscriber(&self) {
         while self.listening().count == 0 {
             self.wanted.notified().await;
         }
     }
 
     /// Publishes facts to all audiences, filtered for each, without waiting for any of them.
-    fn tell(&self, facts: Vec<Fact>, then: Cursor) {
+    fn publish_facts(&self, facts: Vec<EventFact>, then: EventCursor) {
         let listening: HashSet<i64> = self.audiences().iter().map(|audience| audience.organisation).collect();
-        let mut by_organisation: HashMap<i64, Vec<Fact>> = HashMap::new();
+        let mut by_organisation: HashMap<i64, Vec<EventFact>> = HashMap::new();
         for fact in facts.into_iter().filter(|fact| listening.contains(&fact.organisation)) {
             by_organisation.entry(fact.organisation).or_default().push(fact);
         }
@@ -223,11 +223,11 @@ impl Hub {
     }
 
     /// Publishes queued facts, until the future is dropped.
-    async fn tell_on(&self) {
+    async fn publish_pending(&self) {
         self.telling.run(|organisation| self.audiences_of(organisation)).await;
     }
 
-    fn audiences_of(&self, organisation: i64) -> Vec<Arc<Audience>> {
+    fn audiences_of(&self, organisation: i64) -> Vec<Arc<EventSubscription>> {
         self.listening().audiences_of(organisation)
     }
 
@@ -248,8 +248,8 @@ impl Hub {
     }
 
     /// Ends the streams of tokens that are no longer valid or have changed.
-    fn end_all_but(&self, valid: &[Token], now: Timestamp) {
-        for life in self.lives() {
+    fn end_invalid_tokens(&self, valid: &[ApiToken], now: Timestamp) {
+        for life in self.subscribed_tokens() {
             let is_same = valid.contains(&life.token);
             if !is_same || life.token.expires_at.is_some_and(|end| end <= now) {
                 life.is_over.send_replace(true);
@@ -258,16 +258,16 @@ impl Hub {
     }
 }
 
-impl Listening {
-    fn audiences_of(&self, organisation: i64) -> Vec<Arc<Audience>> {
+impl SubscriptionRegistry {
+    fn audiences_of(&self, organisation: i64) -> Vec<Arc<EventSubscription>> {
         let audiences = self.audiences.values().filter_map(Weak::upgrade);
         audiences.filter(|audience| audience.organisation == organisation).collect()
     }
 }
 
-impl Listener {
+impl EventSubscriber {
     /// Returns the next batch of events; `None` when the stream ends.
-    pub async fn next(&mut self) -> Option<Arc<Round>> {
+    pub async fn next(&mut self) -> Option<Arc<EventBatch>> {
         tokio::select! {
             biased;
             _ = self.is_over.wait_for(|is_over| *is_over) => None,
@@ -283,16 +283,16 @@ impl Listener {
 
     /// Cursor of the events published so far; `None` while some wait for this listener.
     #[must_use]
-    pub fn told(&self) -> Option<Cursor> {
+    pub fn delivered_cursor(&self) -> Option<EventCursor> {
         // The position first: events published after it are still waiting.
-        let cursor = self.hub.telling.told(self.audience.organisation);
+        let cursor = self.hub.telling.organisation_cursor(self.audience.organisation);
         self.rounds.is_empty().then_some(cursor)
     }
 
     /// Cursor of the organisation's published events: none up to it is still to come.
     #[must_use]
-    pub fn settled(&self) -> Cursor {
-        self.hub.telling.told(self.audience.organisation)
+    pub fn settled(&self) -> EventCursor {
+        self.hub.telling.organisation_cursor(self.audience.organisation)
     }
 
     /// Skips waiting events if so many wait that some may be lost; returns true if it did.
@@ -321,18 +321,18 @@ impl Listener {
 
     /// The audience of this listener.
     #[must_use]
-    pub fn audience(&self) -> &Audience {
+    pub fn audience(&self) -> &EventSubscription {
         &self.audience
     }
 
     /// The hub.
     #[must_use]
-    pub fn hub(&self) -> &Hub {
+    pub fn hub(&self) -> &EventHub {
         &self.hub
     }
 }
 
-impl Drop for Listener {
+impl Drop for EventSubscriber {
     fn drop(&mut self) {
         let mut listening = self.hub.listening();
         listening.count -= 1;
@@ -347,7 +347,7 @@ impl Drop for Listener {
     }
 }
 
-impl Collect for Hub {
+impl MetricCollector for EventHub {
     fn collect(&self, out: &mut Exposition) {
         let count = self.listening().count;
         out.gauge("event_listeners", "Clients that listen to events.").value(count);

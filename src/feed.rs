@@ -10,9 +10,9 @@ use std::time::Duration;
 use tokio::sync::{Notify, broadcast};
 use tokio::time::Instant;
 
-use crate::announcer::stored::Stored;
-use crate::engine::aggregator::Batch;
-use crate::model::partition::{Partition, Partitions};
+use crate::announcer::stored::RecentResults;
+use crate::engine::aggregator::RecordBatch;
+use crate::model::partition::{Partition, PartitionSet};
 use crate::store::feed_positions::{self, Positions};
 use crate::store::history::History;
 use crate::store::history::feed::{self, NumberedChange};
@@ -30,21 +30,21 @@ const BATCHES: usize = 256;
 
 /// Change signal: measurements have become durable.
 #[derive(Debug)]
-pub struct News {
+pub struct ChangeSignal {
     changes: Notify,
-    batches: broadcast::Sender<Arc<Batch>>,
-    stored: Arc<Stored>,
+    batches: broadcast::Sender<Arc<RecordBatch>>,
+    stored: Arc<RecentResults>,
 }
 
-impl Default for News {
+impl Default for ChangeSignal {
     fn default() -> Self {
         Self { changes: Notify::new(), batches: broadcast::Sender::new(BATCHES), stored: Arc::default() }
     }
 }
 
-impl News {
+impl ChangeSignal {
     /// Signals status changes to their one reader, which makes incidents of them.
-    pub fn ring(&self) {
+    pub fn notify_changes(&self) {
         self.changes.notify_one();
     }
 
@@ -54,9 +54,9 @@ impl News {
     }
 
     /// Sends a stored batch to all listeners, without waiting for them.
-    pub fn tell(&self, batch: &Arc<Batch>) {
+    pub fn publish_batch(&self, batch: &Arc<RecordBatch>) {
         if !batch.changes.is_empty() {
-            self.ring();
+            self.notify_changes();
         }
         self.stored.note(batch);
         // There may be no listener.
@@ -65,20 +65,20 @@ impl News {
 
     /// The results for other nodes.
     #[must_use]
-    pub fn stored(&self) -> Arc<Stored> {
+    pub fn stored(&self) -> Arc<RecentResults> {
         Arc::clone(&self.stored)
     }
 
     /// Subscribes to every batch that is stored from now on.
     #[must_use]
-    pub fn batches(&self) -> broadcast::Receiver<Arc<Batch>> {
+    pub fn batches(&self) -> broadcast::Receiver<Arc<RecordBatch>> {
         self.batches.subscribe()
     }
 }
 
 /// A reader of the changes.
 #[derive(Debug)]
-pub struct Feed {
+pub struct ChangeFeed {
     name: &'static str,
     /// The stored positions.
     stored: Positions,
@@ -90,14 +90,14 @@ pub struct Feed {
 
 /// Changes that have been read and not yet processed.
 #[derive(Debug)]
-pub struct Changes {
+pub struct FeedBatch {
     /// The changes, in their order.
     pub changes: Vec<NumberedChange>,
     /// The number of the last row that was read.
     last: i64,
 }
 
-impl Feed {
+impl ChangeFeed {
     /// Creates a reader with this name.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
@@ -109,9 +109,9 @@ impl Feed {
     ///
     /// # Errors
     /// When the main database fails.
-    pub async fn take(&mut self, main: &Pool, partitions: Partitions) -> Result<Partitions, MainError> {
+    pub async fn take(&mut self, main: &Pool, partitions: PartitionSet) -> Result<PartitionSet, MainError> {
         self.stored.retain(|partition, _| partitions.contains(*partition));
-        let missing: Partitions =
+        let missing: PartitionSet =
             partitions.iter().filter(|partition| !self.stored.contains_key(partition)).collect();
         if !missing.is_empty() {
             self.stored.extend(feed_positions::find(main, self.name, missing).await?);
@@ -131,7 +131,7 @@ impl Feed {
     pub async fn begin(
         &self,
         transaction: &Transaction,
-        partitions: Partitions,
+        partitions: PartitionSet,
         position: i64,
     ) -> Result<(), MainError> {
         feed_positions::begin(transaction, self.name, partitions.iter(), position).await
@@ -141,15 +141,15 @@ impl Feed {
     ///
     /// # Errors
     /// When the history database fails.
-    pub async fn next(&mut self, history: &Pool) -> Result<Option<Changes>, HistoryError> {
-        let partitions: Partitions = self.read.keys().copied().collect();
+    pub async fn next(&mut self, history: &Pool) -> Result<Option<FeedBatch>, HistoryError> {
+        let partitions: PartitionSet = self.read.keys().copied().collect();
         loop {
             let Some(from) = self.read.values().copied().min() else { return Ok(None) };
             let mut changes = feed::after(history, from, partitions, AT_ONCE).await?;
             let Some(last) = changes.last().map(|change| change.number) else { return Ok(None) };
             changes.retain(|change| self.is_new(change));
             if !changes.is_empty() {
-                return Ok(Some(Changes { changes, last }));
+                return Ok(Some(FeedBatch { changes, last }));
             }
             self.read.values_mut().for_each(|position| *position = (*position).max(last));
         }
@@ -160,7 +160,11 @@ impl Feed {
     ///
     /// # Errors
     /// When the main database fails.
-    pub async fn advance(&mut self, transaction: &Transaction, changes: &Changes) -> Result<bool, MainError> {
+    pub async fn advance(
+        &mut self,
+        transaction: &Transaction,
+        changes: &FeedBatch,
+    ) -> Result<bool, MainError> {
         for (partition, to) in last_numbers(changes) {
             let from = self.stored.get(&partition).copied().unwrap_or_default();
             if !feed_positions::advance(transaction, self.name, partition, (from, to)).await? {
@@ -173,7 +177,7 @@ impl Feed {
     }
 
     /// Notes that the transaction that advanced past these changes is committed.
-    pub fn note_advanced(&mut self, changes: &Changes) {
+    pub fn note_advanced(&mut self, changes: &FeedBatch) {
         self.stored.extend(last_numbers(changes));
         self.read.values_mut().for_each(|position| *position = (*position).max(changes.last));
     }
@@ -201,7 +205,7 @@ impl Feed {
     ///
     /// # Errors
     /// When the main database fails.
-    pub async fn move_along(&mut self, main: &Database, horizon: i64) -> Result<(), MainError> {
+    pub async fn advance_to_horizon(&mut self, main: &Database, horizon: i64) -> Result<(), MainError> {
         let mut behind = self.stored.clone();
         behind.retain(|_, position| *position < horizon);
         if !behind.is_empty() {
@@ -229,6 +233,6 @@ impl Feed {
 }
 
 /// Returns the last number of each partition.
-fn last_numbers(changes: &Changes) -> BTreeMap<Partition, i64> {
+fn last_numbers(changes: &FeedBatch) -> BTreeMap<Partition, i64> {
     changes.changes.iter().map(|change| (Partition::of(change.change.service), change.number)).collect()
 }

@@ -87,15 +87,15 @@ impl<'de> Deserialize<'de> for Id {
 /// The text does not have the form of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an id has 21 characters from A-Z, a-z, 0-9, _ and -")]
-pub struct IdForm;
+pub struct InvalidId;
 
 impl FromStr for Id {
-    type Err = IdForm;
+    type Err = InvalidId;
 
-    fn from_str(text: &str) -> Result<Self, IdForm> {
-        let bytes: [u8; ID_LENGTH] = text.as_bytes().try_into().map_err(|_| IdForm)?;
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let bytes: [u8; ID_LENGTH] = text.as_bytes().try_into().map_err(|_| InvalidId)?;
         let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-        if bytes.iter().all(allowed) { Ok(Self(bytes)) } else { Err(IdForm) }
+        if bytes.iter().all(allowed) { Ok(Self(bytes)) } else { Err(InvalidId) }
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
     fn other_forms_are_refused() {
         for text in ["", "short", "22_characters_is_1_more", "contains a blank here", "ümlauts-count-bytes-x"]
         {
-            assert_eq!(text.parse::<Id>(), Err(IdForm), "{text}");
+            assert_eq!(text.parse::<Id>(), Err(InvalidId), "{text}");
         }
     }
 

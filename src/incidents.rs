@@ -33,17 +33,17 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::clock::{Clock, Timestamp};
-use crate::feed::{Feed, News};
-use crate::incidents::desk::Desk;
-use crate::incidents::looks::Looks;
-use crate::incidents::resting::WakeUpCall;
-use crate::incidents::tell::Told;
+use crate::feed::{ChangeFeed, ChangeSignal};
+use crate::incidents::desk::IncidentContext;
+use crate::incidents::looks::AwaitedChecks;
+use crate::incidents::resting::OutageWaker;
+use crate::incidents::tell::OutageDecisions;
 use crate::model::outage::Outage;
-use crate::model::partition::Partitions;
+use crate::model::partition::PartitionSet;
 use crate::model::service::ServiceKey;
-use crate::store::changes::Scope;
+use crate::store::changes::ChangeScope;
 use crate::store::{MainError, StoreError, incident_policies, organisations, outages};
 
 /// The reader's name for the positions of changes.
@@ -55,18 +55,18 @@ const LONGEST: Duration = Duration::from_secs(1);
 
 /// The dependencies of automatic incidents.
 #[derive(Clone, Debug)]
-pub struct Incidents {
+pub struct IncidentAutomation {
     /// The router, with the databases and the partitions of this node.
-    pub announcer: Announcer,
+    pub announcer: ServiceRouter,
     /// Wall time.
     pub clock: Clock,
     /// Signals durable changes.
-    pub news: Arc<News>,
+    pub news: Arc<ChangeSignal>,
 }
 
 /// Opens and closes incidents until the future is dropped.
-pub async fn run(incidents: Incidents, retry: Duration) {
-    let (mut feed, mut wake_up_call) = (Feed::new(READER), WakeUpCall::default());
+pub async fn run(incidents: IncidentAutomation, retry: Duration) {
+    let (mut feed, mut wake_up_call) = (ChangeFeed::new(READER), OutageWaker::default());
     let mut is_failing = false;
     loop {
         match incidents.pass(&mut feed, &mut wake_up_call).await {
@@ -88,29 +88,33 @@ pub async fn run(incidents: Incidents, retry: Duration) {
     }
 }
 
-impl Incidents {
+impl IncidentAutomation {
     /// Does everything that is due; returns the time until there may be more.
     ///
     /// # Errors
     /// When a database fails. Committed steps are kept, the rest is done the next time.
-    async fn pass(&self, feed: &mut Feed, wake_up_call: &mut WakeUpCall) -> Result<Duration, StoreError> {
+    async fn pass(
+        &self,
+        feed: &mut ChangeFeed,
+        wake_up_call: &mut OutageWaker,
+    ) -> Result<Duration, StoreError> {
         let partitions = self.announcer.ownership.ready();
         if partitions.is_empty() {
             return Ok(LONGEST);
         }
         let now = self.clock.now();
-        follow::all(self, feed, partitions).await?;
-        wake_up_call.make_if_due(&self.announcer, (partitions, now)).await?;
+        follow::follow_changes(self, feed, partitions).await?;
+        wake_up_call.wake_if_due(&self.announcer, (partitions, now)).await?;
         // Not those that become due meanwhile: changes are read in between, however many outages there are.
-        while self.look(partitions, now).await? {
-            follow::all(self, feed, partitions).await?;
+        while self.process_due(partitions, now).await? {
+            follow::follow_changes(self, feed, partitions).await?;
         }
         let next = outages::next_look(self.announcer.databases.main.reader(), partitions).await?;
         Ok(wait(next, self.clock.now()))
     }
 
     /// Handles some outages that are due by `now`; returns false when there are no more.
-    async fn look(&self, partitions: Partitions, now: Timestamp) -> Result<bool, StoreError> {
+    async fn process_due(&self, partitions: PartitionSet, now: Timestamp) -> Result<bool, StoreError> {
         let main = self.announcer.databases.main.reader();
         let due = outages::due(main, partitions, now, AT_ONCE).await?;
         let mut by_organisation: BTreeMap<i64, Vec<ServiceKey>> = BTreeMap::new();
@@ -118,15 +122,15 @@ impl Incidents {
             by_organisation.entry(outage.organisation).or_default().push(outage.service);
         }
         for (organisation, services) in by_organisation {
-            self.look_at(organisation, &services).await?;
+            self.process_outages(organisation, &services).await?;
         }
         Ok(due.len() as u64 == AT_ONCE)
     }
 
     /// Handles outages of one organisation in one transaction.
-    async fn look_at(&self, organisation: i64, services: &[ServiceKey]) -> Result<(), MainError> {
-        let Looks { cleared, missed, to_ask } =
-            looks::of(&self.announcer, services, self.clock.now()).await?;
+    async fn process_outages(&self, organisation: i64, services: &[ServiceKey]) -> Result<(), MainError> {
+        let AwaitedChecks { cleared, missed, to_ask } =
+            looks::read_awaited_checks(&self.announcer, services, self.clock.now()).await?;
         let evidence = evidence::collect(&self.announcer, services).await?;
         let transaction = self.announcer.databases.main.begin().await?;
         organisations::lock(&transaction, organisation).await?;
@@ -137,7 +141,7 @@ impl Incidents {
         let (undecided, told): (Vec<Outage>, Vec<Outage>) =
             found.into_values().filter(is_due).partition(Outage::is_undecided);
         let policies = incident_policies::list(&transaction, organisation.key).await?;
-        let desk = Desk {
+        let desk = IncidentContext {
             transaction: &transaction,
             organisation: &organisation,
             policies: &policies,
@@ -146,12 +150,13 @@ impl Incidents {
             evidence: &evidence,
             now,
         };
-        let Told { mut written, asked, reachable, unreachable } = tell::all(&desk, undecided).await?;
-        written += settle::all(&desk, told).await?;
-        transaction.concerns(Scope::Organisation(organisation.key));
+        let OutageDecisions { mut written, asked, reachable, unreachable } =
+            tell::decide_outages(&desk, undecided).await?;
+        written += settle::settle_incidents(&desk, told).await?;
+        transaction.concerns(ChangeScope::Organisation(organisation.key));
         transaction.commit().await?;
-        to_ask.look(&self.announcer).await;
-        asked.look(&self.announcer).await;
+        to_ask.send_requests(&self.announcer).await;
+        asked.send_requests(&self.announcer).await;
         for (services, is_unreachable) in [(reachable, false), (unreachable, true)] {
             for service in services {
                 self.announcer.engine.set_unreachable(service, is_unreachable);

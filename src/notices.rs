@@ -34,14 +34,14 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 pub use patience::SeverityFalls;
-pub use signs::Signs;
+pub use signs::ProcessSymptoms;
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::clock::guard::ClockGuard;
 use crate::lifecycle;
 use crate::model::access::Organisation;
-use crate::model::notice::{KEPT_MS, Notice, Source, Trouble, Words};
-use crate::notices::patience::Patience;
+use crate::model::notice::{KEPT_MS, Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::notices::patience::NoticeDebouncer;
 use crate::store::{MainError, StoreError, notices, organisations};
 
 /// The time between two comparisons.
@@ -53,20 +53,20 @@ const LOOK_AHEAD: Duration = Duration::from_secs(15);
 
 /// The dependencies of notices.
 #[derive(Clone)]
-pub struct Notices {
+pub struct NoticeReconciler {
     /// The router, with the databases, the locations and the partitions of this node.
-    pub announcer: Announcer,
+    pub announcer: ServiceRouter,
     /// While the wall clock is not trusted no old notice is deleted.
     pub guard: Arc<ClockGuard>,
     /// Returns the state of this process.
-    pub signs: Arc<dyn Fn() -> Signs + Send + Sync>,
+    pub signs: Arc<dyn Fn() -> ProcessSymptoms + Send + Sync>,
     /// The time for which a location or this process must be in trouble before a notice is opened.
     pub patience: Duration,
     /// Times since which troubles have been less severe than their notices.
     pub falls: Arc<SeverityFalls>,
 }
 
-impl fmt::Debug for Notices {
+impl fmt::Debug for NoticeReconciler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Notices").field("announcer", &self.announcer).finish_non_exhaustive()
     }
@@ -74,16 +74,20 @@ impl fmt::Debug for Notices {
 
 /// State between two comparisons: the durations of troubles, and the time of the last check of future ones.
 #[derive(Debug)]
-struct Memory {
-    patience: Patience,
+struct NoticeMemory {
+    patience: NoticeDebouncer,
     looked_ahead: Option<Instant>,
     /// True once the stored templates have been checked.
     has_checked_templates: bool,
 }
 
-impl Memory {
+impl NoticeMemory {
     fn new(patience: Duration) -> Self {
-        Self { patience: Patience::new(patience, patience), looked_ahead: None, has_checked_templates: false }
+        Self {
+            patience: NoticeDebouncer::new(patience, patience),
+            looked_ahead: None,
+            has_checked_templates: false,
+        }
     }
 
     /// Returns true when a check of future troubles is due.
@@ -97,13 +101,13 @@ impl Memory {
 }
 
 /// Compares until the future is dropped; budgets, which take long to read, in parallel to the others.
-pub async fn run(parts: Notices) {
+pub async fn run(parts: NoticeReconciler) {
     let (_, ()) = futures_util::future::join(parts.watch(), parts.watch_budgets()).await;
 }
 
-impl Notices {
+impl NoticeReconciler {
     async fn watch(&self) {
-        let mut memory = Memory::new(self.patience);
+        let mut memory = NoticeMemory::new(self.patience);
         let mut is_failing = false;
         loop {
             self.compare(&mut memory, &mut is_failing).await;
@@ -112,7 +116,7 @@ impl Notices {
     }
 
     async fn watch_budgets(&self) {
-        let mut budgets = budgets::Budgets::default();
+        let mut budgets = budgets::BudgetMemory::default();
         loop {
             if self.announcer.ownership.leads()
                 && let Err(error) = budgets.compare(self).await
@@ -124,7 +128,7 @@ impl Notices {
     }
 
     /// Compares everything once; future troubles only from time to time. A failure does not stop the others.
-    async fn compare(&self, memory: &mut Memory, is_failing: &mut bool) {
+    async fn compare(&self, memory: &mut NoticeMemory, is_failing: &mut bool) {
         let mut outcomes = vec![monitor::compare(self, &mut memory.patience).await.map_err(StoreError::from)];
         outcomes.push(hearing::compare(self).await.map_err(StoreError::from));
         if self.announcer.ownership.leads() {
@@ -150,11 +154,11 @@ impl Notices {
     /// ones. A failed write is repeated with the next comparison.
     async fn reconcile(
         &self,
-        wrong: &[Trouble],
+        wrong: &[NoticeCondition],
         lasting: &[Notice],
-        over: impl Fn(&Notice, &Organisation) -> Words,
+        over: impl Fn(&Notice, &Organisation) -> NoticeText,
     ) {
-        let Changes { begun, fallen, ended } = changes(wrong, lasting, &self.falls, Instant::now());
+        let NoticeChanges { begun, fallen, ended } = changes(wrong, lasting, &self.falls, Instant::now());
         for trouble in begun {
             logged(self.begin(trouble).await);
         }
@@ -166,13 +170,13 @@ impl Notices {
         }
     }
 
-    async fn lower(&self, trouble: &Trouble) -> Result<(), MainError> {
+    async fn lower(&self, trouble: &NoticeCondition) -> Result<(), MainError> {
         let transaction = self.announcer.databases.main.begin().await?;
         lifecycle::notices::lower(&transaction, trouble).await?;
         transaction.commit().await
     }
 
-    async fn begin(&self, trouble: &Trouble) -> Result<(), MainError> {
+    async fn begin(&self, trouble: &NoticeCondition) -> Result<(), MainError> {
         let transaction = self.announcer.databases.main.begin().await?;
         if lifecycle::notices::raise(&transaction, trouble, self.guard.now()).await? {
             tracing::info!(event = %trouble.source.event, about = trouble.source.name, "a notice begins");
@@ -183,9 +187,9 @@ impl Notices {
     async fn end(
         &self,
         notice: &Notice,
-        over: impl Fn(&Notice, &Organisation) -> Words,
+        over: impl Fn(&Notice, &Organisation) -> NoticeText,
     ) -> Result<(), MainError> {
-        let Source { organisation, event, name } = &notice.trouble.source;
+        let NoticeSource { organisation, event, name } = &notice.trouble.source;
         let transaction = self.announcer.databases.main.begin().await?;
         let Some(organisation) = organisations::get(&transaction, *organisation).await? else {
             return Ok(());
@@ -212,26 +216,26 @@ impl Notices {
 
 /// The changes of an event's notices.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Changes<'a> {
+struct NoticeChanges<'a> {
     /// Troubles that are new, or worse than their notice: notifications are sent.
-    begun: Vec<&'a Trouble>,
+    begun: Vec<&'a NoticeCondition>,
     /// Troubles that have been less severe than their notice for long: the notice is updated without notifications.
-    fallen: Vec<&'a Trouble>,
+    fallen: Vec<&'a NoticeCondition>,
     /// Notices to close.
     ended: Vec<&'a Notice>,
 }
 
 fn changes<'a>(
-    wrong: &'a [Trouble],
+    wrong: &'a [NoticeCondition],
     lasting: &'a [Notice],
     falls: &SeverityFalls,
     now: Instant,
-) -> Changes<'a> {
+) -> NoticeChanges<'a> {
     let known: HashMap<Key<'_>, &Notice> =
         lasting.iter().map(|notice| (key(&notice.trouble.source), notice)).collect();
-    let mut changes = Changes::default();
-    let falls = |source: &Source, is_less: bool| {
-        let Source { organisation, event, name } = source;
+    let mut changes = NoticeChanges::default();
+    let falls = |source: &NoticeSource, is_less: bool| {
+        let NoticeSource { organisation, event, name } = source;
         falls.falls(&format!("{event} {organisation} {name}"), is_less, now)
     };
     for trouble in wrong {
@@ -260,7 +264,7 @@ fn logged(written: Result<(), MainError>) {
 /// Distinguishes the sources of one event.
 type Key<'a> = (i64, &'a str);
 
-fn key(source: &Source) -> Key<'_> {
+fn key(source: &NoticeSource) -> Key<'_> {
     (source.organisation, &source.name)
 }
 

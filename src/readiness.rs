@@ -19,7 +19,7 @@ pub struct Readiness {
 
 /// The result of a health check, by part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answering {
+pub struct ReadinessReport {
     /// True if the main database answers.
     pub main: bool,
     /// True if the history database answers.
@@ -28,7 +28,7 @@ pub struct Answering {
     pub engine: bool,
 }
 
-impl Answering {
+impl ReadinessReport {
     /// Returns true if all of them answer.
     #[must_use]
     pub const fn all(self) -> bool {
@@ -38,11 +38,11 @@ impl Answering {
 
 impl Readiness {
     /// Asks all of them at once. Errors of a database are logged.
-    pub async fn look(&self) -> Answering {
+    pub async fn check_all(&self) -> ReadinessReport {
         let (main, history) = (self.databases.main.ping(), self.databases.history.ping());
         let (main, history, engine) =
             futures_util::future::join3(main, history, self.engine.is_alive()).await;
-        Answering {
+        ReadinessReport {
             main: answers("main", &main),
             history: answers("history", &history),
             engine: engine && self.supervisor.failure().is_none(),

@@ -3,20 +3,20 @@
 
 use std::collections::HashMap;
 
-use crate::announcer::Announcer;
-use crate::announcer::peers::NobodyAnswers;
+use crate::announcer::ServiceRouter;
+use crate::announcer::peers::OwnersUnavailable;
 use crate::clock::Timestamp;
 use crate::model::service::ServiceAddress;
 use crate::model::service_outline::ServiceOutline;
-use crate::model::sight::Sight;
-use crate::model::sla::burn::Reading;
-use crate::model::sla::{SlaTarget, Subject};
+use crate::model::sight::Visibility;
+use crate::model::sla::burn::BurnRateReading;
+use crate::model::sla::{SlaSubject, SlaTarget};
 use crate::model::time_range::TimeRange;
-use crate::model::window::Window;
-use crate::stats::sla::account::Judged;
-use crate::stats::sla::{Past, Run, Sums, runs, sums};
+use crate::model::window::ServiceWindow;
+use crate::stats::sla::account::SlaCalculation;
+use crate::stats::sla::{SlaHistory, SlaInterval, SlaSums, runs, sums};
 use crate::store::history::changes;
-use crate::store::incidents::downtime::{self, Counted};
+use crate::store::incidents::downtime::{self, CountedIncident};
 use crate::store::services::outlines;
 use crate::store::{PageWindow, StoreError, windows};
 
@@ -25,19 +25,19 @@ pub const SERVICES_MAX: u64 = 1_000;
 
 /// The report of a period.
 #[derive(Debug)]
-pub struct Report {
+pub struct SlaReport {
     /// The target.
     pub target: SlaTarget,
     /// The period and its progress.
-    pub judged: Judged,
+    pub judged: SlaCalculation,
     /// The time of the report.
     pub made_at: Timestamp,
     /// Its services, oldest first.
     pub services: Vec<ServiceReport>,
     /// The sums of all services.
-    pub sums: Sums,
+    pub sums: SlaSums,
     /// The readings of the burn-rate rules; `None` for a period that is over.
-    pub burn: Option<[Reading; 3]>,
+    pub burn: Option<[BurnRateReading; 3]>,
 }
 
 /// The report of a period for one service.
@@ -46,22 +46,22 @@ pub struct ServiceReport {
     /// The service.
     pub service: ServiceOutline,
     /// Its sums.
-    pub sums: Sums,
+    pub sums: SlaSums,
     /// Its agreed time in runs of equal state, oldest first.
-    pub runs: Vec<Run>,
+    pub runs: Vec<SlaInterval>,
     /// The incidents that count as its downtime.
-    pub incidents: Vec<Counted>,
+    pub incidents: Vec<CountedIncident>,
 }
 
 /// The reason why there is no report.
 #[derive(Debug, thiserror::Error)]
-pub enum SlaReportFailed {
+pub enum SlaReportError {
     /// A database has failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The owner of one of the services does not answer.
     #[error(transparent)]
-    Unanswered(#[from] NobodyAnswers),
+    Unanswered(#[from] OwnersUnavailable),
     /// More than [`SERVICES_MAX`] services carry the tag.
     #[error("more than {SERVICES_MAX} services carry the tag")]
     TooManyServices,
@@ -69,9 +69,9 @@ pub enum SlaReportFailed {
 
 /// The request for a report.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct SlaReportRequest {
     /// The period of the target.
-    pub judged: Judged,
+    pub judged: SlaCalculation,
     /// The time before which nothing is read; it counts as no data.
     pub since: Timestamp,
     /// The present time.
@@ -83,29 +83,29 @@ pub struct Asked {
 /// # Errors
 /// When a database fails, the owner of a service does not answer, or there are too many services.
 pub async fn gather(
-    announcer: &Announcer,
-    sight: Sight,
+    announcer: &ServiceRouter,
+    sight: Visibility,
     target: SlaTarget,
-    Asked { judged, since, now }: Asked,
-) -> Result<Report, SlaReportFailed> {
+    SlaReportRequest { judged, since, now }: SlaReportRequest,
+) -> Result<SlaReport, SlaReportError> {
     let main = announcer.databases.main.reader();
     let found = subjects(announcer, sight, &target.subject).await?;
     let looked_at = TimeRange { from: since, to: judged.until };
     let keys: Vec<i64> = found.iter().map(|service| service.key).collect();
-    let mut decided: HashMap<i64, Vec<Window>> = HashMap::new();
+    let mut decided: HashMap<i64, Vec<ServiceWindow>> = HashMap::new();
     for window in windows::since(main, &keys, looked_at.from).await.map_err(StoreError::from)? {
         decided.entry(window.service).or_default().push(window);
     }
     let counted = downtime::counted(main, sight, &keys, looked_at).await.map_err(StoreError::from)?;
     let addresses: Vec<ServiceAddress> = found.iter().map(ServiceOutline::address).collect();
     let snapshots = announcer.snapshots(&addresses).await?;
-    let (mut reports, mut all, mut spans_of_all) = (Vec::new(), Sums::default(), Vec::new());
+    let (mut reports, mut all, mut spans_of_all) = (Vec::new(), SlaSums::default(), Vec::new());
     let history = announcer.databases.history.reader();
     for (service, snapshot) in found.into_iter().zip(snapshots) {
         let changes = changes::since(history, service.key, looked_at.from).await.map_err(StoreError::from)?;
-        let incidents: Vec<Counted> =
+        let incidents: Vec<CountedIncident> =
             counted.iter().filter(|counted| counted.service == service.key).copied().collect();
-        let past = Past {
+        let past = SlaHistory {
             changes: &changes,
             measured_until: snapshot.measured_until.unwrap_or(looked_at.from),
             windows: decided.get(&service.key).map_or(&[], Vec::as_slice),
@@ -114,32 +114,32 @@ pub async fn gather(
         let spans = judged.spans(&past);
         let (sums, runs) = (sums(&spans, judged.so_far()), runs(&spans, judged.so_far()));
         all.merge(sums);
-        let within = |counted: &Counted| counted.time.to > judged.period.from;
+        let within = |counted: &CountedIncident| counted.time.to > judged.period.from;
         let incidents = incidents.into_iter().filter(within).collect();
         reports.push(ServiceReport { service, sums, runs, incidents });
         spans_of_all.push(spans);
     }
     let burn = (judged.until == now).then(|| judged.burn(&spans_of_all));
-    Ok(Report { target, judged, made_at: now, services: reports, sums: all, burn })
+    Ok(SlaReport { target, judged, made_at: now, services: reports, sums: all, burn })
 }
 
 /// Returns the services of a target that are visible.
 async fn subjects(
-    announcer: &Announcer,
-    sight: Sight,
-    subject: &Subject,
-) -> Result<Vec<ServiceOutline>, SlaReportFailed> {
+    announcer: &ServiceRouter,
+    sight: Visibility,
+    subject: &SlaSubject,
+) -> Result<Vec<ServiceOutline>, SlaReportError> {
     let main = announcer.databases.main.reader();
     match subject {
-        Subject::Service(service) => {
+        SlaSubject::Service(service) => {
             let found = outlines::find(main, sight, service.id).await.map_err(StoreError::from)?;
             Ok(found.into_iter().collect())
         }
-        Subject::Tag(tag) => {
+        SlaSubject::Tag(tag) => {
             let window = PageWindow { offset: 0, limit: SERVICES_MAX };
             let found = outlines::with_tag(main, sight, tag.key, window).await;
             let (found, total) = found.map_err(StoreError::from)?;
-            if total > SERVICES_MAX { Err(SlaReportFailed::TooManyServices) } else { Ok(found) }
+            if total > SERVICES_MAX { Err(SlaReportError::TooManyServices) } else { Ok(found) }
         }
     }
 }

@@ -5,7 +5,7 @@
 use std::fmt::{Display, Write as _};
 
 /// A source of metrics.
-pub trait Collect: Send + Sync {
+pub trait MetricCollector: Send + Sync {
     /// Writes the metrics.
     fn collect(&self, out: &mut Exposition);
 }
@@ -18,17 +18,17 @@ pub struct Exposition {
 
 impl Exposition {
     /// Starts a metric that only grows. Its name ends in `_total`.
-    pub fn counter(&mut self, name: &str, help: &str) -> Family<'_> {
+    pub fn counter(&mut self, name: &str, help: &str) -> MetricFamily<'_> {
         self.family(name, help, "counter")
     }
 
     /// Starts a metric that rises and falls.
-    pub fn gauge(&mut self, name: &str, help: &str) -> Family<'_> {
+    pub fn gauge(&mut self, name: &str, help: &str) -> MetricFamily<'_> {
         self.family(name, help, "gauge")
     }
 
     /// Starts a histogram; its samples are written by [`Family::buckets`].
-    pub fn histogram(&mut self, name: &str, help: &str) -> Family<'_> {
+    pub fn histogram(&mut self, name: &str, help: &str) -> MetricFamily<'_> {
         self.family(name, help, "histogram")
     }
 
@@ -38,22 +38,22 @@ impl Exposition {
         self.text
     }
 
-    fn family(&mut self, name: &str, help: &str, kind: &str) -> Family<'_> {
+    fn family(&mut self, name: &str, help: &str, kind: &str) -> MetricFamily<'_> {
         let name = format!("watchkeeper_{name}");
         // Writing to a `String` does not fail.
         let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        Family { text: &mut self.text, name }
+        MetricFamily { text: &mut self.text, name }
     }
 }
 
 /// The samples of one metric.
 #[derive(Debug)]
-pub struct Family<'a> {
+pub struct MetricFamily<'a> {
     text: &'a mut String,
     name: String,
 }
 
-impl Family<'_> {
+impl MetricFamily<'_> {
     /// Writes a sample without labels.
     pub fn value(&mut self, value: impl Display) {
         self.labelled(&[], value);

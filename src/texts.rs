@@ -14,7 +14,7 @@ use include_dir::{Dir, include_dir};
 use unic_langid::LanguageIdentifier;
 
 use crate::model::access::Organisation;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// The language in which every text exists.
 const COMPLETE: &str = "en";
@@ -29,30 +29,30 @@ type Language = FluentBundle<FluentResource>;
 
 /// A text with its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Text<'a> {
+pub struct GeneratedText<'a> {
     /// Its name in the files.
     name: &'static str,
     /// The name of a service or of a person; long ones are cut.
-    subject: Option<Subject<'a>>,
-    count: Option<Count>,
+    subject: Option<TextSubject<'a>>,
+    count: Option<TextCount>,
     note: Option<&'a str>,
 }
 
 /// A name in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Subject<'a> {
+struct TextSubject<'a> {
     variable: &'static str,
     name: &'a str,
 }
 
 /// A number in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Count {
+struct TextCount {
     variable: &'static str,
     number: usize,
 }
 
-impl<'a> Text<'a> {
+impl<'a> GeneratedText<'a> {
     /// A text without arguments.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
@@ -62,13 +62,13 @@ impl<'a> Text<'a> {
     /// A text about a service.
     #[must_use]
     pub const fn of_service(name: &'static str, service: &'a str) -> Self {
-        Self { subject: Some(Subject { variable: "service", name: service }), ..Self::new(name) }
+        Self { subject: Some(TextSubject { variable: "service", name: service }), ..Self::new(name) }
     }
 
     /// A text about a subject other than a service.
     #[must_use]
     pub const fn about(name: &'static str, subject: &'a str) -> Self {
-        Self { subject: Some(Subject { variable: "subject", name: subject }), ..Self::new(name) }
+        Self { subject: Some(TextSubject { variable: "subject", name: subject }), ..Self::new(name) }
     }
 
     /// The same text, with a note, for example the comment of a member.
@@ -80,20 +80,20 @@ impl<'a> Text<'a> {
     /// The same, with a number of hours.
     #[must_use]
     pub const fn within_hours(self, number: usize) -> Self {
-        Self { count: Some(Count { variable: "hours", number }), ..self }
+        Self { count: Some(TextCount { variable: "hours", number }), ..self }
     }
 
     /// The same text, with the number of further services.
     #[must_use]
-    pub const fn and_others(self, number: usize) -> Self {
-        Self { count: Some(Count { variable: "others", number }), ..self }
+    pub const fn with_other_count(self, number: usize) -> Self {
+        Self { count: Some(TextCount { variable: "others", number }), ..self }
     }
 
     /// An acknowledgement by a member, perhaps with a note.
     #[must_use]
     pub const fn acknowledged(by: &'a str, note: Option<&'a str>) -> Self {
         let name = if note.is_some() { "acknowledged-with-note" } else { "acknowledged" };
-        Self { subject: Some(Subject { variable: "by", name: by }), note, ..Self::new(name) }
+        Self { subject: Some(TextSubject { variable: "by", name: by }), note, ..Self::new(name) }
     }
 
     /// Returns the text in a language, in English if there is no file for it.
@@ -106,24 +106,25 @@ impl<'a> Text<'a> {
     /// Returns the text in the languages of the organisation: always in its default language, in the others where there is
     /// a file for them.
     #[must_use]
-    pub fn translated(&self, organisation: &Organisation) -> Translated {
+    pub fn translated(&self, organisation: &Organisation) -> TranslatedText {
         let Organisation { locales, default_locale, .. } = organisation;
         let translation = |locale: &String| Some((locale.clone(), self.in_language(locale)?));
         let mut texts: BTreeMap<String, String> = locales.iter().filter_map(translation).collect();
         let english = || self.in_language(COMPLETE).unwrap_or_else(|| self.name.to_owned());
         texts.entry(default_locale.clone()).or_insert_with(english);
-        Translated::new(texts).unwrap_or_else(|| Translated::single(default_locale, english()))
+        TranslatedText::new(texts).unwrap_or_else(|| TranslatedText::single(default_locale, english()))
     }
 
     /// Returns a text composed of several, in the languages of the organisation: always in its default language, in
     /// the others where there is a file for them. `compose` writes it in a language.
     #[must_use]
-    pub fn composed(organisation: &Organisation, compose: impl Fn(&str) -> String) -> Translated {
+    pub fn composed(organisation: &Organisation, compose: impl Fn(&str) -> String) -> TranslatedText {
         let Organisation { locales, default_locale, .. } = organisation;
         let translated = locales.iter().filter(|locale| language_of(locale).is_some());
         let texts = translated.chain([default_locale]).map(|locale| (locale.clone(), compose(locale)));
         let texts: BTreeMap<String, String> = texts.collect();
-        Translated::new(texts).unwrap_or_else(|| Translated::single(default_locale, compose(default_locale)))
+        TranslatedText::new(texts)
+            .unwrap_or_else(|| TranslatedText::single(default_locale, compose(default_locale)))
     }
 
     /// Returns the text in the default language of the organisation.
@@ -146,10 +147,10 @@ impl<'a> Text<'a> {
 
     fn arguments(&self) -> FluentArgs<'a> {
         let mut arguments = FluentArgs::new();
-        if let Some(Subject { variable, name }) = self.subject {
+        if let Some(TextSubject { variable, name }) = self.subject {
             arguments.set(variable, FluentValue::from(shortened(name)));
         }
-        if let Some(Count { variable, number }) = self.count {
+        if let Some(TextCount { variable, number }) = self.count {
             arguments.set(variable, FluentValue::from(number));
         }
         if let Some(note) = self.note {

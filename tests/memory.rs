@@ -22,8 +22,8 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::id::Id;
-use watchkeeper::model::check::Outcome;
-use watchkeeper::model::sight::Sight;
+use watchkeeper::model::check::CheckOutcome;
+use watchkeeper::model::sight::Visibility;
 use watchkeeper::notify::template::{MessageTemplate, TEMPLATE_LENGTH, WorkMeter};
 use watchkeeper::probe;
 use watchkeeper::store::database::sqlite_url;
@@ -133,7 +133,7 @@ async fn no_body_costs_more_than_two_mebibytes() {
         let extra = ALLOCATOR.peak_usage().saturating_sub(before);
         println!("{}: {} KiB", attack.name, extra >> 10);
         assert!(extra <= EXTRA_MAX_BYTES, "{}: {} KiB", attack.name, extra >> 10);
-        let Outcome::Measured(measured) = outcome else { panic!("{}: {outcome:?}", attack.name) };
+        let CheckOutcome::Measured(measured) = outcome else { panic!("{}: {outcome:?}", attack.name) };
         let message = measured.failure.map_or_else(String::new, |failure| failure.message.to_string());
         assert!(message.contains(attack.says.unwrap_or_default()), "{}: {message:?}", attack.name);
     }
@@ -252,7 +252,7 @@ async fn store_incidents(main: &Database) {
 async fn count_affected(main: &Database, owner: i64) -> usize {
     let window = PageWindow { offset: 0, limit: 100 };
     let filter = IncidentFilter::default();
-    let (incidents, _) = page(main.reader(), Sight::whole(owner), &filter, window).await.unwrap();
+    let (incidents, _) = page(main.reader(), Visibility::whole(owner), &filter, window).await.unwrap();
     assert_eq!(incidents.len(), 100);
     incidents.iter().map(|(_, services)| services.len()).sum()
 }

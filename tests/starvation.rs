@@ -28,9 +28,9 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::Mutex;
 use tokio::task::{LocalSet, spawn_local};
 use watchkeeper::engine::location::attempt;
-use watchkeeper::model::check::{CheckStatus, CheckType, Outcome, Trouble};
+use watchkeeper::model::check::{CheckOutcome, CheckStatus, CheckType, LocalFault};
 use watchkeeper::probe;
-use watchkeeper::probe::prober::{Local, Prober};
+use watchkeeper::probe::prober::{LocalProber, Prober};
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 
@@ -100,12 +100,12 @@ async fn a_process_without_descriptors_reports_no_target_down() {
     let hoard = Hoard::leaving(0);
     for check in checks.iter().cycle().take(300) {
         let outcome = probe::run(check, &toolbox).await;
-        assert_eq!(outcome, Outcome::Unmeasured(Trouble::NoDescriptors));
+        assert_eq!(outcome, CheckOutcome::Unmeasured(LocalFault::NoDescriptors));
     }
     drop(hoard);
     match probe::run(&checks[0], &toolbox).await {
-        Outcome::Measured(measured) => assert_eq!(measured.status, CheckStatus::Up),
-        Outcome::Unmeasured(trouble) => panic!("still {trouble:?}"),
+        CheckOutcome::Measured(measured) => assert_eq!(measured.status, CheckStatus::Up),
+        CheckOutcome::Unmeasured(trouble) => panic!("still {trouble:?}"),
     }
 }
 
@@ -141,20 +141,20 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
+    fn of(outcomes: impl IntoIterator<Item = CheckOutcome>) -> Self {
         let mut tally = Self::default();
         outcomes.into_iter().for_each(|outcome| tally.note(outcome));
         tally
     }
 
-    fn note(&mut self, outcome: Outcome) {
+    fn note(&mut self, outcome: CheckOutcome) {
         match outcome {
-            Outcome::Measured(measured) if measured.status == CheckStatus::Up => self.up += 1,
-            Outcome::Measured(measured) => {
+            CheckOutcome::Measured(measured) if measured.status == CheckStatus::Up => self.up += 1,
+            CheckOutcome::Measured(measured) => {
                 self.down += 1;
                 *self.reasons.entry(format!("{:?}", measured.failure)).or_default() += 1;
             }
-            Outcome::Unmeasured(trouble) => *self.troubles.entry(trouble.as_str()).or_default() += 1,
+            CheckOutcome::Unmeasured(trouble) => *self.troubles.entry(trouble.as_str()).or_default() += 1,
         }
     }
 }
@@ -195,7 +195,7 @@ async fn starved() {
         let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
         setrlimit(Resource::RLIMIT_NOFILE, 256, most).unwrap();
     }
-    let prober: Arc<dyn Prober> = Arc::new(Local::new(toolbox(orders.name_server)));
+    let prober: Arc<dyn Prober> = Arc::new(LocalProber::new(toolbox(orders.name_server)));
     let Orders { target, .. } = orders;
     let checks = [
         compile(CheckType::Tcp, &target.to_string(), 2),

@@ -3,7 +3,7 @@
 use tempfile::TempDir;
 use watchkeeper::clock::Timestamp;
 use watchkeeper::config::limits::StoreLimits;
-use watchkeeper::model::check::{CheckStatus, Measurement, Micros, Timings};
+use watchkeeper::model::check::{CheckStatus, Measurement, Micros, PhaseTimings};
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::location::LocationCode;
 use watchkeeper::model::service::ProbeRole;
@@ -49,7 +49,7 @@ impl History {
     fn record(&self, service: i64, round: i64) -> CheckRecord {
         let at = Timestamp::from_ms(1_795_000_000_000 + round * INTERVAL_MS + service % INTERVAL_MS);
         let time = |us| Micros::new(us);
-        let timings = Timings {
+        let timings = PhaseTimings {
             dns: None,
             connect: time(310),
             tls: None,

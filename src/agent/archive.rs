@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
-use crate::agent::catalogue::{Catalogue, Entry, Since};
+use crate::agent::catalogue::{CheckedService, CheckedVersion, ServiceCatalogue};
 use crate::bus::private_files::replace;
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -23,7 +23,7 @@ const FILE: &str = "definitions.jsonl";
 
 /// The file, with one writer at a time. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Archive {
+pub(super) struct DefinitionArchive {
     file: Arc<Path>,
     writing: Arc<Mutex<()>>,
 }
@@ -34,7 +34,7 @@ const EVERY: Duration = Duration::from_secs(1);
 const SERVICES_PER_MS: usize = 10;
 
 /// Writes the definitions whenever they have changed, until the future is dropped.
-pub(super) async fn keep(archive: Archive, catalogue: Arc<Catalogue>) {
+pub(super) async fn write_on_change(archive: DefinitionArchive, catalogue: Arc<ServiceCatalogue>) {
     loop {
         let longer_ms = u64::try_from(catalogue.ids().len() / SERVICES_PER_MS).unwrap_or(u64::MAX);
         sleep(EVERY.saturating_add(Duration::from_millis(longer_ms))).await;
@@ -48,7 +48,7 @@ pub(super) async fn keep(archive: Archive, catalogue: Arc<Catalogue>) {
 
 /// A line of the file.
 #[derive(Deserialize, Serialize)]
-struct Line {
+struct ArchivedDefinition {
     service: Id,
     key: ServiceKey,
     revision: u64,
@@ -57,13 +57,13 @@ struct Line {
     sealed: String,
 }
 
-impl Archive {
+impl DefinitionArchive {
     pub(super) fn at(data_dir: &Path) -> Self {
         Self { file: data_dir.join(FILE).into(), writing: Arc::default() }
     }
 
     /// Reads the entries written last.
-    pub(super) fn read(&self) -> Vec<Entry> {
+    pub(super) fn read(&self) -> Vec<CheckedService> {
         let text = match fs::read_to_string(&self.file) {
             Ok(text) => text,
             Err(error) => {
@@ -74,10 +74,11 @@ impl Archive {
             }
         };
         let entry = |line: &str| {
-            let Line { service, key, revision, versions, sealed } = serde_json::from_str(line).ok()?;
-            let since = |(at, version)| Since { at: Timestamp::from_ms(at), version };
-            let versions: Vec<Since> = versions.into_iter().map(since).collect();
-            (!versions.is_empty()).then(|| Entry {
+            let ArchivedDefinition { service, key, revision, versions, sealed } =
+                serde_json::from_str(line).ok()?;
+            let since = |(at, version)| CheckedVersion { at: Timestamp::from_ms(at), version };
+            let versions: Vec<CheckedVersion> = versions.into_iter().map(since).collect();
+            (!versions.is_empty()).then(|| CheckedService {
                 id: service,
                 key,
                 revision,
@@ -92,12 +93,12 @@ impl Archive {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub(super) fn write(&self, catalogue: &Catalogue) -> anyhow::Result<()> {
+    pub(super) fn write(&self, catalogue: &ServiceCatalogue) -> anyhow::Result<()> {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(entries) = catalogue.changed() else { return Ok(()) };
         let mut text = String::new();
-        for Entry { id, key, revision, sealed, versions } in entries {
-            let line = Line {
+        for CheckedService { id, key, revision, sealed, versions } in entries {
+            let line = ArchivedDefinition {
                 service: id,
                 key,
                 revision,

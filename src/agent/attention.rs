@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use tokio::time::{interval, sleep};
 
-use crate::agent::identity::Identity;
-use crate::bus::connection::Connection;
-use crate::bus::messages::enrolment::Renewed;
-use crate::bus::messages::look::Look;
-use crate::bus::messages::presence::{PRESENCE_MS, Presence};
-use crate::bus::reports::{Looks, report};
+use crate::agent::identity::LocationIdentity;
+use crate::bus::connection::BusConnection;
+use crate::bus::messages::enrolment::RenewalGrant;
+use crate::bus::messages::look::RemoteCheckRequest;
+use crate::bus::messages::presence::{LocationPresence, PRESENCE_MS};
+use crate::bus::reports::{CheckRequestSubscription, report};
 use crate::bus::requests::ask;
-use crate::bus::subjects::Subject;
+use crate::bus::subjects::BusSubject;
 use crate::bus::users::LOCATION_TOKEN_MS;
 use crate::clock::Clock;
 use crate::engine::Engine;
-use crate::engine::elsewhere::Heed;
+use crate::engine::elsewhere::IncomingCheckRequest;
 use crate::model::location::LocationCode;
 use crate::record::recorder::RecordCounters;
 
@@ -28,17 +28,24 @@ const RENEWED_AT_MS: i64 = 86_400_000;
 
 /// Carries out the engine's requests beside the schedule.
 #[derive(Clone, Debug)]
-pub(super) struct Attention {
-    pub(super) connection: Connection,
+pub(super) struct CheckRequestListener {
+    pub(super) connection: BusConnection,
     pub(super) code: LocationCode,
     pub(super) engine: Engine,
 }
 
-impl Attention {
+impl CheckRequestListener {
     pub(super) async fn run(self) {
-        let Ok(mut looks) = Looks::listen(&self.connection, &self.code).await else { return };
-        while let Some(Look { service, look_now, hurry_ms }) = looks.next().await {
-            if self.engine.heed(Heed { id: service, look_now, hurry_ms }).await.is_err() {
+        let Ok(mut looks) = CheckRequestSubscription::listen(&self.connection, &self.code).await else {
+            return;
+        };
+        while let Some(RemoteCheckRequest { service, look_now, hurry_ms }) = looks.next().await {
+            if self
+                .engine
+                .handle_check_request(IncomingCheckRequest { id: service, look_now, hurry_ms })
+                .await
+                .is_err()
+            {
                 return;
             }
         }
@@ -47,17 +54,17 @@ impl Attention {
 
 /// Reports the state of this location every few seconds.
 #[derive(Clone, Debug)]
-pub(super) struct SelfReport {
-    connection: Connection,
+pub(super) struct PresenceReporter {
+    connection: BusConnection,
     code: LocationCode,
     engine: Engine,
     counters: Arc<RecordCounters>,
     clock: Clock,
 }
 
-impl SelfReport {
+impl PresenceReporter {
     pub(super) const fn new(
-        connection: Connection,
+        connection: BusConnection,
         code: LocationCode,
         engine: Engine,
         counters: Arc<RecordCounters>,
@@ -73,7 +80,7 @@ impl SelfReport {
             if !self.connection.state().is_connected() {
                 continue;
             }
-            let Some(presence) = self.look().await else { return };
+            let Some(presence) = self.read_presence().await else { return };
             if let Err(error) = report(&self.connection, &self.code, &presence).await {
                 tracing::debug!(error, "the engine cannot be told how this location is");
             }
@@ -81,12 +88,12 @@ impl SelfReport {
     }
 
     /// Collects the report; `None` = the engine has stopped.
-    async fn look(&self) -> Option<Presence> {
+    async fn read_presence(&self) -> Option<LocationPresence> {
         let lateness = self.engine.lateness().await.ok()?;
         let services = self.engine.watched().await.ok()?.len() as u64;
         let locations = self.engine.roster().all();
         let count = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
-        Some(Presence {
+        Some(LocationPresence {
             version: env!("CARGO_PKG_VERSION").into(),
             sent_at_ms: self.clock.now().ms(),
             started_at_ms: self.engine.started_at().ms(),
@@ -104,13 +111,13 @@ impl SelfReport {
 
 /// Renews the token.
 #[derive(Clone, Debug)]
-pub(super) struct Renewal {
-    pub(super) connection: Connection,
-    pub(super) identity: Identity,
+pub(super) struct TokenRenewal {
+    pub(super) connection: BusConnection,
+    pub(super) identity: LocationIdentity,
     pub(super) clock: Clock,
 }
 
-impl Renewal {
+impl TokenRenewal {
     pub(super) async fn run(mut self) {
         loop {
             if self.is_due() && self.connection.state().is_connected() {
@@ -129,8 +136,8 @@ impl Renewal {
     }
 
     async fn renew(&mut self) -> anyhow::Result<()> {
-        let subject = Subject::Renew(self.identity.code.clone());
-        let Renewed { token } = ask(&self.connection, &subject, &()).await?;
+        let subject = BusSubject::Renew(self.identity.code.clone());
+        let RenewalGrant { token } = ask(&self.connection, &subject, &()).await?;
         self.connection.use_credentials(self.identity.renew(token)?);
         Ok(())
     }

@@ -15,14 +15,14 @@ const VERSIONS: usize = 8;
 
 /// A version of a service, and the time since which it is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Since {
+pub(super) struct CheckedVersion {
     pub(super) at: Timestamp,
     pub(super) version: u64,
 }
 
 /// A service that is checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct CheckedService {
     pub(super) id: Id,
     pub(super) key: ServiceKey,
     /// Position of its definition on the bus, which only grows.
@@ -30,28 +30,28 @@ pub(super) struct Entry {
     /// The sealed definition, as received.
     pub(super) sealed: Bytes,
     /// Versions, oldest first; at least one.
-    pub(super) versions: Vec<Since>,
+    pub(super) versions: Vec<CheckedVersion>,
 }
 
 /// The services that are checked.
 #[derive(Debug, Default)]
-pub(super) struct Catalogue(RwLock<Inner>);
+pub(super) struct ServiceCatalogue(RwLock<CatalogueState>);
 
 #[derive(Debug, Default)]
-struct Inner {
-    services: HashMap<Id, Entry>,
+struct CatalogueState {
+    services: HashMap<Id, CheckedService>,
     ids: HashMap<ServiceKey, Id>,
     /// Services that are no longer checked: earlier results may still wait.
-    gone: HashMap<Id, Entry>,
+    gone: HashMap<Id, CheckedService>,
     /// True once all definitions of the engine are in it.
     is_complete: bool,
     /// True if it has changed since it was written to the disk.
     is_changed: bool,
 }
 
-impl Catalogue {
+impl ServiceCatalogue {
     /// Adds a service, or a newer definition of it; its earlier versions are kept.
-    pub(super) fn put(&self, mut entry: Entry) {
+    pub(super) fn put(&self, mut entry: CheckedService) {
         let mut inner = self.write();
         let gone = inner.gone.remove(&entry.id);
         if let Some(before) = inner.services.remove(&entry.id).or(gone) {
@@ -71,7 +71,7 @@ impl Catalogue {
     }
 
     /// Removes a service; returns its entry.
-    pub(super) fn remove(&self, id: Id) -> Option<Entry> {
+    pub(super) fn remove(&self, id: Id) -> Option<CheckedService> {
         let mut inner = self.write();
         let gone = inner.services.remove(&id)?;
         inner.gone.insert(id, gone.clone());
@@ -80,7 +80,7 @@ impl Catalogue {
     }
 
     /// The service, if it is checked.
-    pub(super) fn get(&self, id: Id) -> Option<Entry> {
+    pub(super) fn get(&self, id: Id) -> Option<CheckedService> {
         self.read().services.get(&id).cloned()
     }
 
@@ -90,7 +90,7 @@ impl Catalogue {
     }
 
     /// Returns all entries, if something has changed since the last call.
-    pub(super) fn changed(&self) -> Option<Vec<Entry>> {
+    pub(super) fn changed(&self) -> Option<Vec<CheckedService>> {
         let mut inner = self.write();
         std::mem::take(&mut inner.is_changed).then(|| inner.services.values().cloned().collect())
     }
@@ -119,11 +119,11 @@ impl Catalogue {
         self.read().is_complete
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Inner> {
+    fn read(&self) -> RwLockReadGuard<'_, CatalogueState> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Inner> {
+    fn write(&self) -> RwLockWriteGuard<'_, CatalogueState> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -131,12 +131,12 @@ impl Catalogue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::check::{ErrorCode, Measurement, Timings};
+    use crate::model::check::{ErrorCode, Measurement, PhaseTimings};
     use crate::model::service::ProbeRole;
 
-    fn entry(id: Id, version: u64, at: i64) -> Entry {
-        let since = Since { at: Timestamp::from_ms(at), version };
-        Entry { id, key: 7, revision: version, sealed: Bytes::new(), versions: vec![since] }
+    fn entry(id: Id, version: u64, at: i64) -> CheckedService {
+        let since = CheckedVersion { at: Timestamp::from_ms(at), version };
+        CheckedService { id, key: 7, revision: version, sealed: Bytes::new(), versions: vec![since] }
     }
 
     fn record(checked_at: i64) -> CheckRecord {
@@ -147,13 +147,13 @@ mod tests {
             scheduled_at: Timestamp::from_ms(checked_at),
             checked_at: Timestamp::from_ms(checked_at),
             attempt: 1,
-            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", Timings::default()),
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", PhaseTimings::default()),
         }
     }
 
     #[test]
     fn a_result_has_the_version_of_its_time() {
-        let (catalogue, id) = (Catalogue::default(), Id::random());
+        let (catalogue, id) = (ServiceCatalogue::default(), Id::random());
         catalogue.put(entry(id, 1, 100));
         catalogue.put(entry(id, 2, 200));
         catalogue.put(entry(id, 2, 250));

@@ -8,16 +8,16 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::sleep;
 
-use crate::agent::archive::Archive;
-use crate::agent::catalogue::{Catalogue, Entry, Since};
-use crate::bus::connection::Connection;
-use crate::bus::definitions::{DefinitionChange, Following, Next};
+use crate::agent::archive::DefinitionArchive;
+use crate::agent::catalogue::{CheckedService, CheckedVersion, ServiceCatalogue};
+use crate::bus::connection::BusConnection;
+use crate::bus::definitions::{DefinitionChange, DefinitionEvent, DefinitionSubscription};
 use crate::bus::messages::definition::{LocationDefinition, SealedDefinition};
 use crate::bus::sealing::SealingKey;
 use crate::clock::Clock;
 use crate::engine::Engine;
-use crate::engine::definition::{Definition, PlannedChecks, compile};
-use crate::engine::roster::Roster;
+use crate::engine::definition::{PlannedChecks, WatchDefinition, compile_checks};
+use crate::engine::roster::LocationRegistry;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::location::LocationCode;
@@ -29,21 +29,21 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// Follows the definitions of one location. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Follower {
-    pub(super) connection: Connection,
+pub(super) struct DefinitionFollower {
+    pub(super) connection: BusConnection,
     pub(super) code: LocationCode,
     pub(super) key: SealingKey,
     pub(super) engine: Engine,
     /// The roster with the one location.
-    pub(super) roster: Arc<Roster>,
-    pub(super) catalogue: Arc<Catalogue>,
-    pub(super) archive: Archive,
+    pub(super) roster: Arc<LocationRegistry>,
+    pub(super) catalogue: Arc<ServiceCatalogue>,
+    pub(super) archive: DefinitionArchive,
     pub(super) clock: Clock,
     /// Number of definitions passed to the engine.
     pub(super) applied: Arc<AtomicI64>,
 }
 
-impl Follower {
+impl DefinitionFollower {
     /// Continues with the services checked before this start.
     pub(super) async fn resume(&self) {
         let kept = self.archive.read();
@@ -61,7 +61,7 @@ impl Follower {
     /// Follows for ever, until the future is dropped.
     pub(super) async fn run(self) {
         loop {
-            match Following::listen(&self.connection, &self.code).await {
+            match DefinitionSubscription::listen(&self.connection, &self.code).await {
                 Ok(mut following) => self.follow(&mut following).await,
                 Err(error) => tracing::debug!(error, "the bus is not there"),
             }
@@ -69,12 +69,12 @@ impl Follower {
         }
     }
 
-    async fn follow(&self, following: &mut Following) {
+    async fn follow(&self, following: &mut DefinitionSubscription) {
         loop {
             let mut pass = match following.ask().await {
                 Ok(count) => {
                     tracing::info!(definitions = count, "the engine tells what to check");
-                    Pass {
+                    DefinitionResync {
                         old: self.catalogue.ids().into_iter().collect(),
                         named: 0,
                         idle: 0,
@@ -93,17 +93,17 @@ impl Follower {
             loop {
                 match following.next().await {
                     None => return,
-                    Some(Next::Lost) => break,
-                    Some(Next::Foreign) => tracing::debug!("a message that is no definition"),
-                    Some(Next::Idle) => self.rest(&mut pass).await,
-                    Some(Next::Change(change)) => self.take(change, &mut pass).await,
+                    Some(DefinitionEvent::Lost) => break,
+                    Some(DefinitionEvent::Foreign) => tracing::debug!("a message that is no definition"),
+                    Some(DefinitionEvent::Idle) => self.note_idle(&mut pass).await,
+                    Some(DefinitionEvent::Change(change)) => self.apply_change(change, &mut pass).await,
                 }
             }
         }
     }
 
     /// Ends an idle pass: a definition that changed in transit may have made the number of pending ones wrong.
-    async fn rest(&self, pass: &mut Pass) {
+    async fn note_idle(&self, pass: &mut DefinitionResync) {
         pass.idle += 1;
         if !pass.is_over && pass.named > 0 && pass.idle >= IDLE_HEARTBEATS {
             pass.is_over = true;
@@ -111,7 +111,7 @@ impl Follower {
         }
     }
 
-    async fn take(&self, change: DefinitionChange, pass: &mut Pass) {
+    async fn apply_change(&self, change: DefinitionChange, pass: &mut DefinitionResync) {
         let DefinitionChange { service, revision, definition, pending, .. } = change;
         (pass.named, pass.idle) = (pass.named + 1, 0);
         pass.old.remove(&service);
@@ -128,7 +128,7 @@ impl Follower {
     }
 
     /// Ends a complete pass: services that were not named are no longer checked.
-    async fn end_pass(&self, pass: &mut Pass) {
+    async fn end_pass(&self, pass: &mut DefinitionResync) {
         for gone in pass.old.drain() {
             self.forget(gone).await;
         }
@@ -136,14 +136,14 @@ impl Follower {
     }
 
     async fn check(&self, definition: LocationDefinition, sealed: Bytes, revision: u64) {
-        let is_same = |known: &Entry| known.revision == revision && known.sealed == sealed;
+        let is_same = |known: &CheckedService| known.revision == revision && known.sealed == sealed;
         if self.catalogue.get(definition.service).as_ref().is_some_and(is_same) {
             return;
         }
-        let since = Since { at: self.clock.now(), version: definition.version };
+        let since = CheckedVersion { at: self.clock.now(), version: definition.version };
         let (id, key) = (definition.service, definition.key);
         if self.apply(definition).await {
-            self.catalogue.put(Entry { id, key, revision, sealed, versions: vec![since] });
+            self.catalogue.put(CheckedService { id, key, revision, sealed, versions: vec![since] });
         } else {
             self.forget(id).await;
         }
@@ -181,7 +181,7 @@ impl Follower {
         self.engine.apply(Arc::new(definition)).await.is_ok()
     }
 
-    fn definition(&self, given: LocationDefinition) -> Option<Definition> {
+    fn definition(&self, given: LocationDefinition) -> Option<WatchDefinition> {
         let check_type: CheckType = given.check_type.parse().ok()?;
         let planned = PlannedChecks {
             plan: given.rhythm.plan()?,
@@ -190,7 +190,7 @@ impl Follower {
             timeout_seconds: given.rhythm.timeout_seconds,
             config: given.config,
         };
-        Some(Definition {
+        Some(WatchDefinition {
             key: given.key,
             id: given.service,
             organisation: 0,
@@ -198,7 +198,7 @@ impl Follower {
             check_type,
             // It grows with every change, unlike the revision of the stored service, or that of a bucket that was created again.
             revision: self.applied.fetch_add(1, Ordering::Relaxed) + 1,
-            task: Some(compile(check_type, planned).ok()?),
+            task: Some(compile_checks(check_type, planned).ok()?),
             heartbeat: None,
             is_paused: false,
             in_planned_maintenance: false,
@@ -208,7 +208,7 @@ impl Follower {
 }
 
 /// A complete transmission of all definitions.
-struct Pass {
+struct DefinitionResync {
     /// Services checked before that have not been named yet.
     old: HashSet<Id>,
     /// Number of received definitions.

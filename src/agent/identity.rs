@@ -10,13 +10,13 @@ use anyhow::{Context as _, bail};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
-use crate::bus::connection::{Connection, Servers};
-use crate::bus::credentials::{self, Credentials};
-use crate::bus::messages::enrolment::{Enrolled, EnrolmentRequest, JoinToken};
+use crate::bus::connection::{BusConnection, BusServers};
+use crate::bus::credentials::{self, BusCredentials};
+use crate::bus::messages::enrolment::{EnrolmentGrant, EnrolmentRequest, JoinToken};
 use crate::bus::private_files::{make_folder, read_secret, replace, write_secret};
 use crate::bus::requests::ask;
 use crate::bus::sealing::SealingKey;
-use crate::bus::subjects::Subject;
+use crate::bus::subjects::BusSubject;
 use crate::bus::users::enrolment_of;
 use crate::config::limits::BusLimits;
 use crate::model::location::LocationCode;
@@ -33,13 +33,13 @@ const TOKEN: &str = "user.jwt";
 
 /// The identity of this location.
 #[derive(Clone, Debug)]
-pub struct Identity {
+pub struct LocationIdentity {
     /// Its code.
     pub code: LocationCode,
     /// Its name.
     pub name: String,
     /// The NATS servers.
-    pub servers: Servers,
+    pub servers: BusServers,
     /// The key that opens its definitions.
     pub sealing: SealingKey,
     folder: PathBuf,
@@ -48,14 +48,14 @@ pub struct Identity {
 }
 
 #[derive(Deserialize, Serialize)]
-struct Kept {
+struct StoredIdentity {
     code: String,
     name: String,
     url: String,
     has_authority: bool,
 }
 
-impl Identity {
+impl LocationIdentity {
     /// Loads the identity of this machine; `None` = it has none yet.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl Identity {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).with_context(|| file.display().to_string()),
         };
-        let kept: Kept = toml::from_str(&text).with_context(|| file.display().to_string())?;
+        let kept: StoredIdentity = toml::from_str(&text).with_context(|| file.display().to_string())?;
         let token = folder.join(TOKEN);
         Ok(Some(Self {
             code: kept.code.parse().with_context(|| file.display().to_string())?,
@@ -96,7 +96,7 @@ impl Identity {
         }
         let has_authority = token.authority.is_some();
         let servers = servers(token.url.clone(), has_authority, &folder);
-        let enrolment = Credentials::parse(token.credentials.expose_secret())?;
+        let enrolment = BusCredentials::parse(token.credentials.expose_secret())?;
         let Some(id) = enrolment_of(&enrolment.holder().name) else {
             bail!("this join token is for no enrolment")
         };
@@ -104,13 +104,18 @@ impl Identity {
             user_key: credentials::public_key_of(&user_seed)?,
             sealing_key: sealing.public(),
         };
-        let connection = Connection::open(&servers, enrolment, limits).await?;
-        let answer: Enrolled = ask(&connection, &Subject::Enrol(id), &request)
+        let connection = BusConnection::open(&servers, enrolment, limits).await?;
+        let answer: EnrolmentGrant = ask(&connection, &BusSubject::Enrol(id), &request)
             .await
             .context("the engine does not make this machine a location")?;
-        let Enrolled { code, name, token } = answer;
+        let EnrolmentGrant { code, name, token } = answer;
         replace(&folder.join(TOKEN), &token)?;
-        let kept = Kept { code: code.clone(), name: name.clone(), url: servers.url.clone(), has_authority };
+        let kept = StoredIdentity {
+            code: code.clone(),
+            name: name.clone(),
+            url: servers.url.clone(),
+            has_authority,
+        };
         // Written last: its presence means that all files exist.
         replace(&folder.join(FILE), &toml::to_string(&kept)?)?;
         Ok(Self { code: code.parse()?, name, servers, sealing, folder, user_seed, token })
@@ -120,8 +125,8 @@ impl Identity {
     ///
     /// # Errors
     /// When the files do not fit together.
-    pub fn credentials(&self) -> anyhow::Result<Credentials> {
-        let credentials = Credentials::from_seed(self.token.trim().to_owned(), &self.user_seed);
+    pub fn credentials(&self) -> anyhow::Result<BusCredentials> {
+        let credentials = BusCredentials::from_seed(self.token.trim().to_owned(), &self.user_seed);
         credentials.with_context(|| format!("{} holds no location", self.folder.display()))
     }
 
@@ -129,16 +134,16 @@ impl Identity {
     ///
     /// # Errors
     /// When it is invalid, or cannot be written.
-    pub fn renew(&mut self, token: String) -> anyhow::Result<Credentials> {
-        let credentials = Credentials::from_seed(token.clone(), &self.user_seed)?;
+    pub fn renew(&mut self, token: String) -> anyhow::Result<BusCredentials> {
+        let credentials = BusCredentials::from_seed(token.clone(), &self.user_seed)?;
         replace(&self.folder.join(TOKEN), &token)?;
         self.token = token;
         Ok(credentials)
     }
 }
 
-fn servers(url: String, has_authority: bool, folder: &Path) -> Servers {
-    Servers { url, ca_file: has_authority.then(|| folder.join(AUTHORITY)) }
+fn servers(url: String, has_authority: bool, folder: &Path) -> BusServers {
+    BusServers { url, ca_file: has_authority.then(|| folder.join(AUTHORITY)) }
 }
 
 fn secret(folder: &Path, name: &str) -> anyhow::Result<SecretString> {

@@ -23,24 +23,24 @@ use actix::Arbiter;
 use anyhow::Context as _;
 use tokio::task::JoinHandle;
 
-use crate::agent::archive::{Archive, keep};
-use crate::agent::attention::{Attention, Renewal, SelfReport};
-use crate::agent::catalogue::Catalogue;
-use crate::agent::following::Follower;
-use crate::agent::identity::Identity;
-use crate::agent::uplink::Uplink;
-use crate::bus::connection::Connection;
+use crate::agent::archive::{DefinitionArchive, write_on_change};
+use crate::agent::attention::{CheckRequestListener, PresenceReporter, TokenRenewal};
+use crate::agent::catalogue::ServiceCatalogue;
+use crate::agent::following::DefinitionFollower;
+use crate::agent::identity::LocationIdentity;
+use crate::agent::uplink::ResultSender;
+use crate::bus::connection::BusConnection;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::limits::{EngineLimits, RecordLimits};
-use crate::engine::roster::Roster;
-use crate::engine::shard::Threads;
+use crate::engine::roster::LocationRegistry;
+use crate::engine::shard::ShardThreads;
 use crate::engine::{Engine, EngineParts};
 use crate::model::location::Location;
 use crate::probe::prober::Prober;
 use crate::record::recorder::{self, RecordCounters, Recorder};
 use crate::record::spool::Spool;
-use crate::supervise::{Handle, Kind, Placement, Stop, Supervisor};
+use crate::supervise::{ActorHandle, ActorKind, ActorPlacement, StopActor, Supervisor};
 
 /// Total time limit of a stop.
 const STOP_LIMIT: Duration = Duration::from_secs(9);
@@ -50,21 +50,21 @@ const BATCH_MS: u64 = 250;
 /// the disk.
 const WAITING_RESULTS: usize = 32_768;
 
-const KEEPING: Kind = Kind::restarting("definitions_on_disk");
-const FOLLOWING: Kind = Kind::restarting("definitions");
-const ATTENTION: Kind = Kind::restarting("attention");
-const SELF_REPORT: Kind = Kind::restarting("presence");
-const RENEWAL: Kind = Kind::restarting("renewal");
+const KEEPING: ActorKind = ActorKind::restarting("definitions_on_disk");
+const FOLLOWING: ActorKind = ActorKind::restarting("definitions");
+const ATTENTION: ActorKind = ActorKind::restarting("attention");
+const SELF_REPORT: ActorKind = ActorKind::restarting("presence");
+const RENEWAL: ActorKind = ActorKind::restarting("renewal");
 
 /// A running location.
 #[derive(Debug)]
 pub struct Agent {
     engine: Engine,
-    recorder: Handle<Recorder>,
+    recorder: ActorHandle<Recorder>,
     recorder_thread: Arbiter,
     tasks: Vec<JoinHandle<()>>,
-    archive: Archive,
-    catalogue: Arc<Catalogue>,
+    archive: DefinitionArchive,
+    catalogue: Arc<ServiceCatalogue>,
 }
 
 /// The dependencies of a location at its start.
@@ -76,7 +76,7 @@ pub struct AgentParts<'a> {
     /// The supervisor of its actors.
     pub supervisor: &'a Supervisor,
     /// Its identity.
-    pub identity: Identity,
+    pub identity: LocationIdentity,
     /// Runs its checks.
     pub prober: Arc<dyn Prober>,
 }
@@ -92,10 +92,14 @@ impl Agent {
         supervisor.watch_thread("the main thread", &Arbiter::current());
         let limits = &config.limits.bus;
         let connection =
-            Connection::open_some_time(&identity.servers, identity.credentials()?, limits).await?;
-        let catalogue = Arc::new(Catalogue::default());
-        let uplink =
-            Uplink::new(connection.clone(), identity.code.clone(), Arc::clone(&catalogue), clock.clone());
+            BusConnection::open_with_retries(&identity.servers, identity.credentials()?, limits).await?;
+        let catalogue = Arc::new(ServiceCatalogue::default());
+        let uplink = ResultSender::new(
+            connection.clone(),
+            identity.code.clone(),
+            Arc::clone(&catalogue),
+            clock.clone(),
+        );
         let counters = Arc::new(RecordCounters::default());
         let (recorder, recorder_thread) = start_recorder(config, supervisor, uplink, &counters)?;
         let here = Location {
@@ -104,20 +108,20 @@ impl Agent {
             place: String::new(),
             country_code: "ZZ".into(),
         };
-        let roster = Arc::new(Roster::new(vec![here]));
+        let roster = Arc::new(LocationRegistry::new(vec![here]));
         let engine_limits =
             EngineLimits { batch_ms: BATCH_MS, failures_at_once: true, ..config.limits.engine.clone() };
         let engine = Engine::start(&EngineParts {
             roster: Arc::clone(&roster),
             probers: vec![prober],
             clock: clock.clone(),
-            threads: Threads::Own(engine_limits.shards),
+            threads: ShardThreads::Own(engine_limits.shards),
             limits: engine_limits,
             sink: recorder.address().recipient(),
             supervisor: supervisor.clone(),
         });
-        let archive = Archive::at(folder);
-        let follower = Follower {
+        let archive = DefinitionArchive::at(folder);
+        let follower = DefinitionFollower {
             connection: connection.clone(),
             code: identity.code.clone(),
             key: identity.sealing.clone(),
@@ -129,20 +133,23 @@ impl Agent {
             applied: Arc::default(),
         };
         follower.resume().await;
-        let report = SelfReport::new(
+        let report = PresenceReporter::new(
             connection.clone(),
             identity.code.clone(),
             engine.clone(),
             counters,
             clock.clone(),
         );
-        let attention =
-            Attention { connection: connection.clone(), code: identity.code.clone(), engine: engine.clone() };
-        let renewal = Renewal { connection, identity, clock };
+        let attention = CheckRequestListener {
+            connection: connection.clone(),
+            code: identity.code.clone(),
+            engine: engine.clone(),
+        };
+        let renewal = TokenRenewal { connection, identity, clock };
         let tasks = vec![
             supervisor.spawn(KEEPING, {
                 let (archive, catalogue) = (archive.clone(), Arc::clone(&catalogue));
-                move || keep(archive.clone(), Arc::clone(&catalogue))
+                move || write_on_change(archive.clone(), Arc::clone(&catalogue))
             }),
             supervisor.spawn(FOLLOWING, move || follower.clone().run()),
             supervisor.spawn(ATTENTION, move || attention.clone().run()),
@@ -161,7 +168,7 @@ impl Agent {
             // Results are still sent: the recorder does that itself.
             self.tasks.iter().for_each(JoinHandle::abort);
             self.engine.stop().await;
-            self.recorder.send(Stop).await.context("the recorder had stopped before")?;
+            self.recorder.send(StopActor).await.context("the recorder had stopped before")?;
             self.recorder_thread.stop();
             self.archive.write(&self.catalogue)?;
             Ok(())
@@ -173,9 +180,9 @@ impl Agent {
 fn start_recorder(
     config: &Config,
     supervisor: &Supervisor,
-    uplink: Uplink,
+    uplink: ResultSender,
     counters: &Arc<RecordCounters>,
-) -> anyhow::Result<(Handle<Recorder>, Arbiter)> {
+) -> anyhow::Result<(ActorHandle<Recorder>, Arbiter)> {
     let thread = Arbiter::new();
     let limits = RecordLimits {
         waiting_results: WAITING_RESULTS,
@@ -184,8 +191,8 @@ fn start_recorder(
     };
     let spool = spool(&config.data_dir, limits.spool_max_bytes)?;
     supervisor.watch_thread("the recorder", &thread.handle());
-    let recorder = Recorder::new(Arc::new(uplink), limits, Arc::clone(counters)).spooling(Some(spool));
-    let placement = Placement { thread: thread.handle(), mailbox: recorder::MAILBOX };
+    let recorder = Recorder::new(Arc::new(uplink), limits, Arc::clone(counters)).with_spool(Some(spool));
+    let placement = ActorPlacement { thread: thread.handle(), mailbox: recorder::MAILBOX };
     Ok((supervisor.start_once(&placement, recorder), thread))
 }
 

@@ -7,71 +7,71 @@ use std::sync::Arc;
 use futures_util::future::LocalBoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use crate::agent::catalogue::Catalogue;
-use crate::bus::connection::Connection;
+use crate::agent::catalogue::ServiceCatalogue;
+use crate::bus::connection::BusConnection;
 use crate::bus::messages::results::{BatchMessage, ResultBatch};
 use crate::bus::result_stream::send;
-use crate::bus::subjects::Subject;
+use crate::bus::subjects::BusSubject;
 use crate::clock::Clock;
-use crate::engine::aggregator::Batch;
+use crate::engine::aggregator::RecordBatch;
 use crate::model::history::CheckRecord;
 use crate::model::location::LocationCode;
 use crate::model::partition::Partition;
-use crate::record::recorder::{Destination, NotStored};
+use crate::record::recorder::{BatchDestination, BatchStoreError};
 
 /// Maximum number of unacknowledged batches.
 const AT_ONCE: usize = 64;
 
 /// Sends results.
 #[derive(Clone)]
-pub(super) struct Uplink(Arc<Parts>);
+pub(super) struct ResultSender(Arc<ResultSenderParts>);
 
-struct Parts {
-    connection: Connection,
+struct ResultSenderParts {
+    connection: BusConnection,
     code: LocationCode,
-    catalogue: Arc<Catalogue>,
+    catalogue: Arc<ServiceCatalogue>,
     clock: Clock,
 }
 
-impl fmt::Debug for Uplink {
+impl fmt::Debug for ResultSender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Uplink({})", self.0.code)
     }
 }
 
-impl Uplink {
+impl ResultSender {
     pub(super) fn new(
-        connection: Connection,
+        connection: BusConnection,
         code: LocationCode,
-        catalogue: Arc<Catalogue>,
+        catalogue: Arc<ServiceCatalogue>,
         clock: Clock,
     ) -> Self {
-        Self(Arc::new(Parts { connection, code, catalogue, clock }))
+        Self(Arc::new(ResultSenderParts { connection, code, catalogue, clock }))
     }
 
-    async fn send(&self, batch: &Batch) -> Result<(), NotStored> {
-        let Parts { connection, code, catalogue, .. } = &*self.0;
+    async fn send(&self, batch: &RecordBatch) -> Result<(), BatchStoreError> {
+        let ResultSenderParts { connection, code, catalogue, .. } = &*self.0;
         if !connection.state().is_connected() {
-            return Err(NotStored("the bus is not connected".into()));
+            return Err(BatchStoreError("the bus is not connected".into()));
         }
         // Services and versions are known only when all definitions have been received.
         if !catalogue.is_complete() {
-            return Err(NotStored("the engine has not told yet what to check".into()));
+            return Err(BatchStoreError("the engine has not told yet what to check".into()));
         }
         let messages = self.messages(&batch.checks).into_iter().map(|(partition, message)| {
-            let subject = Subject::Results { location: code.clone(), partition };
+            let subject = BusSubject::Results { location: code.clone(), partition };
             async move { send(connection, &subject, message).await }
         });
         let mut sent = futures_util::stream::iter(messages).buffer_unordered(AT_ONCE);
         while let Some(done) = sent.next().await {
-            done.map_err(NotStored)?;
+            done.map_err(BatchStoreError)?;
         }
         Ok(())
     }
 
     /// Returns the messages with these results, by partition. Results of services that this process never checked are dropped.
     fn messages(&self, checks: &[CheckRecord]) -> Vec<(Partition, BatchMessage)> {
-        let Parts { catalogue, clock, .. } = &*self.0;
+        let ResultSenderParts { catalogue, clock, .. } = &*self.0;
         let mut by_partition: BTreeMap<Partition, Vec<CheckRecord>> = BTreeMap::new();
         for record in checks {
             if catalogue.version_of(record).is_some() {
@@ -88,9 +88,9 @@ impl Uplink {
     }
 }
 
-impl Destination for Uplink {
+impl BatchDestination for ResultSender {
     /// Sends the checks. Status changes are not sent: the engine decides the status of a service.
-    fn store(&self, batch: Arc<Batch>) -> LocalBoxFuture<'static, Result<(), NotStored>> {
+    fn store(&self, batch: Arc<RecordBatch>) -> LocalBoxFuture<'static, Result<(), BatchStoreError>> {
         let uplink = self.clone();
         async move { uplink.send(&batch).await }.boxed_local()
     }

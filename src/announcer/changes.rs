@@ -13,27 +13,27 @@ use crate::model::service::{ServiceAddress, ServiceKey};
 
 /// Pending marks. Cheap to clone; without a reader they are not stored.
 #[derive(Clone, Debug, Default)]
-pub struct Changes(Option<Arc<Waiting>>);
+pub struct ChangeQueue(Option<Arc<ChangeQueueState>>);
 
 #[derive(Debug, Default)]
-struct Waiting {
-    marks: Mutex<Marks>,
+struct ChangeQueueState {
+    marks: Mutex<ChangedServices>,
     woken: Notify,
 }
 
 /// The changed services.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
+pub struct ChangedServices {
     /// True if every service may have changed.
     pub all: bool,
     /// Changed or deleted services.
     pub services: BTreeMap<ServiceKey, Id>,
 }
 
-impl Changes {
+impl ChangeQueue {
     /// Creates marks that are stored for a reader.
     #[must_use]
-    pub fn kept() -> Self {
+    pub fn with_consumer() -> Self {
         Self(Some(Arc::default()))
     }
 
@@ -50,7 +50,7 @@ impl Changes {
     }
 
     /// Returns marks that could not be processed.
-    pub fn put_back(&self, left: Marks) {
+    pub fn put_back(&self, left: ChangedServices) {
         self.add(|marks| {
             marks.all |= left.all;
             marks.services.extend(left.services);
@@ -58,19 +58,19 @@ impl Changes {
     }
 
     /// Waits for marks and takes them all.
-    pub async fn take(&self) -> Marks {
+    pub async fn take(&self) -> ChangedServices {
         let Some(waiting) = &self.0 else { return std::future::pending().await };
         loop {
             let woken = waiting.woken.notified();
             let marks = std::mem::take(&mut *waiting.lock());
-            if marks != Marks::default() {
+            if marks != ChangedServices::default() {
                 return marks;
             }
             woken.await;
         }
     }
 
-    fn add(&self, change: impl FnOnce(&mut Marks)) {
+    fn add(&self, change: impl FnOnce(&mut ChangedServices)) {
         if let Some(waiting) = &self.0 {
             change(&mut waiting.lock());
             waiting.woken.notify_one();
@@ -78,8 +78,8 @@ impl Changes {
     }
 }
 
-impl Waiting {
-    fn lock(&self) -> MutexGuard<'_, Marks> {
+impl ChangeQueueState {
+    fn lock(&self) -> MutexGuard<'_, ChangedServices> {
         self.marks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -90,20 +90,20 @@ mod tests {
 
     #[tokio::test]
     async fn marks_of_one_service_are_one() {
-        let changes = Changes::kept();
+        let changes = ChangeQueue::with_consumer();
         let address = ServiceAddress { id: Id::random(), key: 7 };
         changes.mark(address);
         changes.mark(address);
         changes.mark_all();
-        assert_eq!(changes.take().await, Marks { all: true, services: [(7, address.id)].into() });
-        let put_back = async { changes.put_back(Marks { all: true, services: BTreeMap::new() }) };
+        assert_eq!(changes.take().await, ChangedServices { all: true, services: [(7, address.id)].into() });
+        let put_back = async { changes.put_back(ChangedServices { all: true, services: BTreeMap::new() }) };
         let (taken, ()) = tokio::join!(changes.take(), put_back);
-        assert_eq!(taken, Marks { all: true, services: BTreeMap::new() });
+        assert_eq!(taken, ChangedServices { all: true, services: BTreeMap::new() });
     }
 
     #[test]
     fn without_anybody_who_acts_nothing_is_kept() {
-        let changes = Changes::default();
+        let changes = ChangeQueue::default();
         changes.mark(ServiceAddress { id: Id::random(), key: 7 });
         assert!(changes.0.is_none());
     }

@@ -11,18 +11,18 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::watch;
 
 use crate::id::Id;
-use crate::model::ledger::{Fence, Ledger};
+use crate::model::ledger::{FencingToken, PartitionLedger};
 use crate::model::node::NodeName;
-use crate::model::partition::{Partition, Partitions};
+use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::ServiceKey;
 
 /// The partitions of this node. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Ownership(Option<Arc<Shared>>);
+pub struct Ownership(Option<Arc<SharedOwnership>>);
 
 /// The identity of this node among several.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
+pub struct NodeIdentity {
     /// The name by which other nodes reach it.
     pub name: NodeName,
     /// The id of the data folder, which one process at a time uses; the database identifies holders by it.
@@ -31,17 +31,17 @@ pub struct Member {
 
 /// The partitions of this node at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Owned {
+pub struct OwnershipSnapshot {
     /// Partitions whose services are checked, or about to be.
-    pub watched: Partitions,
+    pub watched: PartitionSet,
     /// Partitions all of whose services are checked.
-    pub ready: Partitions,
+    pub ready: PartitionSet,
     /// The fencing tokens of the held partitions.
-    pub fences: BTreeMap<Partition, Fence>,
+    pub fences: BTreeMap<Partition, FencingToken>,
     /// Partitions for which the database has another holder.
-    pub overtaken: Partitions,
+    pub overtaken: PartitionSet,
     /// The owners of partitions, as last read.
-    pub ledger: Ledger,
+    pub ledger: PartitionLedger,
     /// The living nodes, as last read.
     pub living: BTreeSet<NodeName>,
     /// Living nodes that cannot write to the databases although others can, as last read.
@@ -49,10 +49,10 @@ pub struct Owned {
 }
 
 #[derive(Debug)]
-struct Shared {
-    member: Member,
-    owned: RwLock<Owned>,
-    changed: watch::Sender<Partitions>,
+struct SharedOwnership {
+    member: NodeIdentity,
+    owned: RwLock<OwnershipSnapshot>,
+    changed: watch::Sender<PartitionSet>,
 }
 
 impl Ownership {
@@ -64,33 +64,33 @@ impl Ownership {
 
     /// Ownership of nothing, until the leases are read.
     #[must_use]
-    pub fn among_others(member: Member) -> Self {
-        let changed = watch::Sender::new(Partitions::NONE);
-        Self(Some(Arc::new(Shared { member, owned: RwLock::default(), changed })))
+    pub fn among_others(member: NodeIdentity) -> Self {
+        let changed = watch::Sender::new(PartitionSet::NONE);
+        Self(Some(Arc::new(SharedOwnership { member, owned: RwLock::default(), changed })))
     }
 
     /// The identity of this node among others; `None` = it is the only one.
     #[must_use]
-    pub fn member(&self) -> Option<&Member> {
+    pub fn member(&self) -> Option<&NodeIdentity> {
         self.0.as_ref().map(|shared| &shared.member)
     }
 
     /// The present partitions; `None` = all of them, without fencing tokens.
     #[must_use]
-    pub fn owned(&self) -> Option<Owned> {
-        self.read(Owned::clone)
+    pub fn owned(&self) -> Option<OwnershipSnapshot> {
+        self.read(OwnershipSnapshot::clone)
     }
 
     /// Partitions whose services this node checks, or is about to.
     #[must_use]
-    pub fn watched(&self) -> Partitions {
-        self.read(|owned| owned.watched).unwrap_or(Partitions::ALL)
+    pub fn watched(&self) -> PartitionSet {
+        self.read(|owned| owned.watched).unwrap_or(PartitionSet::ALL)
     }
 
     /// Partitions all of whose services this node checks.
     #[must_use]
-    pub fn ready(&self) -> Partitions {
-        self.read(|owned| owned.ready).unwrap_or(Partitions::ALL)
+    pub fn ready(&self) -> PartitionSet {
+        self.read(|owned| owned.ready).unwrap_or(PartitionSet::ALL)
     }
 
     /// Returns true if this node checks the service, or is about to.
@@ -119,10 +119,10 @@ impl Ownership {
 
     /// The partitions without a living owner, as far as this node knows: their services are not watched.
     #[must_use]
-    pub fn unowned(&self) -> Partitions {
+    pub fn unowned(&self) -> PartitionSet {
         let unowned = self.read(|owned| {
             let of = |node| owned.ledger.of(node);
-            owned.living.iter().fold(Partitions::ALL, |unowned, node| unowned.without(of(node)))
+            owned.living.iter().fold(PartitionSet::ALL, |unowned, node| unowned.without(of(node)))
         });
         unowned.unwrap_or_default()
     }
@@ -135,15 +135,15 @@ impl Ownership {
 
     /// Subscribes to changes of the ready partitions. For a single node there are none.
     #[must_use]
-    pub fn changes(&self) -> watch::Receiver<Partitions> {
+    pub fn changes(&self) -> watch::Receiver<PartitionSet> {
         match &self.0 {
             Some(shared) => shared.changed.subscribe(),
-            None => watch::Sender::new(Partitions::ALL).subscribe(),
+            None => watch::Sender::new(PartitionSet::ALL).subscribe(),
         }
     }
 
     /// Stores the owners read from the ledger.
-    pub fn note_ledger(&self, ledger: &Ledger) {
+    pub fn note_ledger(&self, ledger: &PartitionLedger) {
         self.change(|owned| owned.ledger = ledger.clone());
     }
 
@@ -158,33 +158,33 @@ impl Ownership {
     }
 
     /// Notes that these partitions are held from now on, and about to be watched.
-    pub fn hold(&self, partitions: Partitions, fence: Fence) {
+    pub fn hold(&self, partitions: PartitionSet, fence: FencingToken) {
         self.change(|owned| {
-            owned.watched = owned.watched.and(partitions);
+            owned.watched = owned.watched.union(partitions);
             owned.fences.extend(partitions.iter().map(|partition| (partition, fence)));
         });
     }
 
     /// Notes that the database has another holder of these partitions, for the keeper of this node's share.
-    pub fn note_overtaken(&self, partitions: Partitions) {
-        self.change(|owned| owned.overtaken = owned.overtaken.and(partitions));
+    pub fn note_overtaken(&self, partitions: PartitionSet) {
+        self.change(|owned| owned.overtaken = owned.overtaken.union(partitions));
     }
 
     /// Returns and clears the partitions that other nodes have taken.
     #[must_use]
-    pub fn take_overtaken(&self) -> Partitions {
-        let mut overtaken = Partitions::NONE;
+    pub fn take_overtaken(&self) -> PartitionSet {
+        let mut overtaken = PartitionSet::NONE;
         self.change(|owned| overtaken = std::mem::take(&mut owned.overtaken));
         overtaken
     }
 
     /// Notes that all services of these partitions are checked.
-    pub fn note_ready(&self, partitions: Partitions) {
-        self.change(|owned| owned.ready = owned.ready.and(partitions.common(owned.watched)));
+    pub fn note_ready(&self, partitions: PartitionSet) {
+        self.change(|owned| owned.ready = owned.ready.union(partitions.common(owned.watched)));
     }
 
     /// Stops the watch of these partitions; their results may still be written.
-    pub fn stop_watching(&self, partitions: Partitions) {
+    pub fn stop_watching(&self, partitions: PartitionSet) {
         self.change(|owned| {
             owned.watched = owned.watched.without(partitions);
             owned.ready = owned.ready.without(partitions);
@@ -192,7 +192,7 @@ impl Ownership {
     }
 
     /// Releases these partitions: nothing of them is written any more.
-    pub fn let_go(&self, partitions: Partitions) {
+    pub fn let_go(&self, partitions: PartitionSet) {
         self.stop_watching(partitions);
         self.change(|owned| {
             owned.fences.retain(|partition, _| !partitions.contains(*partition));
@@ -200,12 +200,12 @@ impl Ownership {
         });
     }
 
-    fn read<T>(&self, look: impl FnOnce(&Owned) -> T) -> Option<T> {
+    fn read<T>(&self, look: impl FnOnce(&OwnershipSnapshot) -> T) -> Option<T> {
         let shared = self.0.as_ref()?;
         Some(look(&shared.owned.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    fn change(&self, change: impl FnOnce(&mut Owned)) {
+    fn change(&self, change: impl FnOnce(&mut OwnershipSnapshot)) {
         let Some(shared) = &self.0 else { return };
         let mut owned = shared.owned.write().unwrap_or_else(PoisonError::into_inner);
         change(&mut owned);
@@ -223,36 +223,36 @@ mod tests {
     fn alone_everything_is_owned() {
         let alone = Ownership::alone();
         assert!(alone.watches(7) && alone.leads() && alone.owned().is_none());
-        alone.let_go(Partitions::ALL);
-        assert_eq!(alone.watched(), Partitions::ALL);
+        alone.let_go(PartitionSet::ALL);
+        assert_eq!(alone.watched(), PartitionSet::ALL);
     }
 
     #[test]
     fn partitions_of_nodes_that_do_not_live_are_nobodys() {
-        let member = Member { name: "a".parse().unwrap(), folder: Id::random() };
+        let member = NodeIdentity { name: "a".parse().unwrap(), folder: Id::random() };
         let ownership = Ownership::among_others(member);
-        assert_eq!(ownership.unowned(), Partitions::ALL);
+        assert_eq!(ownership.unowned(), PartitionSet::ALL);
         let (a, b): (NodeName, NodeName) = ("a".parse().unwrap(), "b".parse().unwrap());
-        let some: Partitions = [0, 5].into_iter().filter_map(Partition::new).collect();
-        ownership.note_ledger(&Ledger::default().taken(&a, Partitions::ALL).taken(&b, some));
+        let some: PartitionSet = [0, 5].into_iter().filter_map(Partition::new).collect();
+        ownership.note_ledger(&PartitionLedger::default().taken(&a, PartitionSet::ALL).taken(&b, some));
         ownership.note_living(&BTreeSet::from([a.clone(), b]));
-        assert_eq!(ownership.unowned(), Partitions::NONE);
+        assert_eq!(ownership.unowned(), PartitionSet::NONE);
         ownership.note_living(&BTreeSet::from([a]));
         assert_eq!(ownership.unowned(), some);
-        assert_eq!(Ownership::alone().unowned(), Partitions::NONE);
+        assert_eq!(Ownership::alone().unowned(), PartitionSet::NONE);
     }
 
     #[test]
     fn a_partition_is_held_watched_and_ready_in_this_order_and_back() {
-        let member = Member { name: "a".parse().unwrap(), folder: Id::random() };
+        let member = NodeIdentity { name: "a".parse().unwrap(), folder: Id::random() };
         let ownership = Ownership::among_others(member);
         let mut changes = ownership.changes();
         let (some, fence) =
-            ([0, 5].into_iter().filter_map(Partition::new).collect(), Fence { epoch: 1, revision: 7 });
+            ([0, 5].into_iter().filter_map(Partition::new).collect(), FencingToken { epoch: 1, revision: 7 });
         ownership.hold(some, fence);
         assert!(ownership.watches(64) && !ownership.watches(1) && !ownership.leads());
         assert!(!changes.has_changed().unwrap(), "not ready yet");
-        ownership.note_ready(Partitions::ALL);
+        ownership.note_ready(PartitionSet::ALL);
         assert_eq!(*changes.borrow_and_update(), some);
         assert!(ownership.leads());
         ownership.stop_watching(some);

@@ -7,22 +7,22 @@ use std::fmt::Debug;
 
 use futures_util::future::BoxFuture;
 
-use crate::announcer::stored::{After, Recent};
+use crate::announcer::stored::{ResultsReply, ResultsRequest};
 use crate::clock::Timestamp;
-use crate::engine::aggregator::Snapshot;
-use crate::model::allowance::Allowance;
-use crate::model::heartbeat::Ping;
+use crate::engine::aggregator::ServiceSnapshot;
+use crate::model::allowance::RateLimitDecision;
+use crate::model::heartbeat::HeartbeatPing;
 use crate::model::node::NodeName;
 use crate::model::service::ServiceAddress;
 
 /// Counts the requests of tokens.
-pub trait Counts: Debug + Send + Sync {
+pub trait RequestCounter: Debug + Send + Sync {
     /// Counts a request of the token with this database key.
-    fn count(&self, token: i64, now: Timestamp) -> Allowance;
+    fn count(&self, token: i64, now: Timestamp) -> RateLimitDecision;
 }
 
 /// The connection to the other engine nodes.
-pub trait Peers: Debug + Send + Sync {
+pub trait PeerNodes: Debug + Send + Sync {
     /// Returns true if a request can be sent at this moment.
     fn are_reachable(&self) -> bool;
 
@@ -30,14 +30,14 @@ pub trait Peers: Debug + Send + Sync {
     ///
     /// # Errors
     /// When it does not answer; the text is one line.
-    fn ask(&self, node: NodeName, question: Question) -> BoxFuture<'static, Result<Answer, String>>;
+    fn ask(&self, node: NodeName, question: PeerRequest) -> BoxFuture<'static, Result<PeerReply, String>>;
 }
 
 /// A request to another node.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Question {
+pub enum PeerRequest {
     /// Apply these services as they are stored now. Answered once that is effective.
-    Changed(Vec<Changed>),
+    Changed(Vec<ServiceRevision>),
     /// Request for the present snapshots of these services.
     Snapshots(Vec<ServiceAddress>),
     /// Check these services at once. Answered when the checks are requested, not when they are done.
@@ -47,17 +47,17 @@ pub enum Question {
         /// The service that reports itself.
         service: ServiceAddress,
         /// The ping.
-        ping: Ping,
+        ping: HeartbeatPing,
     },
     /// Count a request of the token with this database key.
     Count(i64),
     /// Request for recently stored results.
-    Stored(After),
+    Stored(ResultsRequest),
 }
 
 /// A service that was changed or deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct ServiceRevision {
     /// The service.
     pub service: ServiceAddress,
     /// Its revision; its last one, if it is gone.
@@ -66,37 +66,37 @@ pub struct Changed {
 
 /// The answer of another node.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum PeerReply {
     /// It is done.
     Done,
     /// The snapshots, in the order of the request.
-    Snapshots(Vec<Snapshot>),
+    Snapshots(Vec<ServiceSnapshot>),
     /// The state of the rate limit.
-    Counted(Allowance),
+    Counted(RateLimitDecision),
     /// Some of the services have another owner.
     NotMine,
     /// The recently stored results.
-    Stored(Recent),
+    Stored(ResultsReply),
 }
 
 /// Some services had no owner that answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no engine node answers for {services} services")]
-pub struct NobodyAnswers {
+pub struct OwnersUnavailable {
     /// Number of these services.
     pub services: usize,
 }
 
 /// The result of a request about several services.
-pub(super) struct Asked {
-    pub(super) parts: Vec<Part>,
+pub(super) struct OwnerReplies {
+    pub(super) parts: Vec<PartialReply>,
     /// Number of services without an answer of their owner.
     pub(super) unanswered: usize,
 }
 
 /// An answer, and the services that it concerns.
-pub(super) struct Part {
-    pub(super) answer: Answer,
+pub(super) struct PartialReply {
+    pub(super) answer: PeerReply,
     /// Indices of the services in the request.
     pub(super) places: Vec<usize>,
 }

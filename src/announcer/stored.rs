@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::engine::aggregator::Batch;
+use crate::engine::aggregator::RecordBatch;
 use crate::id::Id;
 use crate::model::history::CheckRecord;
 
@@ -24,21 +24,21 @@ const RESULT_BYTES: usize = 64;
 
 /// The results that this node has stored recently.
 #[derive(Debug, Default)]
-pub struct Stored(Mutex<Option<Kept>>);
+pub struct RecentResults(Mutex<Option<ResultBuffer>>);
 
 #[derive(Debug)]
-struct Kept {
+struct ResultBuffer {
     epoch: Id,
     /// The number of the first kept result.
     first: u64,
-    batches: VecDeque<Arc<Batch>>,
+    batches: VecDeque<Arc<RecordBatch>>,
     results: usize,
     asked_at: Instant,
 }
 
 /// A position in a node's results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ResultPosition {
     /// Identifies the count; another value = the node has restarted its count.
     pub epoch: Id,
     /// Number of the first result after the position.
@@ -47,18 +47,18 @@ pub struct Place {
 
 /// A request for results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct After {
+pub struct ResultsRequest {
     /// The position of the requesting node; `None` = none yet, and only the present position is returned.
-    pub place: Option<Place>,
+    pub place: Option<ResultPosition>,
     /// True if results are wanted; otherwise only the position advances.
     pub wants_results: bool,
 }
 
 /// The recently stored results of a node.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recent {
+pub struct ResultsReply {
     /// The position after these results.
-    pub place: Place,
+    pub place: ResultPosition,
     /// The results, in the order in which they were stored.
     pub results: Vec<CheckRecord>,
     /// True if no result is missing between the requested position and these.
@@ -67,9 +67,9 @@ pub struct Recent {
     pub has_more: bool,
 }
 
-impl Stored {
+impl RecentResults {
     /// Adds durable results.
-    pub fn note(&self, batch: &Arc<Batch>) {
+    pub fn note(&self, batch: &Arc<RecordBatch>) {
         let mut kept = self.kept();
         if kept.as_ref().is_some_and(|kept| kept.asked_at.elapsed() > ASKED_WITHIN) {
             *kept = None;
@@ -84,10 +84,10 @@ impl Stored {
     }
 
     /// Returns the results after a position. From the first call on results are kept.
-    pub fn after(&self, after: After) -> Recent {
+    pub fn results_after(&self, after: ResultsRequest) -> ResultsReply {
         let mut kept = self.kept();
         let now = Instant::now();
-        let kept = kept.get_or_insert_with(|| Kept {
+        let kept = kept.get_or_insert_with(|| ResultBuffer {
             epoch: Id::random(),
             first: 0,
             batches: VecDeque::new(),
@@ -97,20 +97,25 @@ impl Stored {
         kept.asked_at = now;
         let end = kept.first + kept.results as u64;
         let (first, epoch) = (kept.first, kept.epoch);
-        let is_known = |place: &Place| place.epoch == epoch && (first..=end).contains(&place.number);
+        let is_known = |place: &ResultPosition| place.epoch == epoch && (first..=end).contains(&place.number);
         let known = after.place.filter(is_known);
         let from = known.filter(|_| after.wants_results).map_or(end, |place| place.number);
-        let results = kept.behind(from);
+        let results = kept.results_from(from);
         let number = from + results.len() as u64;
-        Recent { place: Place { epoch, number }, results, is_whole: known.is_some(), has_more: number < end }
+        ResultsReply {
+            place: ResultPosition { epoch, number },
+            results,
+            is_whole: known.is_some(),
+            has_more: number < end,
+        }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Option<Kept>> {
+    fn kept(&self) -> MutexGuard<'_, Option<ResultBuffer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl ResultBuffer {
     fn shorten(&mut self) {
         while self.results > KEPT
             && let Some(oldest) = self.batches.pop_front()
@@ -121,7 +126,7 @@ impl Kept {
     }
 
     /// Returns the results from this number on, up to the size of an answer.
-    fn behind(&self, number: u64) -> Vec<CheckRecord> {
+    fn results_from(&self, number: u64) -> Vec<CheckRecord> {
         let (mut at, mut bytes, mut found) = (self.first, 0, Vec::new());
         for batch in &self.batches {
             let next = at + batch.checks.len() as u64;
@@ -144,11 +149,11 @@ impl Kept {
 mod tests {
     use super::*;
     use crate::clock::Timestamp;
-    use crate::model::check::{ErrorCode, Measurement, Timings};
+    use crate::model::check::{ErrorCode, Measurement, PhaseTimings};
     use crate::model::location::LocationCode;
     use crate::model::service::ProbeRole;
 
-    fn batch(ats: std::ops::Range<i64>) -> Arc<Batch> {
+    fn batch(ats: std::ops::Range<i64>) -> Arc<RecordBatch> {
         let result = |at| CheckRecord {
             service: 1,
             location: LocationCode::push(),
@@ -156,60 +161,60 @@ mod tests {
             scheduled_at: Timestamp::from_ms(at),
             checked_at: Timestamp::from_ms(at),
             attempt: 1,
-            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", Timings::default()),
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", PhaseTimings::default()),
         };
-        Arc::new(Batch { checks: ats.map(result).collect(), changes: Vec::new() })
+        Arc::new(RecordBatch { checks: ats.map(result).collect(), changes: Vec::new() })
     }
 
-    fn after(place: Option<Place>) -> After {
-        After { place, wants_results: true }
+    fn after(place: Option<ResultPosition>) -> ResultsRequest {
+        ResultsRequest { place, wants_results: true }
     }
 
-    fn times(recent: &Recent) -> Vec<i64> {
+    fn times(recent: &ResultsReply) -> Vec<i64> {
         recent.results.iter().map(|result| result.checked_at.ms()).collect()
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_is_stored_after_the_first_question_is_told_once_and_in_order() {
-        let stored = Stored::default();
+        let stored = RecentResults::default();
         stored.note(&batch(0..5));
-        let begun = stored.after(after(None));
+        let begun = stored.results_after(after(None));
         assert!(begun.results.is_empty() && !begun.is_whole, "nothing was kept before");
         stored.note(&batch(5..8));
         stored.note(&batch(8..10));
-        let heard = stored.after(after(Some(begun.place)));
+        let heard = stored.results_after(after(Some(begun.place)));
         assert_eq!((times(&heard), heard.is_whole, heard.has_more), (vec![5, 6, 7, 8, 9], true, false));
-        assert_eq!(stored.after(after(Some(heard.place))).results, []);
+        assert_eq!(stored.results_after(after(Some(heard.place))).results, []);
         stored.note(&batch(10..12));
-        let passed = stored.after(After { place: Some(heard.place), wants_results: false });
+        let passed = stored.results_after(ResultsRequest { place: Some(heard.place), wants_results: false });
         assert!(passed.results.is_empty() && passed.is_whole);
         stored.note(&batch(12..13));
-        assert_eq!(times(&stored.after(after(Some(passed.place)))), [12]);
+        assert_eq!(times(&stored.results_after(after(Some(passed.place)))), [12]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_comes_too_late_is_told_so() {
-        let stored = Stored::default();
-        let begun = stored.after(after(None)).place;
+        let stored = RecentResults::default();
+        let begun = stored.results_after(after(None)).place;
         tokio::time::advance(ASKED_WITHIN + Duration::from_secs(1)).await;
         stored.note(&batch(0..5));
-        let late = stored.after(after(Some(begun)));
+        let late = stored.results_after(after(Some(begun)));
         assert!(!late.is_whole && late.results.is_empty() && late.place.epoch != begun.epoch);
         let many = i64::try_from(KEPT).unwrap();
         for start in 0..3 {
             stored.note(&batch(start * many / 2..(start + 1) * many / 2));
         }
-        assert!(!stored.after(after(Some(late.place))).is_whole, "too much has happened since");
+        assert!(!stored.results_after(after(Some(late.place))).is_whole, "too much has happened since");
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_is_bounded_and_the_next_one_goes_on() {
-        let stored = Stored::default();
-        let mut place = stored.after(after(None)).place;
+        let stored = RecentResults::default();
+        let mut place = stored.results_after(after(None)).place;
         stored.note(&batch(0..10_000));
         let mut heard = Vec::new();
         loop {
-            let recent = stored.after(after(Some(place)));
+            let recent = stored.results_after(after(Some(place)));
             assert!(recent.is_whole && recent.results.len() < 6_000);
             heard.extend(times(&recent));
             place = recent.place;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::model::service::ServiceKey;
-use crate::telemetry::{Collect, Exposition};
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// The keys of these services. Cheap to clone: all clones are one.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ impl UnreadableServices {
     }
 }
 
-impl Collect for UnreadableServices {
+impl MetricCollector for UnreadableServices {
     fn collect(&self, out: &mut Exposition) {
         let help = "Services that are not watched because their rows cannot be read.";
         out.gauge("services_unreadable", help).value(self.count() as u64);

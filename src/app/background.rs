@@ -7,80 +7,80 @@ use std::time::Duration;
 use actix::Arbiter;
 use tokio::task::JoinHandle;
 
-use crate::announcer::Announcer;
-use crate::app::cluster::Lone;
+use crate::announcer::ServiceRouter;
+use crate::app::cluster::StandaloneNode;
 use crate::app::foundation::Foundation;
-use crate::app::locations::Place;
-use crate::app::telling::Telling;
+use crate::app::locations::LocalLocation;
+use crate::app::telling::NotifierParts;
 use crate::app::{past, reconcile};
 use crate::clock::guard::ClockGuard;
-use crate::events::{Hub, tail};
-use crate::feed::News;
+use crate::events::{EventHub, tail};
+use crate::feed::ChangeSignal;
 use crate::id::Id;
-use crate::incidents::{self, Incidents};
+use crate::incidents::{self, IncidentAutomation};
 use crate::notices;
 use crate::record::listening_marks::ListeningMarks;
 use crate::record::recorder::Recorder;
-use crate::record::restore::Restored;
+use crate::record::restore::RestoredService;
 use crate::record::upkeep;
 use crate::store::listening_spans::ListeningSpan;
-use crate::supervise::{Handle, Kind, Placement, Stop, Supervisor};
+use crate::supervise::{ActorHandle, ActorKind, ActorPlacement, StopActor, Supervisor};
 use crate::timetable::domains::{DomainClock, DomainWatch};
-use crate::timetable::maintenance_reminders::Reminders;
+use crate::timetable::maintenance_reminders::ReminderPublisher;
 use crate::timetable::maintenance_series::SeriesPlanner;
-use crate::timetable::maintenances::{MaintenanceClock, Transitions};
+use crate::timetable::maintenances::{MaintenanceClock, TransitionExecutor};
 use crate::timetable::wall_clock;
 
 /// Mailbox capacity of a clock, which only sends messages to itself.
 const CLOCK_MAILBOX: usize = 16;
 
 /// The tasks, each with the effect of its death. None of them holds state that is not stored.
-const FIGURES: Kind = Kind::restarting("figures_of_the_past");
-const PREPARATION: Kind = Kind::restarting("history_preparation");
-const BACKUPS: Kind = Kind::restarting("backups");
-const COURIER: Kind = Kind::restarting("courier");
-const EVENTS: Kind = Kind::restarting("events");
-const LISTENING: Kind = Kind::restarting("listening");
-const INCIDENTS: Kind = Kind::restarting("incidents");
-const NOTICES: Kind = Kind::restarting("notices");
-const RECONCILIATION: Kind = Kind::restarting("reconciliation");
-const UPKEEP: Kind = Kind::restarting("upkeep");
-const WATCHDOG: Kind = Kind::restarting("watchdog");
-const WALL_CLOCK: Kind = Kind::restarting("wall_clock");
+const FIGURES: ActorKind = ActorKind::restarting("figures_of_the_past");
+const PREPARATION: ActorKind = ActorKind::restarting("history_preparation");
+const BACKUPS: ActorKind = ActorKind::restarting("backups");
+const COURIER: ActorKind = ActorKind::restarting("courier");
+const EVENTS: ActorKind = ActorKind::restarting("events");
+const LISTENING: ActorKind = ActorKind::restarting("listening");
+const INCIDENTS: ActorKind = ActorKind::restarting("incidents");
+const NOTICES: ActorKind = ActorKind::restarting("notices");
+const RECONCILIATION: ActorKind = ActorKind::restarting("reconciliation");
+const UPKEEP: ActorKind = ActorKind::restarting("upkeep");
+const WATCHDOG: ActorKind = ActorKind::restarting("watchdog");
+const WALL_CLOCK: ActorKind = ActorKind::restarting("wall_clock");
 
 /// The parts that background work is started with.
 pub(super) struct BackgroundParts<'a> {
     pub(super) supervisor: &'a Supervisor,
-    pub(super) announcer: &'a Announcer,
-    pub(super) measured: Measured<'a>,
+    pub(super) announcer: &'a ServiceRouter,
+    pub(super) measured: MeasurementSinks<'a>,
     pub(super) domains: DomainWatch,
     pub(super) foundation: &'a Foundation,
     pub(super) guard: &'a Arc<ClockGuard>,
-    pub(super) restored: Vec<Restored>,
-    pub(super) lone: Option<Lone>,
-    pub(super) places: &'a [Place],
+    pub(super) restored: Vec<RestoredService>,
+    pub(super) lone: Option<StandaloneNode>,
+    pub(super) places: &'a [LocalLocation],
     /// Id of this node.
     pub(super) node: Id,
-    pub(super) telling: Telling,
+    pub(super) telling: NotifierParts,
 }
 
 /// The recorder, and the signals that measurements are durable.
 #[derive(Clone, Copy)]
-pub(super) struct Measured<'a> {
-    pub(super) recorder: &'a Handle<Recorder>,
-    pub(super) news: &'a Arc<News>,
-    pub(super) events: &'a Arc<Hub>,
+pub(super) struct MeasurementSinks<'a> {
+    pub(super) recorder: &'a ActorHandle<Recorder>,
+    pub(super) news: &'a Arc<ChangeSignal>,
+    pub(super) events: &'a Arc<EventHub>,
 }
 
 /// The background work of an app.
-pub(super) struct Background {
+pub(super) struct BackgroundTasks {
     tasks: Vec<JoinHandle<()>>,
-    maintenances: Handle<MaintenanceClock>,
-    domains: Handle<DomainClock>,
+    maintenances: ActorHandle<MaintenanceClock>,
+    domains: ActorHandle<DomainClock>,
     marks: Arc<ListeningMarks>,
 }
 
-impl Background {
+impl BackgroundTasks {
     /// Starts the work. In a small installation the figures of the past are ready when this returns.
     pub(super) async fn start(parts: BackgroundParts<'_>) -> Self {
         let BackgroundParts {
@@ -94,14 +94,14 @@ impl Background {
             lone,
             places,
             node,
-            telling: Telling { courier, notices, watchdog, backups },
+            telling: NotifierParts { courier, notices, watchdog, backups },
         } = parts;
-        let Announcer { databases, engine, .. } = announcer;
-        let Measured { recorder, news, events } = measured;
+        let ServiceRouter { databases, engine, .. } = announcer;
+        let MeasurementSinks { recorder, news, events } = measured;
         let (clock, limits) = (&foundation.clock, &foundation.config.record);
         let retry = Duration::from_millis(limits.retry_ms);
         let every = Duration::from_millis(limits.upkeep_ms);
-        let figures = past::Figures {
+        let figures = past::FigureRestorer {
             databases: databases.clone(),
             recorder: recorder.clone(),
             engine: engine.clone(),
@@ -113,7 +113,7 @@ impl Background {
         let preparation = supervisor
             .spawn(PREPARATION, move || past::prepare_history(prepared.clone(), retry, lone, ended.clone()));
         let following =
-            Incidents { announcer: announcer.clone(), clock: clock.clone(), news: Arc::clone(news) };
+            IncidentAutomation { announcer: announcer.clone(), clock: clock.clone(), news: Arc::clone(news) };
         let incidents = supervisor.spawn(INCIDENTS, move || incidents::run(following.clone(), retry));
         let events = publish_events(supervisor, announcer, (news, events), guard);
         let compared = announcer.clone();
@@ -126,10 +126,10 @@ impl Background {
         let wall_clock =
             supervisor.spawn(WALL_CLOCK, move || wall_clock::run(marked.clone(), Arc::clone(&clock_guard)));
         let (marks, listening) = mark_listening(supervisor, announcer, node, guard);
-        let placement = Placement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
+        let placement = ActorPlacement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
         let planner = SeriesPlanner { announcer: announcer.clone(), guard: Arc::clone(guard) };
-        let transitions = Transitions { announcer: announcer.clone(), clock: clock.clone() };
-        let reminders = Reminders { databases: databases.clone(), guard: Arc::clone(guard) };
+        let transitions = TransitionExecutor { announcer: announcer.clone(), clock: clock.clone() };
+        let reminders = ReminderPublisher { databases: databases.clone(), guard: Arc::clone(guard) };
         let references = places.iter().map(|place| place.ask_references(supervisor));
         let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));
         let backups = backups.map(|backups| supervisor.spawn(BACKUPS, move || backups.clone().run()));
@@ -159,8 +159,8 @@ impl Background {
             task.abort();
         }
         // They may have ended before.
-        let _ = self.domains.send(Stop).await;
-        let _ = self.maintenances.send(Stop).await;
+        let _ = self.domains.send(StopActor).await;
+        let _ = self.maintenances.send(StopActor).await;
         self.marks.keep_last(heard).await;
     }
 }
@@ -168,11 +168,11 @@ impl Background {
 /// Starts to publish events to connected clients.
 fn publish_events(
     supervisor: &Supervisor,
-    announcer: &Announcer,
-    (news, hub): (&Arc<News>, &Arc<Hub>),
+    announcer: &ServiceRouter,
+    (news, hub): (&Arc<ChangeSignal>, &Arc<EventHub>),
     guard: &Arc<ClockGuard>,
 ) -> JoinHandle<()> {
-    let sources = tail::Sources {
+    let sources = tail::EventSources {
         announcer: announcer.clone(),
         databases: announcer.databases.clone(),
         news: Arc::clone(news),
@@ -185,7 +185,7 @@ fn publish_events(
 /// Starts to store the spans in which this process listens for pings.
 fn mark_listening(
     supervisor: &Supervisor,
-    announcer: &Announcer,
+    announcer: &ServiceRouter,
     node: Id,
     guard: &Arc<ClockGuard>,
 ) -> (Arc<ListeningMarks>, JoinHandle<()>) {

@@ -11,7 +11,7 @@ use crate::app::{Foundation, demand_installation, past};
 use crate::backup::{BackupOrder, BackupSchedule, KeyChoice};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 use crate::http::v1::state::AppState;
 
 /// The order for a backup of the configured embedded installation, whether a server runs on it or not.
@@ -21,7 +21,7 @@ use crate::http::v1::state::AppState;
 pub fn order(config: &Config, clock: &Clock, with_key: bool) -> anyhow::Result<BackupOrder> {
     demand_installation(config)?;
     let files = database_files::files(config).map_err(|ForeignDatabase { key }| {
-        BadConfig(format!(
+        ConfigError(format!(
             "{key} is set to a PostgreSQL: back it up with pg_dump, that of the main database before that of the history, and keep \
             the secret key beside it"
         ))

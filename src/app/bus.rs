@@ -5,12 +5,12 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tokio::time::{sleep, timeout};
 
-use crate::bus::connection::{Connection, Servers};
-use crate::bus::credentials::Credentials;
+use crate::bus::connection::{BusConnection, BusServers};
+use crate::bus::credentials::BusCredentials;
 use crate::bus::{streams, users};
 use crate::config::Config;
 use crate::config::limits::BusLimits;
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 use crate::model::node::NodeName;
 
 /// Polling interval while waiting for a connection.
@@ -18,8 +18,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The bus as joined by this process.
 #[derive(Clone)]
-pub(super) struct Joined {
-    pub(super) connection: Connection,
+pub(super) struct BusMembership {
+    pub(super) connection: BusConnection,
     /// Name of this node.
     pub(super) node: NodeName,
     pub(super) limits: BusLimits,
@@ -30,31 +30,31 @@ pub(super) struct Joined {
 ///
 /// # Errors
 /// In one line: credentials are not set or cannot be read, or a stream cannot be prepared.
-pub(super) async fn join(config: &Config) -> anyhow::Result<Option<Joined>> {
+pub(super) async fn join(config: &Config) -> anyhow::Result<Option<BusMembership>> {
     let Some(url) = config.nats_url.clone() else { return Ok(None) };
     let Some(file) = &config.nats_credentials else {
         let problem = "nats_url is set, so nats_credentials must be set: \
                        the file that watchkeeper nats-config has made for this node";
-        return Err(BadConfig(problem.into()).into());
+        return Err(ConfigError(problem.into()).into());
     };
-    let credentials = Credentials::read(file).context("nats_credentials")?;
-    let servers = Servers { url, ca_file: config.nats_ca_file.clone() };
+    let credentials = BusCredentials::read(file).context("nats_credentials")?;
+    let servers = BusServers { url, ca_file: config.nats_ca_file.clone() };
     let limits = &config.limits.bus;
-    let connection = Connection::open_some_time(&servers, credentials, limits).await?;
+    let connection = BusConnection::open_with_retries(&servers, credentials, limits).await?;
     let Some(node) = users::node_of(&connection.user()) else {
         let problem = format!("nats_credentials: {} is no node", connection.user());
-        return Err(BadConfig(problem).into());
+        return Err(ConfigError(problem).into());
     };
     if timeout(Duration::from_millis(limits.connect_timeout_ms), connected(&connection)).await.is_ok() {
         streams::prepare(connection.jetstream(), limits).await?;
     } else {
         tracing::warn!("no NATS server answers; everything else begins, and the bus is joined when one does");
     }
-    Ok(Some(Joined { connection, node, limits: limits.clone() }))
+    Ok(Some(BusMembership { connection, node, limits: limits.clone() }))
 }
 
 /// Waits until a server is connected.
-async fn connected(connection: &Connection) {
+async fn connected(connection: &BusConnection) {
     while !connection.state().is_connected() {
         sleep(LOOK_EVERY).await;
     }

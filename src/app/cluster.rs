@@ -8,32 +8,32 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-use crate::announcer::Announcer;
-use crate::announcer::ownership::{Member, Ownership};
-use crate::app::bus::Joined;
+use crate::announcer::ServiceRouter;
+use crate::announcer::ownership::{NodeIdentity, Ownership};
+use crate::app::bus::BusMembership;
 use crate::app::foundation::Foundation;
-use crate::bus::connection::Connection;
+use crate::bus::connection::BusConnection;
 use crate::bus::peers;
 use crate::cluster::counters::ClusterCounters;
 use crate::cluster::database_contact::DatabaseContact;
-use crate::cluster::handover::Handover;
-use crate::cluster::keeper::{Keeper, KeeperParts};
+use crate::cluster::handover::PartitionHandover;
+use crate::cluster::keeper::{PartitionKeeper, PartitionKeeperParts};
 use crate::cluster::{lease_renewal, pings};
 use crate::config::Config;
 use crate::config::limits::BusLimits;
-use crate::config::sources::BadConfig;
-use crate::feed::News;
+use crate::config::sources::ConfigError;
+use crate::feed::ChangeSignal;
 use crate::id::Id;
 use crate::record::recorder::Recorder;
 use crate::store::history::{History, holds};
 use crate::supervise::running::RunningTasks;
-use crate::supervise::{Handle, Kind, Supervisor};
+use crate::supervise::{ActorHandle, ActorKind, Supervisor};
 
-const ANSWERS: Kind = Kind::restarting("answers_to_nodes");
-const KEEPER: Kind = Kind::restarting("partition_keeper");
-const PINGS: Kind = Kind::restarting("stored_pings");
-const CONTACT: Kind = Kind::restarting("database_contact");
-const LEASE: Kind = Kind::restarting("node_lease");
+const ANSWERS: ActorKind = ActorKind::restarting("answers_to_nodes");
+const KEEPER: ActorKind = ActorKind::restarting("partition_keeper");
+const PINGS: ActorKind = ActorKind::restarting("stored_pings");
+const CONTACT: ActorKind = ActorKind::restarting("database_contact");
+const LEASE: ActorKind = ActorKind::restarting("node_lease");
 
 /// Longest wait of a start for this node's share.
 const SHARE_WITHIN: Duration = Duration::from_secs(5);
@@ -41,7 +41,7 @@ const SHARE_WITHIN: Duration = Duration::from_secs(5);
 const LEFT_WITHIN: Duration = Duration::from_secs(4);
 
 /// Keeps this node's share of the services, on a thread of its own.
-pub(super) struct Cluster {
+pub(super) struct ClusterMembership {
     pub(super) counters: Arc<ClusterCounters>,
     thread: Arbiter,
     tasks: RunningTasks,
@@ -56,7 +56,7 @@ pub(super) struct Cluster {
 /// In one line: other nodes share the services, and this process is not one of them.
 pub(super) async fn ownership(
     foundation: &Foundation,
-    bus: Option<&Joined>,
+    bus: Option<&BusMembership>,
     folder: Id,
 ) -> anyhow::Result<Ownership> {
     let config = &foundation.config;
@@ -66,10 +66,10 @@ pub(super) async fn ownership(
             if config.alone {
                 tracing::warn!("--alone is for a process without nats_url: this one is a node among others");
             }
-            Ok(Ownership::among_others(Member { name: bus.node.clone(), folder }))
+            Ok(Ownership::among_others(NodeIdentity { name: bus.node.clone(), folder }))
         }
         _ => {
-            Lone { is_told: config.alone }.claim(&foundation.databases.history).await?;
+            StandaloneNode { is_told: config.alone }.claim(&foundation.databases.history).await?;
             Ok(Ownership::alone())
         }
     }
@@ -81,12 +81,12 @@ const SHARED: &str = "nodes with nats_url hold the services of this history, and
 
 /// A process that watches all services alone.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lone {
+pub(super) struct StandaloneNode {
     /// True if the operator has confirmed that other nodes are gone for good (`--alone`).
     is_told: bool,
 }
 
-impl Lone {
+impl StandaloneNode {
     /// `None` for a node of a cluster.
     pub(super) fn of(ownership: &Ownership, config: &Config) -> Option<Self> {
         ownership.member().is_none().then_some(Self { is_told: config.alone })
@@ -103,7 +103,7 @@ impl Lone {
         } else if self.is_told {
             Ok(true)
         } else {
-            Err(BadConfig(SHARED.into()).into())
+            Err(ConfigError(SHARED.into()).into())
         }
     }
 
@@ -133,13 +133,13 @@ pub(super) async fn wait_for_share(ownership: &Ownership) {
     let _ = timeout(SHARE_WITHIN, changes.wait_for(|ready| !ready.is_empty())).await;
 }
 
-impl Cluster {
+impl ClusterMembership {
     /// Starts to keep a share; `None` on a node that is alone.
     pub(super) fn start(
-        bus: Option<&Joined>,
-        announcer: &Announcer,
-        recorder: &Handle<Recorder>,
-        news: &Arc<News>,
+        bus: Option<&BusMembership>,
+        announcer: &ServiceRouter,
+        recorder: &ActorHandle<Recorder>,
+        news: &Arc<ChangeSignal>,
         supervisor: &Supervisor,
     ) -> Option<Self> {
         let ownership = announcer.ownership.clone();
@@ -149,9 +149,10 @@ impl Cluster {
         let (is_leaving, leaving) = watch::channel(false);
         let (left, has_left) = watch::channel(false);
         let (announcer, recorder, news) = (announcer.clone(), recorder.clone(), Arc::clone(news));
-        let handover = Handover { announcer, recorder, news, member };
+        let handover = PartitionHandover { announcer, recorder, news, member };
         let limits = bus?.limits.clone();
-        let tasks = Tasks { connection, handover, limits, counters: Arc::clone(&counters), leaving, left };
+        let tasks =
+            ClusterTasks { connection, handover, limits, counters: Arc::clone(&counters), leaving, left };
         let thread = Arbiter::new();
         supervisor.watch_thread("the shares of nodes", &thread.handle());
         let supervisor = supervisor.clone();
@@ -175,16 +176,16 @@ impl Cluster {
 }
 
 /// The tasks, before they are spawned.
-struct Tasks {
-    connection: Connection,
-    handover: Handover,
+struct ClusterTasks {
+    connection: BusConnection,
+    handover: PartitionHandover,
     limits: BusLimits,
     counters: Arc<ClusterCounters>,
     leaving: watch::Receiver<bool>,
     left: watch::Sender<bool>,
 }
 
-impl Tasks {
+impl ClusterTasks {
     /// Spawns the tasks on the current thread.
     fn spawn(self, supervisor: &Supervisor) -> Vec<JoinHandle<()>> {
         let Self { connection, handover, limits, counters, leaving, left } = self;
@@ -209,7 +210,7 @@ impl Tasks {
             }
         });
         let keeper = supervisor.spawn(KEEPER, move || {
-            let keeper = Keeper::new(KeeperParts {
+            let keeper = PartitionKeeper::new(PartitionKeeperParts {
                 connection: connection.clone(),
                 handover: handover.clone(),
                 contact: contact.clone(),

@@ -3,33 +3,33 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::app::cluster::Cluster;
-use crate::app::remote::Remote;
+use crate::app::cluster::ClusterMembership;
+use crate::app::remote::RemoteLocations;
 use crate::bus::connection::ConnectionState;
 use crate::cluster::counters::ClusterCounters;
 use crate::engine::Engine;
-use crate::engine::counters::Counters;
-use crate::http::v1::figures::{BusFigures, Figures, ReadFigures, ShareFigures};
+use crate::engine::counters::EngineCounters;
+use crate::http::v1::figures::{BusFigures, OperatorFigures, ReadFigures, ShareFigures};
 use crate::record::fence::FenceCounters;
 use crate::record::recorder::RecordCounters;
-use crate::remote::counters::{Refusal, RemoteCounters};
+use crate::remote::counters::{RemoteCounters, ResultRefusal};
 
 /// The counters and components that the figures are read from.
-pub(super) struct Sources {
-    engine: Arc<Counters>,
+pub(super) struct FigureSources {
+    engine: Arc<EngineCounters>,
     recorded: Arc<RecordCounters>,
     fenced: Arc<FenceCounters>,
     bus: Option<(Arc<ConnectionState>, Arc<RemoteCounters>)>,
     cluster: Option<Arc<ClusterCounters>>,
 }
 
-impl Sources {
+impl FigureSources {
     pub(super) fn new(
         engine: &Engine,
         recorded: &Arc<RecordCounters>,
         fenced: &Arc<FenceCounters>,
-        remote: Option<&Remote>,
-        cluster: Option<&Cluster>,
+        remote: Option<&RemoteLocations>,
+        cluster: Option<&ClusterMembership>,
     ) -> Self {
         Self {
             engine: engine.counters(),
@@ -53,16 +53,16 @@ impl Sources {
     }
 }
 
-impl ReadFigures for Sources {
-    fn read(&self) -> Figures {
+impl ReadFigures for FigureSources {
+    fn read(&self) -> OperatorFigures {
         let bus = self.bus.as_ref().map(|(connection, remote)| BusFigures {
             is_connected: connection.is_connected(),
             pending_batches: get(&remote.pending),
             lag_ms: get(&remote.lag_ms),
             redelivered_batches: remote.redelivered.get(),
-            refused_results: Refusal::ALL.into_iter().map(|reason| remote.refused(reason).get()).sum(),
+            refused_results: ResultRefusal::ALL.into_iter().map(|reason| remote.refused(reason).get()).sum(),
         });
-        Figures {
+        OperatorFigures {
             waiting_results: get(&self.recorded.waiting),
             spool_bytes: get(&self.recorded.spool_bytes),
             lateness_p99_ms: self.engine.lateness_p99_ms(),

@@ -14,8 +14,8 @@ use secrecy::ExposeSecret as _;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::id::Id;
-use crate::model::access::{Organisation, Permissions as TokenPermissions, Plan, Token};
-use crate::model::secret::{KEY_LENGTH, Sealer};
+use crate::model::access::{ApiToken, Organisation, PermissionSet as TokenPermissions, Plan};
+use crate::model::secret::{KEY_LENGTH, SecretSealer};
 use crate::model::token::TokenText;
 use crate::store::{Databases, installation, organisations, tokens};
 
@@ -145,7 +145,7 @@ impl NewKey {
 ///
 /// # Errors
 /// When the key cannot be read or is malformed.
-pub fn sealer(config: &Config) -> anyhow::Result<(Sealer, Option<NewKey>)> {
+pub fn sealer(config: &Config) -> anyhow::Result<(SecretSealer, Option<NewKey>)> {
     let file = config.data_dir.join(KEY_FILE);
     let text = match &config.secret_key {
         Some(text) => text.expose_secret().to_owned(),
@@ -153,11 +153,11 @@ pub fn sealer(config: &Config) -> anyhow::Result<(Sealer, Option<NewKey>)> {
         None => {
             let text = draw_key()?;
             let key = key_from_hex(&text).context("a drawn key has the form of one")?;
-            return Ok((Sealer::new(&key), Some(NewKey { file, text })));
+            return Ok((SecretSealer::new(&key), Some(NewKey { file, text })));
         }
     };
     match key_from_hex(text.trim()) {
-        Some(key) => Ok((Sealer::new(&key), None)),
+        Some(key) => Ok((SecretSealer::new(&key), None)),
         None => bail!("{} holds no key; it must be 64 hexadecimal digits", file.display()),
     }
 }
@@ -232,7 +232,7 @@ pub async fn once(
     };
     let organisation = organisations::insert(&transaction, organisation).await?;
     let text = TokenText::random(&config.compat.token_prefix);
-    let token = Token {
+    let token = ApiToken {
         key: 0,
         id: Id::random(),
         organisation: organisation.key,

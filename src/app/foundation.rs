@@ -8,9 +8,9 @@ use crate::app::database_files::{self, HISTORY_FILE, MAIN_FILE};
 use crate::app::first_start;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 use crate::id::Id;
-use crate::model::secret::Sealer;
+use crate::model::secret::SecretSealer;
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, idempotency_keys, installation, organisations};
 
@@ -23,12 +23,12 @@ pub struct Foundation {
     /// Both databases, migrated.
     pub databases: Databases,
     /// Seals and opens secrets.
-    pub sealer: Sealer,
+    pub sealer: SecretSealer,
 }
 
 /// Presence of an installation at the configured place.
 #[derive(Debug, PartialEq, Eq)]
-enum Presence {
+enum InstallationPresence {
     /// There is one, or a PostgreSQL whose state shows when it is opened.
     There,
     /// Absent.
@@ -38,15 +38,15 @@ enum Presence {
 }
 
 /// Checks for the embedded main database, and for files that never exist without it.
-fn presence(config: &Config) -> Presence {
-    let Ok(main) = database_files::main_file(config) else { return Presence::There };
+fn presence(config: &Config) -> InstallationPresence {
+    let Ok(main) = database_files::main_file(config) else { return InstallationPresence::There };
     if main.exists() {
-        return Presence::There;
+        return InstallationPresence::There;
     }
     let rest = [HISTORY_FILE, first_start::KEY_FILE].map(|name| config.data_dir.join(name));
     match rest.into_iter().find(|file| file.exists()) {
-        None => Presence::Missing,
-        Some(file) => Presence::Broken(format!(
+        None => InstallationPresence::Missing,
+        Some(file) => InstallationPresence::Broken(format!(
             "{} is missing beside {}: put it back from a backup, or move the rest of that installation away to begin a new one",
             main.display(),
             file.display(),
@@ -64,14 +64,14 @@ fn place(config: &Config) -> PathBuf {
 ///
 /// # Errors
 /// When there is no installation; the message says what to do.
-pub fn demand_installation(config: &Config) -> Result<(), BadConfig> {
+pub fn demand_installation(config: &Config) -> Result<(), ConfigError> {
     match presence(config) {
-        Presence::There => Ok(()),
-        Presence::Missing => Err(BadConfig(format!(
+        InstallationPresence::There => Ok(()),
+        InstallationPresence::Missing => Err(ConfigError(format!(
             "there is no installation in {}; name its folder with --data-dir or its settings with --config, or make one with watchkeeper serve",
             place(config).display()
         ))),
-        Presence::Broken(reason) => Err(BadConfig(reason)),
+        InstallationPresence::Broken(reason) => Err(ConfigError(reason)),
     }
 }
 
@@ -90,8 +90,8 @@ impl Foundation {
     /// # Errors
     /// In one line: the folder, the key or a database cannot be used.
     pub async fn lay(config: Config, clock: Clock) -> anyhow::Result<Self> {
-        if let Presence::Broken(reason) = presence(&config) {
-            return Err(BadConfig(reason).into());
+        if let InstallationPresence::Broken(reason) = presence(&config) {
+            return Err(ConfigError(reason).into());
         }
         first_start::make_data_dir(&config.data_dir)?;
         let (sealer, new_key) = first_start::sealer(&config)?;
@@ -141,7 +141,7 @@ impl Foundation {
         if organisations > 1 && self.config.egress.is_none() {
             let problem =
                 "there are several organisations, so egress must be set: public-only or private-allowed";
-            return Err(BadConfig(problem.into()).into());
+            return Err(ConfigError(problem.into()).into());
         }
         Ok(())
     }
@@ -203,7 +203,7 @@ mod tests {
         std::fs::write(folder.path().join(HISTORY_FILE), "kept").unwrap();
         let config = Config { data_dir: folder.path().to_owned(), ..Config::default() };
         let refused = Foundation::lay(config.clone(), Clock::System).await.err().unwrap();
-        assert!(refused.is::<BadConfig>(), "{refused}");
+        assert!(refused.is::<ConfigError>(), "{refused}");
         let files: Vec<_> =
             std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
         assert_eq!(files, [HISTORY_FILE]);

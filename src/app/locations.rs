@@ -9,17 +9,17 @@ use tokio::task::JoinHandle;
 use crate::clock::Clock;
 use crate::config::reference_targets::{ReferenceTarget, ReferenceTargets};
 use crate::config::{Config, EgressChoice, LocationConfig};
-use crate::egress::outbound::{Outbound, OutboundParts};
-use crate::egress::{Egress, EgressPolicy};
-use crate::engine::roster::Roster;
+use crate::egress::outbound::{OutboundClient, OutboundParts};
+use crate::egress::{EgressGate, EgressPolicy};
+use crate::engine::roster::LocationRegistry;
 use crate::model::location::{Location, PUSH};
 use crate::probe::endpoint::Host;
-use crate::probe::prober::{Local, Prober};
-use crate::probe::references::{Reference, References, Wanted};
+use crate::probe::prober::{LocalProber, Prober};
+use crate::probe::references::{ImpairmentMonitor, NetworkReference, ReferenceSelection};
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
-use crate::supervise::{Kind, Supervisor};
+use crate::supervise::{ActorKind, Supervisor};
 
-const REFERENCES: Kind = Kind::restarting("reference_targets");
+const REFERENCES: ActorKind = ActorKind::restarting("reference_targets");
 
 /// The configured list of locations, or else the single named one.
 fn locations(config: &Config) -> Vec<LocationConfig> {
@@ -33,7 +33,7 @@ fn locations(config: &Config) -> Vec<LocationConfig> {
 ///
 /// # Errors
 /// When a code cannot be used.
-pub(crate) fn roster(config: &Config) -> anyhow::Result<Roster> {
+pub(crate) fn roster(config: &Config) -> anyhow::Result<LocationRegistry> {
     let location = |entry: LocationConfig| {
         let name = if entry.name.is_empty() { entry.code.clone() } else { entry.name };
         let country_code = if entry.country_code.is_empty() { "ZZ".into() } else { entry.country_code };
@@ -42,19 +42,19 @@ pub(crate) fn roster(config: &Config) -> anyhow::Result<Roster> {
         }
         Ok(Location { code: entry.code.parse()?, name, place: entry.location, country_code })
     };
-    Ok(Roster::new(locations(config).into_iter().map(location).collect::<anyhow::Result<_>>()?))
+    Ok(LocationRegistry::new(locations(config).into_iter().map(location).collect::<anyhow::Result<_>>()?))
 }
 
 /// A location of this process: its prober, and the reference targets that show whether its network works.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct LocalLocation {
     /// Runs the checks of the location.
-    pub(crate) prober: Arc<Local>,
+    pub(crate) prober: Arc<LocalProber>,
     /// Reference targets, checked periodically once [`Self::ask_references`] runs.
-    pub(crate) references: Arc<References>,
+    pub(crate) references: Arc<ImpairmentMonitor>,
 }
 
-impl Place {
+impl LocalLocation {
     /// Returns the location `code` of this process, with the settings of all its locations.
     ///
     /// # Errors
@@ -75,8 +75,8 @@ impl Place {
             (ReferenceTargets::Unset, of_process) => wanted(of_process)?,
             (own, _) => wanted(&own)?,
         };
-        let references = Arc::new(References::new(location.code, wanted, Arc::clone(&toolbox)));
-        Ok(Self { prober: Arc::new(Local::beside(Arc::clone(&references), toolbox)), references })
+        let references = Arc::new(ImpairmentMonitor::new(location.code, wanted, Arc::clone(&toolbox)));
+        Ok(Self { prober: Arc::new(LocalProber::with_monitor(Arc::clone(&references), toolbox)), references })
     }
 
     /// Checks the reference targets periodically on the current thread until the task is aborted.
@@ -87,18 +87,19 @@ impl Place {
     }
 }
 
-fn wanted(targets: &ReferenceTargets) -> anyhow::Result<Wanted> {
+fn wanted(targets: &ReferenceTargets) -> anyhow::Result<ReferenceSelection> {
     let reference = |target: &ReferenceTarget| {
         let host = Host::parse(&target.host)?;
-        Ok(target
-            .port
-            .map_or_else(|| Reference::Host(host.clone()), |port| Reference::Port(host.clone(), port)))
+        Ok(target.port.map_or_else(
+            || NetworkReference::Host(host.clone()),
+            |port| NetworkReference::Port(host.clone(), port),
+        ))
     };
     Ok(match targets {
-        ReferenceTargets::Unset => Wanted::System,
-        ReferenceTargets::None => Wanted::These(Vec::new()),
+        ReferenceTargets::Unset => ReferenceSelection::System,
+        ReferenceTargets::None => ReferenceSelection::These(Vec::new()),
         ReferenceTargets::These(these) => {
-            Wanted::These(these.iter().map(reference).collect::<anyhow::Result<_>>()?)
+            ReferenceSelection::These(these.iter().map(reference).collect::<anyhow::Result<_>>()?)
         }
     })
 }
@@ -107,20 +108,20 @@ fn wanted(targets: &ReferenceTargets) -> anyhow::Result<Wanted> {
 ///
 /// # Errors
 /// When the name servers or certificate authorities cannot be used.
-pub(crate) fn places(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Place>> {
-    locations(config).into_iter().map(|location| Place::new(location, config, clock)).collect()
+pub(crate) fn places(config: &Config, clock: &Clock) -> anyhow::Result<Vec<LocalLocation>> {
+    locations(config).into_iter().map(|location| LocalLocation::new(location, config, clock)).collect()
 }
 
 /// Returns every location, and the tools of checks outside any location.
 ///
 /// # Errors
 /// When the name servers or certificate authorities cannot be used.
-pub(crate) fn tools(config: &Config, clock: &Clock) -> anyhow::Result<(Vec<Place>, Arc<Toolbox>)> {
+pub(crate) fn tools(config: &Config, clock: &Clock) -> anyhow::Result<(Vec<LocalLocation>, Arc<Toolbox>)> {
     Ok((places(config, clock)?, Arc::new(toolbox(config, clock, None)?)))
 }
 
 /// Returns the probers of these locations.
-pub(crate) fn probers(places: &[Place]) -> Vec<Arc<dyn Prober>> {
+pub(crate) fn probers(places: &[LocalLocation]) -> Vec<Arc<dyn Prober>> {
     places.iter().map(|place| Arc::clone(&place.prober) as Arc<dyn Prober>).collect()
 }
 
@@ -151,9 +152,9 @@ pub fn toolbox(config: &Config, clock: &Clock, source_address: Option<IpAddr>) -
 ///
 /// # Errors
 /// When the name servers or the certificate authorities cannot be used.
-pub fn outbound(config: &Config, clock: &Clock) -> anyhow::Result<Outbound> {
-    Ok(Outbound::new(OutboundParts {
-        egress: Egress { policy: egress_policy(config), source: None },
+pub fn outbound(config: &Config, clock: &Clock) -> anyhow::Result<OutboundClient> {
+    Ok(OutboundClient::new(OutboundParts {
+        egress: EgressGate { policy: egress_policy(config), source: None },
         dns_servers: &config.probe.dns_servers,
         ca_file: config.probe.ca_file.as_deref(),
         clock: clock.clone(),

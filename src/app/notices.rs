@@ -4,15 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::app::{Foundation, Recording};
+use crate::app::{Foundation, HistoryRecording};
 use crate::http::v1::state::AppState;
-use crate::notices::{Notices, Signs};
+use crate::notices::{NoticeReconciler, ProcessSymptoms};
 
 /// The sender of messages about events other than incidents.
-pub(super) fn notices(foundation: &Foundation, state: &AppState, recording: &Recording) -> Notices {
+pub(super) fn notices(
+    foundation: &Foundation,
+    state: &AppState,
+    recording: &HistoryRecording,
+) -> NoticeReconciler {
     let (recorded, clock) = (Arc::clone(&recording.recorded), Arc::clone(&state.guard));
     let (roster, backups) = (Arc::clone(&state.definer.roster), Arc::clone(&state.backups));
-    let signs = move || Signs {
+    let signs = move || ProcessSymptoms {
         history_is_away: recorded.is_failing.load(Ordering::Relaxed),
         spool_is_used: recorded.spool_bytes.load(Ordering::Relaxed) > 0,
         backup_is_old: backups.is_old(),
@@ -23,7 +27,7 @@ pub(super) fn notices(foundation: &Foundation, state: &AppState, recording: &Rec
             .filter(|known| !known.is_elsewhere())
             .find_map(|known| known.blind_by()),
     };
-    Notices {
+    NoticeReconciler {
         announcer: state.announcer.clone(),
         guard: Arc::clone(&state.guard),
         signs: Arc::new(signs),

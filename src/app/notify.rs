@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::app::{Foundation, outbound};
 use crate::http::v1::state::AppState;
-use crate::notify::carrier::Carrier;
+use crate::notify::carrier::MessageSender;
 use crate::notify::composer::MessageComposer;
 use crate::notify::counters::NotifyCounters;
 use crate::notify::courier::Courier;
@@ -14,8 +14,8 @@ use crate::notify::message_hold::MessageHold;
 ///
 /// # Errors
 /// As [`outbound`].
-pub(super) fn carrier(foundation: &Foundation) -> anyhow::Result<Carrier> {
-    Ok(Carrier {
+pub(super) fn carrier(foundation: &Foundation) -> anyhow::Result<MessageSender> {
+    Ok(MessageSender {
         outbound: outbound(&foundation.config, &foundation.clock)?,
         clock: foundation.clock.clone(),
         composer: MessageComposer::default(),

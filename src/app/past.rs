@@ -10,17 +10,17 @@ use anyhow::Context as _;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use crate::announcer::Announcer;
-use crate::app::cluster::Lone;
+use crate::announcer::ServiceRouter;
+use crate::app::cluster::StandaloneNode;
 use crate::clock::guard::ClockGuard;
 use crate::config::Config;
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 use crate::engine::Engine;
-use crate::record::recorder::{Drain, Recorder};
-use crate::record::restore::{self, Restored, absences};
+use crate::record::recorder::{DrainRequest, Recorder};
+use crate::record::restore::{self, RestoredService, absences};
 use crate::record::spool::Spool;
 use crate::store::{Databases, StoreError};
-use crate::supervise::{Handle, Kind, Supervisor};
+use crate::supervise::{ActorHandle, ActorKind, Supervisor};
 
 /// Folder in the data folder for results that wait for the history database.
 pub(super) const SPOOL_FOLDER: &str = "spool";
@@ -54,33 +54,35 @@ pub(super) fn spooled_bytes(config: &Config) -> anyhow::Result<u64> {
 
 /// Lets the recorder write what an earlier process left behind, before services are restored from the history. Returns
 /// whether it was written in time; a long spool is written in the background.
-pub(super) async fn replay(databases: &Databases, recorder: &Handle<Recorder>) -> bool {
+pub(super) async fn replay(databases: &Databases, recorder: &ActorHandle<Recorder>) -> bool {
     // The recorder continues after the wait.
     databases.history.is_prepared()
-        && tokio::time::timeout(REPLAY_WAIT, recorder.send(Drain)).await.is_ok_and(|drained| drained.is_ok())
+        && tokio::time::timeout(REPLAY_WAIT, recorder.send(DrainRequest))
+            .await
+            .is_ok_and(|drained| drained.is_ok())
 }
 
 /// Starts a watch for every stored service, resumed from its stored past if that is available.
 pub(super) async fn restore_services(
-    announcer: &Announcer,
+    announcer: &ServiceRouter,
     guard: &ClockGuard,
     is_past_whole: bool,
-) -> Result<Vec<Restored>, StoreError> {
+) -> Result<Vec<RestoredService>, StoreError> {
     begin_listening(announcer, guard).await?;
     if announcer.ownership.member().is_some() {
         // They come with the partitions.
         Ok(Vec::new())
     } else if is_past_whole {
-        restore::services(announcer).await
+        restore::restore_all(announcer).await
     } else {
-        restore::services_without_past(announcer).await
+        restore::restore_without_past(announcer).await
     }
 }
 
 /// Stores when no process listened for pings before this start. For services shared with other nodes this is known when
 /// this node takes them over.
-async fn begin_listening(announcer: &Announcer, guard: &ClockGuard) -> Result<(), StoreError> {
-    let Announcer { databases, engine, ownership, .. } = announcer;
+async fn begin_listening(announcer: &ServiceRouter, guard: &ClockGuard) -> Result<(), StoreError> {
+    let ServiceRouter { databases, engine, ownership, .. } = announcer;
     let is_alone = ownership.member().is_none();
     let before = if is_alone { absences::of_all(databases, engine.now()).await? } else { Vec::new() };
     let listening = engine.listening();
@@ -94,7 +96,7 @@ async fn begin_listening(announcer: &Announcer, guard: &ClockGuard) -> Result<()
 pub(super) async fn prepare_history(
     databases: Databases,
     retry: Duration,
-    lone: Option<Lone>,
+    lone: Option<StandaloneNode>,
     supervisor: Supervisor,
 ) {
     while !databases.history.is_prepared() {
@@ -102,7 +104,7 @@ pub(super) async fn prepare_history(
             // Before anything that waits is written.
             Ok(()) => match admit(&databases, lone).await {
                 Ok(()) => tracing::info!("the history database is there and up to date"),
-                Err(refusal) if refusal.is::<BadConfig>() => {
+                Err(refusal) if refusal.is::<ConfigError>() => {
                     supervisor.fail(&refusal.to_string());
                     return;
                 }
@@ -115,7 +117,7 @@ pub(super) async fn prepare_history(
     }
 }
 
-async fn admit(databases: &Databases, lone: Option<Lone>) -> anyhow::Result<()> {
+async fn admit(databases: &Databases, lone: Option<StandaloneNode>) -> anyhow::Result<()> {
     let Some(lone) = lone else {
         databases.admit_history();
         return Ok(());
@@ -126,17 +128,21 @@ async fn admit(databases: &Databases, lone: Option<Lone>) -> anyhow::Result<()> 
 }
 
 /// Inputs for the figures of the past. They concern the time before this start, so they may be computed at any time.
-pub(super) struct Figures {
+pub(super) struct FigureRestorer {
     pub(super) databases: Databases,
-    pub(super) recorder: Handle<Recorder>,
+    pub(super) recorder: ActorHandle<Recorder>,
     pub(super) engine: Engine,
-    pub(super) restored: Vec<Restored>,
+    pub(super) restored: Vec<RestoredService>,
     pub(super) retry: Duration,
 }
 
-impl Figures {
+impl FigureRestorer {
     /// Computes the figures in the background; a small installation has them before it answers requests.
-    pub(super) async fn restore_in_background(self, supervisor: &Supervisor, kind: Kind) -> JoinHandle<()> {
+    pub(super) async fn restore_in_background(
+        self,
+        supervisor: &Supervisor,
+        kind: ActorKind,
+    ) -> JoinHandle<()> {
         let is_there = self.databases.history.is_prepared();
         let (figures, whole) = (Arc::new(self), Arc::new(Notify::new()));
         let told = Arc::clone(&whole);
@@ -165,17 +171,17 @@ impl Figures {
     /// Computes the figures if everything needed is available; returns whether they were computed.
     async fn restore(&self) -> bool {
         // Results that wait for the history belong to the past as well.
-        if !self.databases.history.is_prepared() || self.recorder.send(Drain).await.is_err() {
+        if !self.databases.history.is_prepared() || self.recorder.send(DrainRequest).await.is_err() {
             return false;
         }
-        let restored = restore::figures::of_past(&self.databases, &self.engine, &self.restored).await;
+        let restored = restore::figures::restore_figures(&self.databases, &self.engine, &self.restored).await;
         restored.inspect_err(|error| tracing::warn!(%error, "figures of the past cannot be read yet")).is_ok()
     }
 
     /// Recomputes figures where the clock was set back, once earlier results are in the history.
     async fn compute_undone(&self) -> Result<(), StoreError> {
-        if !self.engine.undone().is_empty() && self.recorder.send(Drain).await.is_ok() {
-            restore::figures::undone(&self.databases, &self.engine).await?;
+        if !self.engine.undone().is_empty() && self.recorder.send(DrainRequest).await.is_ok() {
+            restore::figures::recompute_undone(&self.databases, &self.engine).await?;
         }
         Ok(())
     }

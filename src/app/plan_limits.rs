@@ -6,7 +6,7 @@
 use crate::clock::Timestamp;
 use crate::model::access::Organisation;
 use crate::model::plans::PlanTable;
-use crate::model::service::{Pause, PauseReason};
+use crate::model::service::{PauseReason, ServicePause};
 use crate::model::window::WindowKind;
 use crate::store::services::active;
 use crate::store::{Database, MainError, organisations, windows};
@@ -44,7 +44,7 @@ async fn pause_beyond(
     for service in &too_many {
         windows::open(&transaction, *service, WindowKind::Pause, now).await?;
     }
-    let pause = Pause { reason: PauseReason::PlanLimit, at: now };
+    let pause = ServicePause { reason: PauseReason::PlanLimit, at: now };
     active::pause(&transaction, &too_many, pause).await?;
     transaction.commit().await?;
     if count > 0 {

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use crate::config::Config;
 use crate::http::gate::rate_limit::RateLimiter;
-use crate::http::server::{Server, Visitors, serve};
+use crate::http::server::{Visitors, WebServer, serve};
 use crate::http::v1::state::AppState;
 use crate::model::domain_names::DomainNames;
-use crate::pages::Pages;
+use crate::pages::PageServer;
 use crate::pages::host_cache::HostCache;
 use crate::timetable::domains::DomainWatch;
 
 /// Opens the server: status pages on their hosts, the API on all others.
-pub(super) fn open(state: AppState, listeners: Vec<TcpListener>) -> anyhow::Result<Server> {
+pub(super) fn open(state: AppState, listeners: Vec<TcpListener>) -> anyhow::Result<WebServer> {
     let (visitors, listening) = (visitors(&state), state.engine.listening());
     let server = serve(state, listeners, &visitors)?;
     listening.open();
@@ -22,7 +22,7 @@ pub(super) fn open(state: AppState, listeners: Vec<TcpListener>) -> anyhow::Resu
 
 /// Returns the handler of requests to the hosts of status pages.
 fn visitors(parts: &AppState) -> Visitors {
-    let pages = Pages {
+    let pages = PageServer {
         databases: parts.databases.clone(),
         announcer: parts.announcer.clone(),
         clock: parts.clock.clone(),

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::engine::EngineStopped;
 use crate::model::partition::Partition;
 use crate::model::service::{Service, ServiceAddress, ServiceKey};
@@ -28,7 +28,7 @@ enum ReconcileError {
 }
 
 /// Compares periodically until the future is dropped.
-pub async fn run(announcer: Announcer) {
+pub async fn run(announcer: ServiceRouter) {
     let mut ticks = tokio::time::interval(EVERY);
     ticks.tick().await;
     loop {
@@ -39,8 +39,8 @@ pub async fn run(announcer: Announcer) {
     }
 }
 
-async fn once(announcer: &Announcer) -> Result<(), ReconcileError> {
-    let Announcer { databases, engine, ownership, .. } = announcer;
+async fn once(announcer: &ServiceRouter) -> Result<(), ReconcileError> {
+    let ServiceRouter { databases, engine, ownership, .. } = announcer;
     let ready = ownership.ready();
     let mut running: HashMap<_, _> = engine.watched().await?;
     let mut unreadable = BTreeSet::new();
@@ -77,7 +77,7 @@ async fn once(announcer: &Announcer) -> Result<(), ReconcileError> {
 ///
 /// # Errors
 /// In one line: the store or the engine fails.
-pub(super) async fn apply_all(announcer: &Announcer) -> anyhow::Result<()> {
+pub(super) async fn apply_all(announcer: &ServiceRouter) -> anyhow::Result<()> {
     let mut after = ServiceKey::MIN;
     loop {
         let main = announcer.databases.main.reader();

@@ -7,10 +7,10 @@ use actix::Arbiter;
 use crate::announcer::ownership::Ownership;
 use crate::clock::guard::ClockGuard;
 use crate::config::Config;
-use crate::config::bytes::Bytes;
+use crate::config::bytes::ByteSize;
 use crate::config::limits::CompactionLimits;
-use crate::engine::roster::Roster;
-use crate::feed::News;
+use crate::engine::roster::LocationRegistry;
+use crate::feed::ChangeSignal;
 use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
 use crate::record::compaction::{Compaction, CompactionCounters, Compactor, RetentionPolicy};
@@ -19,7 +19,7 @@ use crate::record::history_writer::HistoryWriter;
 use crate::record::recorder::{self, RecordCounters, Recorder};
 use crate::record::spool::Spool;
 use crate::store::Databases;
-use crate::supervise::{Handle, Placement, Supervised as _, Supervisor};
+use crate::supervise::{ActorHandle, ActorPlacement, SupervisedActor as _, Supervisor};
 
 /// Mailbox capacity of the compactor; only an operator's command sends requests.
 const COMPACTOR_MAILBOX: usize = 16;
@@ -30,18 +30,18 @@ pub(crate) struct RecorderParts<'a> {
     pub(crate) thread: &'a Arbiter,
     pub(crate) config: &'a Config,
     pub(crate) databases: &'a Databases,
-    pub(crate) roster: &'a Roster,
+    pub(crate) roster: &'a LocationRegistry,
     pub(crate) counters: Arc<RecordCounters>,
     /// The services that this node owns, and counts of writes refused because it does not.
     pub(crate) ownership: &'a Ownership,
     pub(crate) fenced: &'a Arc<FenceCounters>,
     /// Notified when changes of status are durable.
-    pub(crate) news: Arc<News>,
+    pub(crate) news: Arc<ChangeSignal>,
     /// Spool for results beyond the memory limit.
     pub(crate) spool: Option<Spool>,
 }
 
-pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> Handle<Recorder> {
+pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> ActorHandle<Recorder> {
     let RecorderParts {
         supervisor,
         thread,
@@ -61,8 +61,8 @@ pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> Handle<Recorder> {
     supervisor.watch_thread("the recorder", &thread.handle());
     let writer = HistoryWriter::new(databases.history.clone(), codes).fenced(ownership, fenced);
     let recorder = Recorder::new(Arc::new(writer), config.record.clone(), counters);
-    let recorder = recorder.noting(news).spooling(spool);
-    let placement = Placement { thread: thread.handle(), mailbox: recorder::MAILBOX };
+    let recorder = recorder.with_change_signal(news).with_spool(spool);
+    let placement = ActorPlacement { thread: thread.handle(), mailbox: recorder::MAILBOX };
     supervisor.start_once(&placement, recorder)
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct CompactorParts<'a> {
 
 /// A running compactor with its counters.
 pub(crate) struct StartedCompactor {
-    pub(crate) compactor: Handle<Compactor>,
+    pub(crate) compactor: ActorHandle<Compactor>,
     pub(crate) counters: Arc<CompactionCounters>,
 }
 
@@ -89,12 +89,12 @@ pub(crate) fn start_compactor(parts: &CompactorParts<'_>) -> anyhow::Result<Star
     let CompactorParts { supervisor, thread, config, databases, guard } = *parts;
     let plans = PlanTable::new(&config.plans)?;
     let retention = RetentionPolicy::ByPlan { main: databases.main.clone(), plans };
-    let max_history_bytes = config.max_history_bytes.map(Bytes::get);
+    let max_history_bytes = config.max_history_bytes.map(ByteSize::get);
     let limits = CompactionLimits { max_history_bytes, ..config.compaction.clone() };
     let counters = Arc::new(CompactionCounters::default());
     let (history, guard, counted) = (databases.history.clone(), Arc::clone(guard), Arc::clone(&counters));
     supervisor.watch_thread("the compactor", &thread.handle());
-    let placement = Placement { thread: thread.handle(), mailbox: COMPACTOR_MAILBOX };
+    let placement = ActorPlacement { thread: thread.handle(), mailbox: COMPACTOR_MAILBOX };
     let compactor = supervisor.start(&placement, move || {
         let (history, retention, counters) = (history.clone(), retention.clone(), Arc::clone(&counted));
         Compactor::new(Compaction::new(history, retention, limits.clone(), counters), Arc::clone(&guard))

@@ -11,43 +11,43 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::announcer::Announcer;
-use crate::app::bus::Joined;
+use crate::announcer::ServiceRouter;
+use crate::app::bus::BusMembership;
 use crate::app::foundation::Foundation;
 use crate::app::reconcile;
-use crate::bus::connection::Connection;
+use crate::bus::connection::BusConnection;
 use crate::bus::definitions;
-use crate::bus::users::Issuer;
+use crate::bus::users::TokenIssuer;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::limits::BusLimits;
 use crate::model::location::LocationCode;
 use crate::model::node::NodeName;
-use crate::model::partition::Partitions;
+use crate::model::partition::PartitionSet;
 use crate::record::fence::FenceCounters;
 use crate::record::history_writer::HistoryWriter;
-use crate::remote::assignments::Assignments;
-use crate::remote::census::{Census, Recipients};
-use crate::remote::clocks::Clocks;
+use crate::remote::assignments::AssignmentRegistry;
+use crate::remote::census::{LocationSync, RecipientKeys};
+use crate::remote::clocks::LocationClocks;
 use crate::remote::counters::RemoteCounters;
-use crate::remote::desk::Desk;
-use crate::remote::distribution::Distribution;
-use crate::remote::intake::Intake;
-use crate::remote::late::{Filler, LateMarks};
-use crate::remote::looks::{self, Looker};
-use crate::remote::presences::Presences;
+use crate::remote::desk::EnrolmentService;
+use crate::remote::distribution::DefinitionDistributor;
+use crate::remote::intake::ResultIntake;
+use crate::remote::late::{GapFiller, LateMarks};
+use crate::remote::looks::{self, CheckRequestSender};
+use crate::remote::presences::PresenceListener;
 use crate::supervise::running::RunningTasks;
-use crate::supervise::{Handle, Kind, Placement, Supervisor};
-use crate::telemetry::Collect;
+use crate::supervise::{ActorHandle, ActorKind, ActorPlacement, Supervisor};
+use crate::telemetry::MetricCollector;
 
-const CENSUS: Kind = Kind::restarting("location_census");
-const DESK: Kind = Kind::restarting("enrolment_desk");
-const DELIVERIES: Kind = Kind::restarting("definition_deliveries");
-const DISTRIBUTION: Kind = Kind::restarting("definition_distribution");
-const GROWTH: Kind = Kind::restarting("location_growth");
-const INTAKE: Kind = Kind::restarting("result_intake");
-const LATE_RESULTS: Kind = Kind::restarting("late_results");
-const PRESENCES: Kind = Kind::restarting("location_presences");
+const CENSUS: ActorKind = ActorKind::restarting("location_census");
+const DESK: ActorKind = ActorKind::restarting("enrolment_desk");
+const DELIVERIES: ActorKind = ActorKind::restarting("definition_deliveries");
+const DISTRIBUTION: ActorKind = ActorKind::restarting("definition_distribution");
+const GROWTH: ActorKind = ActorKind::restarting("location_growth");
+const INTAKE: ActorKind = ActorKind::restarting("result_intake");
+const LATE_RESULTS: ActorKind = ActorKind::restarting("late_results");
+const PRESENCES: ActorKind = ActorKind::restarting("location_presences");
 
 /// Shortest time between two deliveries to one location.
 const BETWEEN_DELIVERIES: Duration = Duration::from_secs(1);
@@ -55,20 +55,20 @@ const BETWEEN_DELIVERIES: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_secs(1);
 
 /// The service for remote locations.
-pub(super) struct Remote {
-    pub(super) connection: Connection,
+pub(super) struct RemoteLocations {
+    pub(super) connection: BusConnection,
     pub(super) counters: Arc<RemoteCounters>,
     thread: Arbiter,
     tasks: RunningTasks,
-    _looker: Handle<Looker>,
+    _looker: ActorHandle<CheckRequestSender>,
 }
 
-impl Remote {
+impl RemoteLocations {
     /// The sources of its metrics.
-    pub(super) fn collectors(&self) -> [Arc<dyn Collect>; 2] {
+    pub(super) fn collectors(&self) -> [Arc<dyn MetricCollector>; 2] {
         [
-            Arc::clone(self.connection.state()) as Arc<dyn Collect>,
-            Arc::clone(&self.counters) as Arc<dyn Collect>,
+            Arc::clone(self.connection.state()) as Arc<dyn MetricCollector>,
+            Arc::clone(&self.counters) as Arc<dyn MetricCollector>,
         ]
     }
 
@@ -85,19 +85,19 @@ impl Remote {
 /// In one line: the key that signs locations cannot be read.
 pub(super) fn start(
     foundation: &Foundation,
-    bus: Option<&Joined>,
-    announcer: &Announcer,
+    bus: Option<&BusMembership>,
+    announcer: &ServiceRouter,
     fenced: &Arc<FenceCounters>,
     supervisor: &Supervisor,
-) -> anyhow::Result<Option<Remote>> {
-    let Some(Joined { connection, node, .. }) = bus.cloned() else { return Ok(None) };
+) -> anyhow::Result<Option<RemoteLocations>> {
+    let Some(BusMembership { connection, node, .. }) = bus.cloned() else { return Ok(None) };
     let issuer = issuer(&foundation.config)?;
     let (thread, counters) = (Arbiter::new(), Arc::new(RemoteCounters::default()));
     supervisor.watch_thread("the bus", &thread.handle());
-    let placement = Placement { thread: thread.handle(), mailbox: looks::MAILBOX };
+    let placement = ActorPlacement { thread: thread.handle(), mailbox: looks::MAILBOX };
     let spoken = connection.clone();
-    let looker = supervisor.start(&placement, move || Looker(spoken.clone()));
-    let parts = Parts {
+    let looker = supervisor.start(&placement, move || CheckRequestSender(spoken.clone()));
+    let parts = RemoteParts {
         connection: connection.clone(),
         node,
         fenced: Arc::clone(fenced),
@@ -107,20 +107,20 @@ pub(super) fn start(
         recipients: Arc::default(),
         enrolled: Arc::default(),
         grown: Arc::default(),
-        compared: watch::Sender::new(Partitions::NONE),
+        compared: watch::Sender::new(PartitionSet::NONE),
         are_locations_known: watch::Sender::new(false),
-        clocks: Clocks::default(),
+        clocks: LocationClocks::default(),
         looker: looker.clone(),
         announcer: announcer.clone(),
     };
     let clock = foundation.clock.clone();
-    let tasks = Tasks {
+    let tasks = RemoteTasks {
         desk: issuer.map(|issuer| parts.desk(issuer, &clock)),
         census: parts.census(),
         distribution: parts.distribution(&clock, &foundation.config.limits.bus),
         intake: parts.intake(&clock),
         filler: parts.filler(&clock),
-        presences: Presences {
+        presences: PresenceListener {
             connection: connection.clone(),
             roster: Arc::clone(&announcer.definer.roster),
             clocks: parts.clocks.clone(),
@@ -133,40 +133,40 @@ pub(super) fn start(
     let started = running.clone();
     let is_sent = thread.spawn_fn(move || started.add(tasks.spawn(&tasks_supervisor)));
     debug_assert!(is_sent, "the thread has just been made");
-    Ok(Some(Remote { connection, counters, thread, tasks: running, _looker: looker }))
+    Ok(Some(RemoteLocations { connection, counters, thread, tasks: running, _looker: looker }))
 }
 
 /// The key that signs locations; without it no machine can join as a location here.
-fn issuer(config: &Config) -> anyhow::Result<Option<Arc<Issuer>>> {
+fn issuer(config: &Config) -> anyhow::Result<Option<Arc<TokenIssuer>>> {
     let Some(file) = &config.nats_locations_key else {
         tracing::warn!("nats_locations_key is not set: no machine can become a location by way of this node");
         return Ok(None);
     };
-    let issuer = Issuer::read(file).map_err(anyhow::Error::msg).context("nats_locations_key")?;
+    let issuer = TokenIssuer::read(file).map_err(anyhow::Error::msg).context("nats_locations_key")?;
     Ok(Some(Arc::new(issuer)))
 }
 
 /// Shared state of the tasks.
-struct Parts {
-    connection: Connection,
+struct RemoteParts {
+    connection: BusConnection,
     node: NodeName,
     fenced: Arc<FenceCounters>,
     counters: Arc<RemoteCounters>,
-    assignments: Arc<Assignments>,
+    assignments: Arc<AssignmentRegistry>,
     late: LateMarks,
-    recipients: Arc<Recipients>,
+    recipients: Arc<RecipientKeys>,
     enrolled: Arc<Notify>,
     grown: Arc<Notify>,
-    compared: watch::Sender<Partitions>,
+    compared: watch::Sender<PartitionSet>,
     are_locations_known: watch::Sender<bool>,
-    clocks: Clocks,
-    looker: Handle<Looker>,
-    announcer: Announcer,
+    clocks: LocationClocks,
+    looker: ActorHandle<CheckRequestSender>,
+    announcer: ServiceRouter,
 }
 
-impl Parts {
-    fn desk(&self, issuer: Arc<Issuer>, clock: &Clock) -> Desk {
-        Desk {
+impl RemoteParts {
+    fn desk(&self, issuer: Arc<TokenIssuer>, clock: &Clock) -> EnrolmentService {
+        EnrolmentService {
             connection: self.connection.clone(),
             databases: self.announcer.databases.clone(),
             issuer,
@@ -176,8 +176,8 @@ impl Parts {
         }
     }
 
-    fn census(&self) -> Census {
-        Census {
+    fn census(&self) -> LocationSync {
+        LocationSync {
             databases: self.announcer.databases.clone(),
             roster: Arc::clone(&self.announcer.definer.roster),
             recipients: Arc::clone(&self.recipients),
@@ -189,8 +189,8 @@ impl Parts {
         }
     }
 
-    fn distribution(&self, clock: &Clock, limits: &BusLimits) -> Distribution {
-        Distribution {
+    fn distribution(&self, clock: &Clock, limits: &BusLimits) -> DefinitionDistributor {
+        DefinitionDistributor {
             connection: self.connection.clone(),
             databases: self.announcer.databases.clone(),
             definer: self.announcer.definer.clone(),
@@ -206,8 +206,8 @@ impl Parts {
         }
     }
 
-    fn intake(&self, clock: &Clock) -> Intake {
-        Intake {
+    fn intake(&self, clock: &Clock) -> ResultIntake {
+        ResultIntake {
             connection: self.connection.clone(),
             assignments: Arc::clone(&self.assignments),
             engine: self.announcer.engine.clone(),
@@ -223,8 +223,8 @@ impl Parts {
         }
     }
 
-    fn filler(&self, clock: &Clock) -> Filler {
-        Filler {
+    fn filler(&self, clock: &Clock) -> GapFiller {
+        GapFiller {
             marks: self.late.clone(),
             assignments: Arc::clone(&self.assignments),
             history: self.announcer.databases.history.clone(),
@@ -235,21 +235,21 @@ impl Parts {
 }
 
 /// The tasks, before they are spawned.
-struct Tasks {
-    desk: Option<Desk>,
-    census: Census,
-    distribution: Distribution,
-    intake: Intake,
-    filler: Filler,
-    presences: Presences,
-    parts: Parts,
+struct RemoteTasks {
+    desk: Option<EnrolmentService>,
+    census: LocationSync,
+    distribution: DefinitionDistributor,
+    intake: ResultIntake,
+    filler: GapFiller,
+    presences: PresenceListener,
+    parts: RemoteParts,
 }
 
-impl Tasks {
+impl RemoteTasks {
     /// Spawns the tasks on the current thread.
     fn spawn(self, supervisor: &Supervisor) -> Vec<JoinHandle<()>> {
         let Self { desk, census, distribution, intake, filler, presences, parts } = self;
-        let Parts { connection, counters, grown, announcer, .. } = parts;
+        let RemoteParts { connection, counters, grown, announcer, .. } = parts;
         let mut running = vec![
             supervisor.spawn(CENSUS, move || census.clone().run()),
             supervisor.spawn(DISTRIBUTION, move || distribution.clone().run()),
@@ -266,7 +266,7 @@ impl Tasks {
 
 /// Starts the deliveries that locations request, until the connection is closed. Too frequent requests are ignored:
 /// each delivery starts with all definitions.
-async fn deliver(connection: Connection, counters: Arc<RemoteCounters>) {
+async fn deliver(connection: BusConnection, counters: Arc<RemoteCounters>) {
     let Ok(mut requests) = definitions::requests(&connection).await else { return };
     let mut begun: HashMap<String, Instant> = HashMap::new();
     while let Some(request) = requests.next().await {
@@ -284,7 +284,7 @@ async fn deliver(connection: Connection, counters: Arc<RemoteCounters>) {
 }
 
 /// Applies all services again whenever new locations are known.
-async fn grow(announcer: Announcer, grown: Arc<Notify>) {
+async fn grow(announcer: ServiceRouter, grown: Arc<Notify>) {
     loop {
         grown.notified().await;
         while let Err(error) = reconcile::apply_all(&announcer).await {

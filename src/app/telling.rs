@@ -1,18 +1,18 @@
 //! Outbound notifications: to people and to other systems.
 
 use crate::backup::BackupSchedule;
-use crate::notices::Notices;
+use crate::notices::NoticeReconciler;
 use crate::notify::courier::Courier;
-use crate::notify::watchdog::Watchdog;
+use crate::notify::watchdog::WatchdogPinger;
 
 /// Outbound notifications: to people and to other systems.
-pub(super) struct Telling {
+pub(super) struct NotifierParts {
     /// Delivers the messages of the outbox.
     pub(super) courier: Courier,
     /// Sends messages about events other than incidents.
-    pub(super) notices: Notices,
+    pub(super) notices: NoticeReconciler,
     /// Pings an external monitor, if one is configured.
-    pub(super) watchdog: Option<Watchdog>,
+    pub(super) watchdog: Option<WatchdogPinger>,
     /// Makes backups, if a folder is configured.
     pub(super) backups: Option<BackupSchedule>,
 }

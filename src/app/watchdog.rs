@@ -7,10 +7,10 @@ use std::time::Duration;
 use anyhow::Context as _;
 use secrecy::ExposeSecret as _;
 
-use crate::app::{Foundation, Recording, outbound};
+use crate::app::{Foundation, HistoryRecording, outbound};
 use crate::egress::outbound::OutboundUrl;
 use crate::notify::message_hold::MessageHold;
-use crate::notify::watchdog::Watchdog;
+use crate::notify::watchdog::WatchdogPinger;
 use crate::readiness::Readiness;
 
 /// Returns the watchdog, if a ping URL is configured.
@@ -20,8 +20,8 @@ use crate::readiness::Readiness;
 pub(super) fn watchdog(
     foundation: &Foundation,
     readiness: Readiness,
-    recording: &Recording,
-) -> anyhow::Result<Option<Watchdog>> {
+    recording: &HistoryRecording,
+) -> anyhow::Result<Option<WatchdogPinger>> {
     let config = &foundation.config;
     let Some(url) = &config.watchdog.ping_url else { return Ok(None) };
     let url = OutboundUrl::parse(url.expose_secret()).context("watchdog.ping_url")?;
@@ -35,7 +35,7 @@ pub(super) fn watchdog(
             && !recorded.is_failing.load(Ordering::Relaxed)
             && recorded.spool_bytes.load(Ordering::Relaxed) == 0
     };
-    Ok(Some(Watchdog {
+    Ok(Some(WatchdogPinger {
         readiness,
         is_watching: Arc::new(is_watching),
         outbound: outbound(config, &foundation.clock)?,

@@ -14,7 +14,7 @@ const LEVEL: i32 = 3;
 
 /// The form of a backup, derived from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TargetForm {
+pub(super) enum BackupForm {
     /// A folder.
     Folder,
     /// One file.
@@ -30,7 +30,7 @@ pub(super) enum FileCoding {
     Compressed,
 }
 
-impl TargetForm {
+impl BackupForm {
     /// Returns the form for a name.
     pub(super) fn of(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

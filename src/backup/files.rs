@@ -63,7 +63,7 @@ pub(super) fn make_empty(folder: &Path) -> Result<bool, BackupError> {
 }
 
 /// Removes everything in a folder, and the folder itself if it was created for this.
-pub(super) fn empty_again(folder: &Path, was_made: bool) {
+pub(super) fn remove_contents(folder: &Path, was_made: bool) {
     let removed = if was_made {
         fs::remove_dir_all(folder)
     } else {
@@ -101,7 +101,7 @@ pub(super) fn copy_new(from: &Path, to: &Path) -> Result<Option<()>, BackupError
 }
 
 /// Makes a file durable, and accessible to its owner only.
-pub(super) fn keep(path: &Path) -> Result<(), BackupError> {
+pub(super) fn make_durable(path: &Path) -> Result<(), BackupError> {
     let failed = BackupError::at(path);
     fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(&failed)?;
     File::open(path).and_then(|opened| opened.sync_all()).map_err(&failed)

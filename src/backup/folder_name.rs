@@ -21,7 +21,7 @@ fn stamp(moment: Timestamp) -> String {
 }
 
 /// Parses the start time from the name of a folder; `None` for any other name.
-pub(super) fn moment(name: &str) -> Option<Timestamp> {
+pub(super) fn parse_folder_name(name: &str) -> Option<Timestamp> {
     let text = name.strip_prefix(START)?;
     let read = NaiveDateTime::parse_from_str(text, STAMP).ok()?.and_utc().into();
     (stamp(read) == text).then_some(read)
@@ -36,7 +36,7 @@ mod tests {
         let at = Timestamp::from_ms(1_795_724_223_250);
         let name = folder_name(at);
         assert_eq!(name, "watchkeeper-2026-11-26T201703Z");
-        assert_eq!(moment(&name), Some(Timestamp::from_ms(1_795_724_223_000)));
+        assert_eq!(parse_folder_name(&name), Some(Timestamp::from_ms(1_795_724_223_000)));
         for other in [
             "watchkeeper-",
             "watchkeeper-monday",
@@ -44,7 +44,7 @@ mod tests {
             "watchkeeper-2026-11-26T201703Z.old",
             "watchkeeper-2026-11-26T2017Z",
         ] {
-            assert_eq!(moment(other), None, "{other}");
+            assert_eq!(parse_folder_name(other), None, "{other}");
         }
     }
 }

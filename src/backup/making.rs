@@ -7,7 +7,7 @@ use std::time::Duration;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::time::{Instant, sleep};
 
-use crate::backup::archive::{self, TargetForm};
+use crate::backup::archive::{self, BackupForm};
 use crate::backup::error::BackupError;
 use crate::backup::files;
 use crate::backup::manifest::BackupManifest;
@@ -67,14 +67,14 @@ pub async fn make(
     target: &Path,
     watcher: Watcher<'_>,
 ) -> Result<BackupManifest, BackupError> {
-    match TargetForm::of(target) {
-        TargetForm::Folder => make_folder(order, target, watcher).await,
-        TargetForm::File(coding) => {
+    match BackupForm::of(target) {
+        BackupForm::Folder => make_folder(order, target, watcher).await,
+        BackupForm::File(coding) => {
             archive::demand_new(target)?;
             let folder = archive::beside(target, "folder");
             let manifest = make_folder(order, &folder, watcher).await?;
             let packed = archive::pack(&folder, target, coding);
-            files::empty_again(&folder, true);
+            files::remove_contents(&folder, true);
             packed.map(|()| manifest)
         }
     }
@@ -90,7 +90,7 @@ async fn make_folder(
         BackupCopy { order, folder, watcher, manifest: BackupManifest::begun(order.created_at.clone()) };
     let copied = copy.run().await;
     if copied.is_err() {
-        files::empty_again(folder, was_made);
+        files::remove_contents(folder, was_made);
     }
     copied
 }
@@ -226,7 +226,7 @@ impl BackupCopy<'_> {
 
     /// Makes a copied database durable, accessible to its owner only, and adds it to the manifest.
     fn finish(&mut self, path: &str) -> Result<(), BackupError> {
-        files::keep(&self.folder.join(path))?;
+        files::make_durable(&self.folder.join(path))?;
         self.note(path)
     }
 

@@ -23,7 +23,7 @@ pub async fn restore(
     let was_made = files::make_empty(data_dir)?;
     let restored = copy(backup, data_dir, watcher).await;
     if restored.is_err() {
-        files::empty_again(data_dir, was_made);
+        files::remove_contents(data_dir, was_made);
     }
     restored
 }

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use crate::backup::error::BackupError;
-use crate::backup::folder_name::{folder_name, moment};
+use crate::backup::folder_name::{folder_name, parse_folder_name};
 use crate::backup::making::{BackupOrder, make};
 use crate::backup::manifest::BackupManifest;
 use crate::backup::state::{BackupProgress, BackupState};
@@ -87,7 +87,9 @@ fn backups(folder: &Path) -> Result<Vec<(Timestamp, PathBuf)>, BackupError> {
     for entry in entries {
         let entry = entry.map_err(&failed)?;
         let name = entry.file_name();
-        if let Some(moment) = name.to_str().and_then(moment).filter(|_| has_manifest(&entry.path())) {
+        if let Some(moment) =
+            name.to_str().and_then(parse_folder_name).filter(|_| has_manifest(&entry.path()))
+        {
             found.push((moment, entry.path()));
         }
     }
@@ -185,7 +187,7 @@ impl BackupSchedule {
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let name = name.to_str().and_then(|name| name.strip_suffix(UNFINISHED));
-            if name.and_then(moment).is_some() {
+            if name.and_then(parse_folder_name).is_some() {
                 fs::remove_dir_all(entry.path()).map_err(BackupError::at(&entry.path()))?;
             }
         }

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use crate::backup::folder_name::folder_name;
 use crate::clock::Timestamp;
-use crate::telemetry::{Collect, Exposition};
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// A backup that is being created, or is about to be.
 #[derive(Debug)]
@@ -173,7 +173,7 @@ impl BackupState {
     }
 }
 
-impl Collect for BackupState {
+impl MetricCollector for BackupState {
     fn collect(&self, out: &mut Exposition) {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let mut backups = out.counter("backups_total", "Backups that this server has made, by result.");

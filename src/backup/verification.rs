@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::backup::archive::{self, TargetForm};
+use crate::backup::archive::{self, BackupForm};
 use crate::backup::error::BackupError;
 use crate::backup::files;
 use crate::backup::manifest::BackupManifest;
@@ -30,7 +30,7 @@ impl OpenBackup {
         if !backup.exists() {
             return Err(BackupError::Refused(format!("there is no backup {}", backup.display())));
         }
-        let TargetForm::File(coding) = TargetForm::of(backup) else {
+        let BackupForm::File(coding) = BackupForm::of(backup) else {
             return Ok(Self { folder: backup.to_owned(), is_unpacked: false });
         };
         files::make_empty(scratch)?;
@@ -47,7 +47,7 @@ impl OpenBackup {
 impl Drop for OpenBackup {
     fn drop(&mut self) {
         if self.is_unpacked {
-            files::empty_again(&self.folder, true);
+            files::remove_contents(&self.folder, true);
         }
     }
 }
@@ -94,7 +94,7 @@ async fn check_database(
     manifest: &BackupManifest,
 ) -> Result<(), BackupError> {
     let mut database = DatabaseFile::open(&folder.join(path)).await?;
-    let complaints = database.complaints().await?;
+    let complaints = database.integrity_check().await?;
     let unknown = database.unknown_step(kind).await?;
     let rows = database.count_rows().await?;
     database.close().await?;

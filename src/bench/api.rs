@@ -16,8 +16,8 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::bench::api::fixture::Fixture;
-use crate::bench::api::plan::Plan;
+use crate::bench::api::fixture::ApiFixture;
+use crate::bench::api::plan::ApiBenchPlan;
 use crate::config::Config;
 
 /// `watchkeeper bench api` and its flags.
@@ -31,9 +31,9 @@ pub fn command() -> Command {
 /// # Errors
 /// In one line: what could not be started.
 pub async fn run(arguments: &ArgMatches, config: &Config) -> anyhow::Result<ExitCode> {
-    let plan = Plan::of(arguments);
+    let plan = ApiBenchPlan::of(arguments);
     let bar = progress(&plan);
-    let fixture = Fixture::build(&plan, config, &bar).await?;
+    let fixture = ApiFixture::build(&plan, config, &bar).await?;
     let mut measured = Vec::new();
     for question in plan.questions() {
         bar.set_message(question.as_str());
@@ -52,7 +52,7 @@ pub async fn run(arguments: &ArgMatches, config: &Config) -> anyhow::Result<Exit
 }
 
 /// A progress bar; hidden without a terminal and in JSON mode.
-fn progress(plan: &Plan) -> ProgressBar {
+fn progress(plan: &ApiBenchPlan) -> ProgressBar {
     if plan.as_json {
         return ProgressBar::hidden();
     }

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::bench::floor::Floors;
-use crate::bench::kind::Kind;
-use crate::bench::plan::Plan;
+use crate::bench::floor::FloorCosts;
+use crate::bench::kind::BenchKind;
+use crate::bench::plan::ProbeBenchPlan;
 
 /// A check that starts within this time of being due is on time.
 pub(super) const ON_TIME_MS: u64 = 250;
 
 /// Counts at a moment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counts {
+pub(super) struct PipelineCounts {
     pub(super) at: Instant,
     pub(super) cpu: Duration,
     /// Finished checks.
@@ -28,7 +28,7 @@ pub(super) struct Counts {
 
 /// Delays of the starts of checks, in microseconds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lateness {
+pub(super) struct LatenessFigures {
     pub(super) p50_us: u64,
     pub(super) p99_us: u64,
     pub(super) max_us: u64,
@@ -38,7 +38,7 @@ pub(super) struct Lateness {
 
 /// Memory of this process, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Memory {
+pub(super) struct MemoryFigures {
     pub(super) resident_bytes: Option<u64>,
     /// Growth since before the services were added; `None` when memory of an earlier kind was reused.
     pub(super) per_service_bytes: Option<u64>,
@@ -46,8 +46,8 @@ pub(super) struct Memory {
 
 /// Figures of one kind.
 #[derive(Clone, Debug)]
-pub(super) struct Figures {
-    pub(super) kind: Kind,
+pub(super) struct ProbeFigures {
+    pub(super) kind: BenchKind,
     pub(super) elapsed: Duration,
     /// Checks that were due.
     pub(super) expected: f64,
@@ -56,21 +56,21 @@ pub(super) struct Figures {
     pub(super) shed: u64,
     pub(super) durable: u64,
     pub(super) cpu: Duration,
-    pub(super) lateness: Lateness,
-    pub(super) memory: Memory,
+    pub(super) lateness: LatenessFigures,
+    pub(super) memory: MemoryFigures,
     /// Bytes of the database per stored result; `None` for a database that this run does not own.
     pub(super) stored_bytes: Option<f64>,
-    pub(super) floors: Option<Floors>,
+    pub(super) floors: Option<FloorCosts>,
 }
 
-impl Figures {
+impl ProbeFigures {
     /// Figures of the window between two moments; the caller fills in memory, storage and floor.
     pub(super) fn between(
-        kind: Kind,
-        plan: &Plan,
-        before: Counts,
-        after: Counts,
-        lateness: Lateness,
+        kind: BenchKind,
+        plan: &ProbeBenchPlan,
+        before: PipelineCounts,
+        after: PipelineCounts,
+        lateness: LatenessFigures,
     ) -> Self {
         let elapsed = after.at - before.at;
         Self {
@@ -83,7 +83,7 @@ impl Figures {
             durable: after.durable - before.durable,
             cpu: after.cpu.saturating_sub(before.cpu),
             lateness,
-            memory: Memory { resident_bytes: None, per_service_bytes: None },
+            memory: MemoryFigures { resident_bytes: None, per_service_bytes: None },
             stored_bytes: None,
             floors: None,
         }
@@ -133,17 +133,18 @@ impl Figures {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::bench::floor::Floor;
+    use crate::bench::floor::ExchangeCost;
 
-    fn floors(failed: u64) -> Option<Floors> {
-        let floor = |cpu_ms| Floor { exchanges: 1_000, failed, cpu: Duration::from_millis(cpu_ms) };
-        Some(Floors { paced: floor(50), saturated: floor(25) })
+    fn floors(failed: u64) -> Option<FloorCosts> {
+        let floor = |cpu_ms| ExchangeCost { exchanges: 1_000, failed, cpu: Duration::from_millis(cpu_ms) };
+        Some(FloorCosts { paced: floor(50), saturated: floor(25) })
     }
 
-    pub(crate) fn figures(kind: Kind) -> Figures {
+    pub(crate) fn figures(kind: BenchKind) -> ProbeFigures {
         let at = Instant::now();
-        let before = Counts { at, cpu: Duration::from_secs(1), finished: 10, up: 10, shed: 0, durable: 5 };
-        let after = Counts {
+        let before =
+            PipelineCounts { at, cpu: Duration::from_secs(1), finished: 10, up: 10, shed: 0, durable: 5 };
+        let after = PipelineCounts {
             at: at + Duration::from_secs(10),
             cpu: Duration::from_secs(3),
             finished: 20_010,
@@ -151,7 +152,7 @@ pub(super) mod tests {
             shed: 3,
             durable: 20_000,
         };
-        let plan = Plan {
+        let plan = ProbeBenchPlan {
             kinds: vec![kind],
             services: 20_000,
             interval_seconds: 10,
@@ -160,13 +161,13 @@ pub(super) mod tests {
             targets: Vec::new(),
             as_json: false,
         };
-        let lateness = Lateness { p50_us: 600, p99_us: 2_500, max_us: 31_000, on_time: 19_990 };
-        Figures::between(kind, &plan, before, after, lateness)
+        let lateness = LatenessFigures { p50_us: 600, p99_us: 2_500, max_us: 31_000, on_time: 19_990 };
+        ProbeFigures::between(kind, &plan, before, after, lateness)
     }
 
     #[test]
     fn figures_follow_from_the_differences() {
-        let figures = Figures { floors: floors(0), ..figures(Kind::Http) };
+        let figures = ProbeFigures { floors: floors(0), ..figures(BenchKind::Http) };
         let close =
             |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-9, "{found} is not {wanted}");
         close(figures.expected, 20_000.0);
@@ -182,13 +183,13 @@ pub(super) mod tests {
 
     #[test]
     fn a_ping_check_is_counted_by_its_packets() {
-        let per_packet = figures(Kind::Icmp).cpu_us().unwrap();
-        assert!((per_packet * f64::from(Kind::Icmp.exchanges()) - 100.0).abs() < 1e-9);
+        let per_packet = figures(BenchKind::Icmp).cpu_us().unwrap();
+        assert!((per_packet * f64::from(BenchKind::Icmp.exchanges()) - 100.0).abs() < 1e-9);
     }
 
     #[test]
     fn a_floor_that_failed_is_no_floor() {
-        let figures = Figures { floors: floors(11), ..figures(Kind::Tcp) };
+        let figures = ProbeFigures { floors: floors(11), ..figures(BenchKind::Tcp) };
         assert_eq!((figures.paced_us(), figures.saturated_us(), figures.ratio()), (None, None, None));
     }
 }

@@ -17,8 +17,8 @@ use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
-use crate::bench::floor::ping::Ping;
-use crate::bench::kind::Kind;
+use crate::bench::floor::ping::PingSocket;
+use crate::bench::kind::BenchKind;
 use crate::bench::usage;
 
 mod http2;
@@ -38,8 +38,8 @@ const QUESTION: &[u8] =
 
 /// The measured exchange, with its peers.
 #[derive(Clone)]
-pub(super) struct Exchange {
-    pub(super) kind: Kind,
+pub(super) struct BareExchange {
+    pub(super) kind: BenchKind,
     /// Peers, used in turn; for DNS the server.
     pub(super) peers: Vec<SocketAddr>,
     /// TLS configuration: full handshakes, verified as in checks.
@@ -48,13 +48,13 @@ pub(super) struct Exchange {
 
 /// Cost of bare exchanges.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Floor {
+pub(super) struct ExchangeCost {
     pub(super) exchanges: u64,
     pub(super) failed: u64,
     pub(super) cpu: Duration,
 }
 
-impl Floor {
+impl ExchangeCost {
     /// Microseconds of CPU time per exchange; `None` if too few succeeded.
     pub(super) fn cpu_us(&self) -> Option<f64> {
         let is_sound = self.exchanges > 0 && self.failed * 100 <= self.exchanges;
@@ -64,23 +64,26 @@ impl Floor {
 
 /// The floors at two paces, measured one after the other.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Floors {
+pub(super) struct FloorCosts {
     /// As many exchanges per second as checks were due, evenly spread, on as many threads as the engine has.
-    pub(super) paced: Floor,
+    pub(super) paced: ExchangeCost,
     /// As many exchanges as one thread can make.
-    pub(super) saturated: Floor,
+    pub(super) saturated: ExchangeCost,
 }
 
 /// Rate of exchanges.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct ExchangePace {
     pub(super) exchanges_per_second: f64,
     pub(super) threads: usize,
 }
 
 /// Measures each floor for two seconds. The rest of the process has to be idle, because its CPU time is counted, and
 /// checks of an overloaded pipeline take a while to end. `None` if they do not.
-pub(super) async fn measure(exchange: Exchange, pace: Pace) -> anyhow::Result<Option<Floors>> {
+pub(super) async fn measure(
+    exchange: BareExchange,
+    pace: ExchangePace,
+) -> anyhow::Result<Option<FloorCosts>> {
     if !becomes_idle().await? {
         return Ok(None);
     }
@@ -90,17 +93,17 @@ pub(super) async fn measure(exchange: Exchange, pace: Pace) -> anyhow::Result<Op
         tokio::task::spawn_blocking(move || on_threads(pace.threads, || run_paced(Arc::clone(&paced), pace)));
     let paced = paced.await??;
     let saturated = tokio::task::spawn_blocking(move || on_threads(1, || run(Arc::clone(&exchange))));
-    Ok(Some(Floors { paced, saturated: saturated.await?? }))
+    Ok(Some(FloorCosts { paced, saturated: saturated.await?? }))
 }
 
 /// Runs the same work on several threads, each with its own runtime, and measures the CPU time of all.
-fn on_threads<F: Future<Output = Arc<Tally>>>(
+fn on_threads<F: Future<Output = Arc<ExchangeTally>>>(
     threads: usize,
     work: impl Fn() -> F + Sync,
-) -> anyhow::Result<Floor> {
+) -> anyhow::Result<ExchangeCost> {
     let before = usage::cpu()?;
     let tallies = std::thread::scope(|scope| {
-        let start = || -> std::io::Result<Arc<Tally>> {
+        let start = || -> std::io::Result<Arc<ExchangeTally>> {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             Ok(runtime.block_on(work()))
         };
@@ -111,12 +114,12 @@ fn on_threads<F: Future<Output = Arc<Tally>>>(
             .collect()
     });
     let cpu = usage::cpu()?.saturating_sub(before);
-    let tallies: std::io::Result<Vec<Arc<Tally>>> = tallies;
+    let tallies: std::io::Result<Vec<Arc<ExchangeTally>>> = tallies;
     let tallies = tallies?;
-    let sum = |count: fn(&Tally) -> &AtomicU64| {
+    let sum = |count: fn(&ExchangeTally) -> &AtomicU64| {
         tallies.iter().map(|tally| count(tally).load(Ordering::Relaxed)).sum::<u64>()
     };
-    Ok(Floor { exchanges: sum(|tally| &tally.done), failed: sum(|tally| &tally.failed), cpu })
+    Ok(ExchangeCost { exchanges: sum(|tally| &tally.done), failed: sum(|tally| &tally.failed), cpu })
 }
 
 async fn becomes_idle() -> anyhow::Result<bool> {
@@ -131,29 +134,29 @@ async fn becomes_idle() -> anyhow::Result<bool> {
 }
 
 #[derive(Default)]
-struct Tally {
+struct ExchangeTally {
     started: AtomicU64,
     done: AtomicU64,
     failed: AtomicU64,
 }
 
-impl Tally {
+impl ExchangeTally {
     fn note(&self, result: &std::io::Result<()>) {
         let count = if result.is_ok() { &self.done } else { &self.failed };
         count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-async fn run(exchange: Arc<Exchange>) -> Arc<Tally> {
-    let tally = Arc::new(Tally::default());
+async fn run(exchange: Arc<BareExchange>) -> Arc<ExchangeTally> {
+    let tally = Arc::new(ExchangeTally::default());
     let end = Instant::now() + LENGTH;
-    let at_once = if exchange.kind == Kind::Icmp { 1 } else { AT_ONCE };
+    let at_once = if exchange.kind == BenchKind::Icmp { 1 } else { AT_ONCE };
     let workers = (0..at_once).map(|_| tokio::spawn(work(Arc::clone(&exchange), Arc::clone(&tally), end)));
     futures_util::future::join_all(workers).await;
     tally
 }
 
-async fn work(exchange: Arc<Exchange>, tally: Arc<Tally>, end: Instant) {
+async fn work(exchange: Arc<BareExchange>, tally: Arc<ExchangeTally>, end: Instant) {
     let ping = exchange.ping();
     while Instant::now() < end {
         let number = tally.started.fetch_add(1, Ordering::Relaxed);
@@ -162,8 +165,8 @@ async fn work(exchange: Arc<Exchange>, tally: Arc<Tally>, end: Instant) {
 }
 
 /// Starts each exchange at its own time, as checks are started. Pings share a socket and run one after the other.
-async fn run_paced(exchange: Arc<Exchange>, pace: Pace) -> Arc<Tally> {
-    let tally = Arc::new(Tally::default());
+async fn run_paced(exchange: Arc<BareExchange>, pace: ExchangePace) -> Arc<ExchangeTally> {
+    let tally = Arc::new(ExchangeTally::default());
     let ping = exchange.ping();
     let start = Instant::now();
     let between = Duration::from_secs_f64(pace.threads as f64 / pace.exchanges_per_second);
@@ -173,7 +176,7 @@ async fn run_paced(exchange: Arc<Exchange>, pace: Pace) -> Arc<Tally> {
         tokio::time::sleep_until(due).await;
         due += between;
         let number = tally.started.fetch_add(1, Ordering::Relaxed);
-        if exchange.kind == Kind::Icmp {
+        if exchange.kind == BenchKind::Icmp {
             tally.note(&exchange.make(number, ping.as_ref()).await);
             continue;
         }
@@ -184,18 +187,18 @@ async fn run_paced(exchange: Arc<Exchange>, pace: Pace) -> Arc<Tally> {
     tally
 }
 
-impl Exchange {
+impl BareExchange {
     fn peer(&self, number: u64) -> SocketAddr {
         let place = usize::try_from(number).unwrap_or_default() % self.peers.len();
         self.peers[place]
     }
 
     /// A socket for pings, if they are measured and permitted.
-    fn ping(&self) -> Option<Ping> {
-        if self.kind == Kind::Icmp { Ping::open().ok() } else { None }
+    fn ping(&self) -> Option<PingSocket> {
+        if self.kind == BenchKind::Icmp { PingSocket::open().ok() } else { None }
     }
 
-    async fn make(&self, number: u64, ping: Option<&Ping>) -> std::io::Result<()> {
+    async fn make(&self, number: u64, ping: Option<&PingSocket>) -> std::io::Result<()> {
         match ping {
             Some(ping) => ping.once(number, self).await,
             None => self.once(number).await,
@@ -205,16 +208,16 @@ impl Exchange {
     async fn once(&self, number: u64) -> std::io::Result<()> {
         let peer = self.peer(number);
         match self.kind {
-            Kind::Http => get(TcpStream::connect(peer).await?).await,
-            Kind::Https | Kind::Http2 => {
+            BenchKind::Http => get(TcpStream::connect(peer).await?).await,
+            BenchKind::Https | BenchKind::Http2 => {
                 let stream = self.handshake(peer).await?;
                 let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                 if is_http2 { http2::get(stream).await } else { get(stream).await }
             }
-            Kind::Ssl => self.handshake(peer).await?.shutdown().await,
-            Kind::Tcp => TcpStream::connect(peer).await.map(drop),
-            Kind::Dns => ask(peer).await,
-            Kind::Icmp => Err(std::io::ErrorKind::PermissionDenied.into()),
+            BenchKind::Ssl => self.handshake(peer).await?.shutdown().await,
+            BenchKind::Tcp => TcpStream::connect(peer).await.map(drop),
+            BenchKind::Dns => ask(peer).await,
+            BenchKind::Icmp => Err(std::io::ErrorKind::PermissionDenied.into()),
         }
     }
 

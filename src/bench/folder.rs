@@ -8,9 +8,9 @@ use crate::id::Id;
 
 /// A temporary folder.
 #[derive(Debug)]
-pub(super) struct Folder(PathBuf);
+pub(super) struct TemporaryFolder(PathBuf);
 
-impl Folder {
+impl TemporaryFolder {
     /// Creates a new folder in the system's temporary directory.
     pub(super) fn new() -> anyhow::Result<Self> {
         let path = std::env::temp_dir().join(format!("watchkeeper-bench-{}", Id::random()));
@@ -35,7 +35,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
             tracing::warn!(folder = %self.0.display(), %error, "a temporary folder stays behind");
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_folder_knows_its_bytes_and_vanishes() {
-        let folder = Folder::new().unwrap();
+        let folder = TemporaryFolder::new().unwrap();
         std::fs::write(folder.path().join("history.db"), [0; 10]).unwrap();
         std::fs::write(folder.path().join("history.db-wal"), [0; 5]).unwrap();
         std::fs::write(folder.path().join("main.db"), [0; 7]).unwrap();

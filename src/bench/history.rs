@@ -23,17 +23,17 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::bench::history::fleet::Fleet;
-use crate::bench::history::ingest::Pipeline;
-use crate::bench::history::plan::Plan;
-use crate::bench::history::report::Report;
-use crate::bench::history::storage::Storage;
+use crate::bench::history::fleet::SimulatedFleet;
+use crate::bench::history::ingest::IngestPipeline;
+use crate::bench::history::plan::HistoryBenchPlan;
+use crate::bench::history::report::HistoryReport;
+use crate::bench::history::storage::BenchStorage;
 use crate::config::Config;
 
 /// `watchkeeper bench history` and its flags.
 #[must_use]
 pub fn command() -> Command {
-    Plan::augment_args(Command::new("history"))
+    HistoryBenchPlan::augment_args(Command::new("history"))
 }
 
 /// Measures and prints; succeeds if every result is in a block and no request failed.
@@ -41,7 +41,7 @@ pub fn command() -> Command {
 /// # Errors
 /// In one line: what could not be started or stored.
 pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
-    let plan = Plan::from_arg_matches(arguments)?;
+    let plan = HistoryBenchPlan::from_arg_matches(arguments)?;
     if !plan.curve.is_empty() {
         return curve::run(&plan, &config).await;
     }
@@ -54,7 +54,7 @@ pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitC
     let reads = if plan.no_reads { None } else { Some(reads::measure(&plan, &config, &bar).await?) };
     bar.finish_and_clear();
     let is_sqlite = config.history_url.is_none();
-    let report = Report { plan: plan.clone(), is_sqlite, plain, history, reads };
+    let report = HistoryReport { plan: plan.clone(), is_sqlite, plain, history, reads };
     if plan.as_json {
         println!("{}", report.object());
     } else {
@@ -64,16 +64,21 @@ pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitC
 }
 
 /// Measures the history after everything is written, sealed and merged.
-async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<ingest::Figures> {
-    let storage = Storage::new(config)?;
-    let pipeline = Pipeline::start(plan, config, &storage).await?;
-    let (mut fleet, mut spent) = pipeline.feed(Fleet::new(plan)?, plan.results, ingest::HOUR_MS, bar).await?;
+async fn measure(
+    plan: &HistoryBenchPlan,
+    config: &Config,
+    bar: &ProgressBar,
+) -> anyhow::Result<ingest::HistoryFigures> {
+    let storage = BenchStorage::new(config)?;
+    let pipeline = IngestPipeline::start(plan, config, &storage).await?;
+    let (mut fleet, mut spent) =
+        pipeline.feed(SimulatedFleet::new(plan)?, plan.results, ingest::HOUR_MS, bar).await?;
     spent += pipeline.settle(&mut fleet).await?;
     pipeline.finish(spent, &storage).await
 }
 
 /// A progress bar; hidden without a terminal and in JSON mode.
-fn progress(plan: &Plan, results: u64) -> ProgressBar {
+fn progress(plan: &HistoryBenchPlan, results: u64) -> ProgressBar {
     if plan.as_json {
         return ProgressBar::hidden();
     }

@@ -18,7 +18,7 @@ const PINGED_HOSTS: u32 = 1_000;
 
 /// A kind of measured check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BenchKind {
     Http,
     Https,
     Http2,
@@ -28,7 +28,7 @@ pub(super) enum Kind {
     Ssl,
 }
 
-impl Kind {
+impl BenchKind {
     /// Every kind, in the order of the report.
     pub(super) const ALL: [Self; 7] =
         [Self::Http, Self::Https, Self::Http2, Self::Tcp, Self::Dns, Self::Icmp, Self::Ssl];
@@ -104,7 +104,7 @@ impl Kind {
 #[error("allowed: http, https, http2, tcp, dns, icmp, ssl")]
 pub(super) struct UnknownKind;
 
-impl FromStr for Kind {
+impl FromStr for BenchKind {
     type Err = UnknownKind;
 
     fn from_str(text: &str) -> Result<Self, UnknownKind> {
@@ -119,13 +119,13 @@ mod tests {
 
     #[test]
     fn every_target_of_every_kind_can_be_checked() {
-        for kind in Kind::ALL {
+        for kind in BenchKind::ALL {
             assert_eq!(kind.as_str().parse(), Ok(kind));
             for target in kind.targets(18_080) {
                 let spec = CheckSpec::compile(kind.check_type(), &target, 10, &kind.config(true));
                 assert!(spec.is_ok(), "{target}: {spec:?}");
             }
         }
-        assert_eq!("all".parse::<Kind>(), Err(UnknownKind));
+        assert_eq!("all".parse::<BenchKind>(), Err(UnknownKind));
     }
 }

@@ -14,48 +14,48 @@ use tokio::time::Instant;
 use crate::announcer::ownership::Ownership;
 use crate::app;
 use crate::app::recording::{RecorderParts, start_recorder};
-use crate::bench::figures::{Counts, Lateness, ON_TIME_MS};
-use crate::bench::folder::Folder;
-use crate::bench::kind::Kind;
-use crate::bench::plan::Plan;
+use crate::bench::figures::{LatenessFigures, ON_TIME_MS, PipelineCounts};
+use crate::bench::folder::TemporaryFolder;
+use crate::bench::kind::BenchKind;
+use crate::bench::plan::ProbeBenchPlan;
 use crate::bench::usage;
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
-use crate::engine::definition::Definer;
-use crate::engine::shard::Threads;
+use crate::engine::definition::DefinitionCompiler;
+use crate::engine::shard::ShardThreads;
 use crate::engine::{Engine, EngineParts};
 use crate::id::Id;
-use crate::model::check::{CheckStatus, Trouble};
-use crate::model::rules::Rules;
-use crate::model::secret::{KEY_LENGTH, Sealer};
-use crate::model::service::{Service, ServiceKey, Settings};
-use crate::record::recorder::{Drain, RecordCounters, Recorder};
+use crate::model::check::{CheckStatus, LocalFault};
+use crate::model::rules::StatusRules;
+use crate::model::secret::{KEY_LENGTH, SecretSealer};
+use crate::model::service::{Service, ServiceKey, ServiceSettings};
+use crate::record::recorder::{DrainRequest, RecordCounters, Recorder};
 use crate::store::Databases;
 use crate::store::database::sqlite_url;
-use crate::supervise::{Handle, Supervisor};
+use crate::supervise::{ActorHandle, Supervisor};
 
 /// Services handed to the engine concurrently.
 const AT_ONCE: usize = 32;
 const HISTORY_FILE: &str = "history.db";
 
 /// A running pipeline.
-pub(super) struct Pipeline {
+pub(super) struct CheckPipeline {
     engine: Engine,
-    definer: Definer,
-    recorder: Handle<Recorder>,
+    definer: DefinitionCompiler,
+    recorder: ActorHandle<Recorder>,
     recorder_thread: Arbiter,
     recorded: Arc<RecordCounters>,
     databases: Databases,
     /// True if the history is in the run's own folder.
     owns_history: bool,
-    folder: Folder,
-    kind: Kind,
+    folder: TemporaryFolder,
+    kind: BenchKind,
 }
 
-impl Pipeline {
+impl CheckPipeline {
     /// Starts the pipeline without services.
-    pub(super) async fn start(config: &Config, kind: Kind) -> anyhow::Result<Self> {
-        let folder = Folder::new()?;
+    pub(super) async fn start(config: &Config, kind: BenchKind) -> anyhow::Result<Self> {
+        let folder = TemporaryFolder::new()?;
         let main_url = sqlite_url(&folder.path().join("main.db"));
         let history_url = config.history_url.clone();
         let owns_history = history_url.is_none();
@@ -83,12 +83,12 @@ impl Pipeline {
             roster: Arc::clone(&roster),
             probers: app::locations::probers(&app::locations::places(config, &clock)?),
             clock,
-            threads: Threads::Own(limits.shards),
+            threads: ShardThreads::Own(limits.shards),
             limits: limits.clone(),
             sink: recorder.address().recipient(),
             supervisor,
         });
-        let definer = Definer { sealer: Sealer::new(&[0; KEY_LENGTH]), roster, limits };
+        let definer = DefinitionCompiler { sealer: SecretSealer::new(&[0; KEY_LENGTH]), roster, limits };
         Ok(Self {
             engine,
             definer,
@@ -103,7 +103,7 @@ impl Pipeline {
     }
 
     /// Starts to watch the planned services, spread over the targets.
-    pub(super) async fn watch(&self, plan: &Plan, targets: &[String]) -> anyhow::Result<()> {
+    pub(super) async fn watch(&self, plan: &ProbeBenchPlan, targets: &[String]) -> anyhow::Result<()> {
         let organisation = Id::random();
         stream::iter(1..=plan.services)
             .map(|number| async move {
@@ -126,7 +126,7 @@ impl Pipeline {
     }
 
     /// Returns the current counts.
-    pub(super) fn counts(&self) -> anyhow::Result<Counts> {
+    pub(super) fn counts(&self) -> anyhow::Result<PipelineCounts> {
         let counters = self.engine.counters();
         let of_status = |status| {
             let known = self.definer.roster.all();
@@ -136,8 +136,8 @@ impl Pipeline {
         let by_status = CheckStatus::ALL.map(|status| (status, of_status(status)));
         let up =
             by_status.iter().find(|(status, _)| *status == CheckStatus::Up).map_or(0, |(_, number)| *number);
-        let troubles = Trouble::ALL.into_iter().map(|trouble| counters.unmeasured(trouble).get());
-        Ok(Counts {
+        let troubles = LocalFault::ALL.into_iter().map(|trouble| counters.unmeasured(trouble).get());
+        Ok(PipelineCounts {
             at: Instant::now(),
             cpu: usage::cpu()?,
             finished: by_status.iter().map(|(_, number)| number).sum(),
@@ -148,9 +148,9 @@ impl Pipeline {
     }
 
     /// Returns the delays of checks since the last call.
-    pub(super) async fn lateness(&self) -> anyhow::Result<Lateness> {
+    pub(super) async fn lateness(&self) -> anyhow::Result<LatenessFigures> {
         let report = self.engine.lateness().await?;
-        Ok(Lateness {
+        Ok(LatenessFigures {
             p50_us: report.percentile_us(50.0),
             p99_us: report.percentile_us(99.0),
             max_us: report.max_us(),
@@ -162,7 +162,7 @@ impl Pipeline {
     pub(super) fn shed_by_reason(&self) -> HashMap<&'static str, u64> {
         let counters = self.engine.counters();
         let troubles =
-            Trouble::ALL.into_iter().map(|trouble| (trouble.as_str(), counters.unmeasured(trouble).get()));
+            LocalFault::ALL.into_iter().map(|trouble| (trouble.as_str(), counters.unmeasured(trouble).get()));
         let others = [("missed", counters.missed.get()), ("unrecorded", counters.unrecorded.get())];
         troubles.chain(others).filter(|(_, count)| *count > 0).collect()
     }
@@ -170,7 +170,7 @@ impl Pipeline {
     /// Stops the pipeline; returns the bytes of the history per stored result, if the run owns the history.
     pub(super) async fn stop(self) -> anyhow::Result<Option<f64>> {
         self.engine.stop().await;
-        self.recorder.send(Drain).await.context("the recorder had stopped before")?;
+        self.recorder.send(DrainRequest).await.context("the recorder had stopped before")?;
         self.recorder_thread.stop();
         self.databases.main.close().await;
         // Closing the last connection moves the write-ahead log into the file.
@@ -183,7 +183,7 @@ impl Pipeline {
     }
 }
 
-fn service(key: ServiceKey, kind: Kind, target: &str, plan: &Plan) -> Service {
+fn service(key: ServiceKey, kind: BenchKind, target: &str, plan: &ProbeBenchPlan) -> Service {
     let now = Timestamp::from_ms(0);
     Service {
         key,
@@ -192,14 +192,14 @@ fn service(key: ServiceKey, kind: Kind, target: &str, plan: &Plan) -> Service {
         name: format!("service {key}"),
         check_type: kind.check_type(),
         target: Some(target.to_owned()),
-        settings: Some(Settings {
+        settings: Some(ServiceSettings {
             interval_seconds: plan.interval_seconds,
             timeout_seconds: 10,
             retries: 1,
             assigned_probes: None,
             probe_roles: None,
             config: kind.config(plan.targets.is_empty()),
-            rules: Rules::default(),
+            rules: StatusRules::default(),
         }),
         configured_at: Some(now),
         pause: None,

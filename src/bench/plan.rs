@@ -4,13 +4,13 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use crate::bench::kind::Kind;
+use crate::bench::kind::BenchKind;
 
 /// The plan of one run.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(super) struct ProbeBenchPlan {
     /// Kinds, measured one after the other.
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<BenchKind>,
     /// Number of watched services.
     pub(super) services: u32,
     /// Seconds between two checks of one location.
@@ -25,11 +25,11 @@ pub(super) struct Plan {
     pub(super) as_json: bool,
 }
 
-impl Plan {
+impl ProbeBenchPlan {
     pub(super) fn of(arguments: &ArgMatches) -> Self {
         let number = |name: &str| arguments.get_one::<u32>(name).copied().unwrap_or(1);
         Self {
-            kinds: arguments.get_one::<Vec<Kind>>("type").cloned().unwrap_or_default(),
+            kinds: arguments.get_one::<Vec<BenchKind>>("type").cloned().unwrap_or_default(),
             services: number("services"),
             interval_seconds: number("interval"),
             seconds: number("seconds"),
@@ -86,9 +86,9 @@ pub(super) fn command() -> Command {
         ])
 }
 
-fn kinds(text: &str) -> Result<Vec<Kind>, String> {
+fn kinds(text: &str) -> Result<Vec<BenchKind>, String> {
     if text == "all" {
-        return Ok(Kind::ALL.to_vec());
+        return Ok(BenchKind::ALL.to_vec());
     }
     text.parse().map(|kind| vec![kind]).map_err(|unknown| format!("{unknown}, all"))
 }
@@ -97,15 +97,15 @@ fn kinds(text: &str) -> Result<Vec<Kind>, String> {
 mod tests {
     use super::*;
 
-    fn plan(flags: &[&str]) -> Result<Plan, clap::Error> {
+    fn plan(flags: &[&str]) -> Result<ProbeBenchPlan, clap::Error> {
         let arguments = std::iter::once("probe").chain(flags.iter().copied());
-        command().try_get_matches_from(arguments).map(|matches| Plan::of(&matches))
+        command().try_get_matches_from(arguments).map(|matches| ProbeBenchPlan::of(&matches))
     }
 
     #[test]
     fn without_flags_twenty_thousand_http_services_are_measured() {
         let plan = plan(&[]).unwrap();
-        assert_eq!((plan.kinds.as_slice(), plan.services), ([Kind::Http].as_slice(), 20_000));
+        assert_eq!((plan.kinds.as_slice(), plan.services), ([BenchKind::Http].as_slice(), 20_000));
         assert_eq!((plan.interval_seconds, plan.seconds, plan.locations), (10, 10, 1));
         assert!(plan.targets.is_empty() && !plan.as_json);
     }
@@ -127,7 +127,7 @@ mod tests {
             "b",
         ];
         let plan = plan(&flags).unwrap();
-        assert_eq!(plan.kinds, Kind::ALL);
+        assert_eq!(plan.kinds, BenchKind::ALL);
         assert_eq!(plan.targets, ["a", "b"]);
         assert!((plan.due_in(10.0) - 40.0).abs() < f64::EPSILON);
     }

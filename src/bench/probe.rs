@@ -13,12 +13,12 @@ use clap::{ArgMatches, Command};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::app;
-use crate::bench::figures::{Figures, Memory};
-use crate::bench::floor::{self, Exchange, Floors, Pace};
-use crate::bench::folder::Folder;
-use crate::bench::kind::Kind;
-use crate::bench::pipeline::Pipeline;
-use crate::bench::plan::{self, Plan};
+use crate::bench::figures::{MemoryFigures, ProbeFigures};
+use crate::bench::floor::{self, BareExchange, ExchangePace, FloorCosts};
+use crate::bench::folder::TemporaryFolder;
+use crate::bench::kind::BenchKind;
+use crate::bench::pipeline::CheckPipeline;
+use crate::bench::plan::{self, ProbeBenchPlan};
 use crate::bench::target::CERTIFICATE;
 use crate::bench::target_process::TargetProcess;
 use crate::bench::{report, usage};
@@ -39,7 +39,7 @@ pub fn command() -> Command {
 /// # Errors
 /// In one line: what could not be started.
 pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
-    let plan = Plan::of(arguments);
+    let plan = ProbeBenchPlan::of(arguments);
     if !plan.targets.is_empty() && plan.kinds.len() > 1 {
         bail!("targets belong to one type: with --target, name it by --type");
     }
@@ -48,7 +48,7 @@ pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitC
         println!("{}", report::head());
     }
     for kind in &plan.kinds {
-        let fixture = Fixture::build(*kind, &plan, config.clone())?;
+        let fixture = ProbeFixture::build(*kind, &plan, config.clone())?;
         let figures = fixture.measure(&plan, measured.is_empty()).await?;
         if !plan.as_json {
             println!("{}", report::line(&figures));
@@ -66,23 +66,23 @@ pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitC
 }
 
 /// Resources of one kind; released when dropped.
-struct Fixture {
-    kind: Kind,
+struct ProbeFixture {
+    kind: BenchKind,
     config: Config,
     targets: Vec<String>,
     /// Keeps the target running.
     _process: Option<TargetProcess>,
     /// Keeps the file of trusted authorities.
-    _folder: Folder,
+    _folder: TemporaryFolder,
 }
 
-impl Fixture {
-    fn build(kind: Kind, plan: &Plan, mut config: Config) -> anyhow::Result<Self> {
-        let folder = Folder::new()?;
+impl ProbeFixture {
+    fn build(kind: BenchKind, plan: &ProbeBenchPlan, mut config: Config) -> anyhow::Result<Self> {
+        let folder = TemporaryFolder::new()?;
         let is_own = plan.targets.is_empty();
         let process = (is_own && kind.needs_process()).then(|| TargetProcess::start(kind)).transpose()?;
         let port = process.as_ref().map_or(0, |process| process.port);
-        if is_own && kind == Kind::Dns {
+        if is_own && kind == BenchKind::Dns {
             config.probe.dns_servers = vec![SocketAddr::from(([127, 0, 1, 1], port))];
         }
         if is_own && kind.has_certificate() {
@@ -99,8 +99,8 @@ impl Fixture {
         Ok(Self { kind, config, targets, _process: process, _folder: folder })
     }
 
-    async fn measure(&self, plan: &Plan, is_first: bool) -> anyhow::Result<Figures> {
-        let pipeline = Pipeline::start(&self.config, self.kind).await?;
+    async fn measure(&self, plan: &ProbeBenchPlan, is_first: bool) -> anyhow::Result<ProbeFigures> {
+        let pipeline = CheckPipeline::start(&self.config, self.kind).await?;
         let empty = usage::resident_bytes();
         let interval = Duration::from_secs(plan.interval_seconds.into());
         let bar = progress(self.kind, plan);
@@ -111,34 +111,34 @@ impl Fixture {
         let before = pipeline.counts()?;
         pass(Duration::from_secs(plan.seconds.into()), &bar).await;
         let after = pipeline.counts()?;
-        let mut figures = Figures::between(self.kind, plan, before, after, pipeline.lateness().await?);
+        let mut figures = ProbeFigures::between(self.kind, plan, before, after, pipeline.lateness().await?);
         bar.finish_and_clear();
 
         let resident_bytes = usage::resident_bytes();
         let growth = resident_bytes.zip(empty).map(|(now, before)| now.saturating_sub(before));
         let per_service_bytes = growth.filter(|_| is_first).map(|bytes| bytes / u64::from(plan.services));
-        figures.memory = Memory { resident_bytes, per_service_bytes };
+        figures.memory = MemoryFigures { resident_bytes, per_service_bytes };
         for (reason, checks) in pipeline.shed_by_reason() {
             eprintln!("watchkeeper: {}: {checks} not done: {reason}", self.kind.as_str());
         }
         let exchanges_per_second = plan.due_in(1.0) * f64::from(self.kind.exchanges());
-        let pace = Pace { exchanges_per_second, threads: pipeline.threads() };
+        let pace = ExchangePace { exchanges_per_second, threads: pipeline.threads() };
         figures.stored_bytes = pipeline.stop().await?;
         figures.floors = self.floors(plan, pace).await?;
         Ok(figures)
     }
 
     /// Measures the floors, with the TLS configuration of the checks.
-    async fn floors(&self, plan: &Plan, pace: Pace) -> anyhow::Result<Option<Floors>> {
+    async fn floors(&self, plan: &ProbeBenchPlan, pace: ExchangePace) -> anyhow::Result<Option<FloorCosts>> {
         let toolbox = app::toolbox(&self.config, &Clock::System, None)?;
         let verifies = plan.targets.is_empty();
         let tls = std::sync::Arc::clone(toolbox.tls().for_http(verifies));
-        floor::measure(Exchange { kind: self.kind, peers: self.peers().await?, tls }, pace).await
+        floor::measure(BareExchange { kind: self.kind, peers: self.peers().await?, tls }, pace).await
     }
 
     /// Addresses of the targets; for DNS, those of the servers.
     async fn peers(&self) -> anyhow::Result<Vec<SocketAddr>> {
-        if self.kind == Kind::Dns {
+        if self.kind == BenchKind::Dns {
             let servers = self.config.probe.dns_servers.clone();
             return if servers.is_empty() {
                 Err(anyhow::anyhow!("name the server by --probe-dns-servers"))
@@ -159,21 +159,21 @@ impl Fixture {
 }
 
 /// Host and port of a target.
-fn authority(kind: Kind, target: &str) -> anyhow::Result<String> {
+fn authority(kind: BenchKind, target: &str) -> anyhow::Result<String> {
     match kind {
-        Kind::Http | Kind::Https | Kind::Http2 => {
+        BenchKind::Http | BenchKind::Https | BenchKind::Http2 => {
             let url = url::Url::parse(target).with_context(|| format!("{target} is no URL"))?;
             let host = url.host_str().unwrap_or_default();
             Ok(format!("{host}:{}", url.port_or_known_default().unwrap_or(80)))
         }
-        Kind::Icmp => Ok(format!("{target}:0")),
-        Kind::Ssl if !target.contains(':') => Ok(format!("{target}:443")),
-        Kind::Tcp | Kind::Ssl | Kind::Dns => Ok(target.to_owned()),
+        BenchKind::Icmp => Ok(format!("{target}:0")),
+        BenchKind::Ssl if !target.contains(':') => Ok(format!("{target}:443")),
+        BenchKind::Tcp | BenchKind::Ssl | BenchKind::Dns => Ok(target.to_owned()),
     }
 }
 
 /// A progress bar; hidden without a terminal and in JSON mode.
-fn progress(kind: Kind, plan: &Plan) -> ProgressBar {
+fn progress(kind: BenchKind, plan: &ProbeBenchPlan) -> ProgressBar {
     if plan.as_json {
         return ProgressBar::hidden();
     }
@@ -199,13 +199,17 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case(Kind::Http, "http://127.0.1.1:18080/", "127.0.1.1:18080")]
-    #[case(Kind::Https, "https://[::1]/a", "[::1]:443")]
-    #[case(Kind::Tcp, "127.0.1.1:5432", "127.0.1.1:5432")]
-    #[case(Kind::Icmp, "127.1.0.1", "127.1.0.1:0")]
-    #[case(Kind::Ssl, "example.com", "example.com:443")]
-    #[case(Kind::Ssl, "example.com:8443", "example.com:8443")]
-    fn the_floor_talks_to_the_same_address(#[case] kind: Kind, #[case] target: &str, #[case] expected: &str) {
+    #[case(BenchKind::Http, "http://127.0.1.1:18080/", "127.0.1.1:18080")]
+    #[case(BenchKind::Https, "https://[::1]/a", "[::1]:443")]
+    #[case(BenchKind::Tcp, "127.0.1.1:5432", "127.0.1.1:5432")]
+    #[case(BenchKind::Icmp, "127.1.0.1", "127.1.0.1:0")]
+    #[case(BenchKind::Ssl, "example.com", "example.com:443")]
+    #[case(BenchKind::Ssl, "example.com:8443", "example.com:8443")]
+    fn the_floor_talks_to_the_same_address(
+        #[case] kind: BenchKind,
+        #[case] target: &str,
+        #[case] expected: &str,
+    ) {
         assert_eq!(authority(kind, target).unwrap(), expected);
     }
 }

@@ -14,9 +14,9 @@ const TICKS_PER_SECOND: u64 = 100;
 
 /// A child process; killed on drop.
 #[derive(Debug)]
-pub(super) struct Process(Child);
+pub(super) struct ChildProcess(Child);
 
-impl Process {
+impl ChildProcess {
     /// Starts this program with these arguments.
     pub(super) fn start(arguments: &[&str], variables: &[(&str, &str)]) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("this program cannot find itself")?;
@@ -46,7 +46,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         // It may have ended by itself; either way it is waited for.
         let _ = self.0.kill();

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::bench::figures::{Figures, ON_TIME_MS};
+use crate::bench::figures::{ON_TIME_MS, ProbeFigures};
 
 const COLUMNS: [(&str, usize); 14] = [
     ("type", 5),
@@ -38,7 +38,7 @@ bare exchange at the same pace on the same machine, and \"ratio\" how many times
 as one thread can, \"late\" how long after its due time a check began, and \"durable\" the checks that were in the database at the end.";
 
 /// Line of the table for one kind.
-pub(super) fn line(figures: &Figures) -> String {
+pub(super) fn line(figures: &ProbeFigures) -> String {
     let lateness = &figures.lateness;
     let late =
         [lateness.p50_us, lateness.p99_us, lateness.max_us].map(|us| format!("{:.1}", us as f64 / 1e3));
@@ -68,7 +68,7 @@ fn decimal(number: Option<f64>, digits: usize) -> String {
 }
 
 /// JSON for machines.
-pub(super) fn object(figures: &Figures) -> Value {
+pub(super) fn object(figures: &ProbeFigures) -> Value {
     json!({
         "type": figures.kind.as_str(),
         "window_seconds": figures.elapsed.as_secs_f64(),
@@ -98,11 +98,11 @@ pub(super) fn object(figures: &Figures) -> Value {
 mod tests {
     use super::*;
     use crate::bench::figures::tests::figures;
-    use crate::bench::kind::Kind;
+    use crate::bench::kind::BenchKind;
 
     #[test]
     fn a_line_fits_under_its_head() {
-        let (head, line) = (head(), line(&figures(Kind::Https)));
+        let (head, line) = (head(), line(&figures(BenchKind::Https)));
         let ends = |text: &str| -> Vec<usize> {
             text.chars().enumerate().filter(|(_, found)| *found == '|').map(|(place, _)| place).collect()
         };
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_null_for_machines() {
-        let object = object(&figures(Kind::Tcp));
+        let object = object(&figures(BenchKind::Tcp));
         assert_eq!(object["rows_durable"], 19_995);
         assert_eq!(object["cpu_us_per_exchange"], 100.0);
         for name in ["ratio", "rss_bytes", "database_bytes_per_check"] {

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use crate::bench::api::crowd::read_answer;
-use crate::bench::process::Process;
+use crate::bench::process::ChildProcess;
 use crate::config::Config;
 
 /// Longest start of the server.
@@ -20,13 +20,13 @@ const RATE_LIMIT: &str = "1000000000";
 
 /// A keep-alive connection.
 #[derive(Debug)]
-pub(super) struct Client {
+pub(super) struct BenchClient {
     stream: TcpStream,
     headers: String,
     answer: Vec<u8>,
 }
 
-impl Client {
+impl BenchClient {
     /// Connects; every request will carry the token.
     pub(super) async fn connect(address: SocketAddr, token: &str) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await?;
@@ -55,7 +55,7 @@ pub(super) fn free_address() -> anyhow::Result<SocketAddr> {
 }
 
 /// Starts a server on a data folder, with the databases of the configuration.
-pub(super) fn serve(address: SocketAddr, data: &str, config: &Config) -> anyhow::Result<Process> {
+pub(super) fn serve(address: SocketAddr, data: &str, config: &Config) -> anyhow::Result<ChildProcess> {
     let listen = address.to_string();
     let mut arguments = vec!["serve", "--listen", &listen, "--data-dir", data, "--log", "error"];
     for (flag, url) in [("--database-url", &config.database_url), ("--history-url", &config.history_url)] {
@@ -63,11 +63,11 @@ pub(super) fn serve(address: SocketAddr, data: &str, config: &Config) -> anyhow:
     }
     let variables =
         [("WATCHKEEPER_RATE_LIMIT_PER_MINUTE", RATE_LIMIT), ("WATCHKEEPER_EGRESS", "private-allowed")];
-    Process::start(&arguments, &variables)
+    ChildProcess::start(&arguments, &variables)
 }
 
 /// Waits until the server reports that it is ready.
-pub(super) async fn until_ready(server: &mut Process, address: SocketAddr) -> anyhow::Result<()> {
+pub(super) async fn until_ready(server: &mut ChildProcess, address: SocketAddr) -> anyhow::Result<()> {
     let deadline = Instant::now() + START;
     let request = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     while Instant::now() < deadline {

@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 
-use crate::bench::kind::{Kind, TARGET_ADDRESSES};
+use crate::bench::kind::{BenchKind, TARGET_ADDRESSES};
 
 /// Certificate of the target, valid for its addresses; checks can be configured to trust it.
 pub(super) const CERTIFICATE: &str = include_str!("target.cert.pem");
@@ -36,7 +36,7 @@ const BODY_BYTES: usize = 1_024;
 /// `watchkeeper bench target` and its flags.
 #[must_use]
 pub fn command() -> Command {
-    let kind = Arg::new("type").long("type").required(true).value_parser(str::parse::<Kind>);
+    let kind = Arg::new("type").long("type").required(true).value_parser(str::parse::<BenchKind>);
     Command::new("target").about("Something to check, for bench probe").hide(true).arg(kind)
 }
 
@@ -45,7 +45,7 @@ pub fn command() -> Command {
 /// # Errors
 /// When no port is free, or the kind has no target process.
 pub async fn run(arguments: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let kind = arguments.get_one::<Kind>("type").copied().context("a type is needed")?;
+    let kind = arguments.get_one::<BenchKind>("type").copied().context("a type is needed")?;
     let port = serve(kind).await?;
     println!("{port}");
     end_of_input().await;
@@ -53,20 +53,20 @@ pub async fn run(arguments: &ArgMatches) -> anyhow::Result<ExitCode> {
 }
 
 /// Listens on every address; returns the port. The listeners live as long as the runtime.
-async fn serve(kind: Kind) -> anyhow::Result<u16> {
+async fn serve(kind: BenchKind) -> anyhow::Result<u16> {
     match kind {
-        Kind::Icmp => anyhow::bail!("pings are answered by the kernel"),
-        Kind::Dns => {
+        BenchKind::Icmp => anyhow::bail!("pings are answered by the kernel"),
+        BenchKind::Dns => {
             let socket = UdpSocket::bind((Ipv4Addr::new(127, 0, 1, 1), 0)).await?;
             let port = socket.local_addr()?.port();
             tokio::spawn(answer_questions(socket));
             Ok(port)
         }
-        Kind::Http | Kind::Https | Kind::Http2 | Kind::Tcp | Kind::Ssl => {
+        BenchKind::Http | BenchKind::Https | BenchKind::Http2 | BenchKind::Tcp | BenchKind::Ssl => {
             let (port, listeners) = listeners()?;
-            let protocol: &[u8] = if kind == Kind::Http2 { b"h2" } else { b"http/1.1" };
+            let protocol: &[u8] = if kind == BenchKind::Http2 { b"h2" } else { b"http/1.1" };
             let tls = kind.has_certificate().then(|| acceptor(protocol)).transpose()?;
-            let service = Service { says_something: kind != Kind::Tcp, tls };
+            let service = ConnectionHandler { says_something: kind != BenchKind::Tcp, tls };
             for listener in listeners {
                 tokio::spawn(accept(listener, service.clone()));
             }
@@ -122,12 +122,12 @@ fn acceptor(protocol: &[u8]) -> anyhow::Result<TlsAcceptor> {
 
 /// Service for connections of a kind.
 #[derive(Clone)]
-struct Service {
+struct ConnectionHandler {
     says_something: bool,
     tls: Option<TlsAcceptor>,
 }
 
-async fn accept(listener: TcpListener, service: Service) {
+async fn accept(listener: TcpListener, service: ConnectionHandler) {
     loop {
         // A client may give up between connect and accept.
         let Ok((stream, _)) = listener.accept().await else { continue };
@@ -247,7 +247,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_is_answered_with_one_kibibyte() {
-        let port = serve(Kind::Http).await.unwrap();
+        let port = serve(BenchKind::Http).await.unwrap();
         let mut stream =
             TcpStream::connect((Ipv4Addr::new(127, 0, 1, TARGET_ADDRESSES), port)).await.unwrap();
         stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();

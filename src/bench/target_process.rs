@@ -1,20 +1,20 @@
 //! The target process that a run starts itself.
 
-use crate::bench::kind::Kind;
-use crate::bench::process::Process;
+use crate::bench::kind::BenchKind;
+use crate::bench::process::ChildProcess;
 
 /// A running target process.
 #[derive(Debug)]
 pub(super) struct TargetProcess {
     /// Port on each of its addresses.
     pub(super) port: u16,
-    _process: Process,
+    _process: ChildProcess,
 }
 
 impl TargetProcess {
     /// Starts the process and waits until it listens.
-    pub(super) fn start(kind: Kind) -> anyhow::Result<Self> {
-        let mut process = Process::start(&["bench", "target", "--type", kind.as_str()], &[])?;
+    pub(super) fn start(kind: BenchKind) -> anyhow::Result<Self> {
+        let mut process = ChildProcess::start(&["bench", "target", "--type", kind.as_str()], &[])?;
         Ok(Self { port: process.port()?, _process: process })
     }
 }

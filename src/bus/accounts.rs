@@ -8,7 +8,7 @@
 use nkeys::KeyPair;
 use serde_json::{Map, Value, json};
 
-use crate::bus::jwt::{self, Claims, TokenError};
+use crate::bus::jwt::{self, TokenClaims, TokenError};
 use crate::bus::server_config::CONNECTIONS;
 use crate::clock::Timestamp;
 
@@ -109,7 +109,7 @@ fn sign(
     now: Timestamp,
 ) -> Result<String, TokenError> {
     let Value::Object(nats) = nats else { return Err(TokenError::Form("it has no claims".into())) };
-    let claims = Claims { subject: subject.into(), name: name.into(), issued: now, expires: None, nats };
+    let claims = TokenClaims { subject: subject.into(), name: name.into(), issued: now, expires: None, nats };
     jwt::sign(&claims, operator)
 }
 
@@ -119,12 +119,12 @@ mod tests {
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
     use super::*;
-    use crate::bus::subjects::{LEASES, Subject};
+    use crate::bus::subjects::{BusSubject, LEASES};
     use crate::id::Id;
     use crate::model::location::LocationCode;
     use crate::model::partition::Partition;
 
-    fn passes(subject: &Subject) -> bool {
+    fn passes(subject: &BusSubject) -> bool {
         let text = subject.to_string();
         let matches = |pattern: &&str| {
             let (tokens, patterns) = (text.split('.'), pattern.split('.'));
@@ -139,15 +139,15 @@ mod tests {
         let location: LocationCode = "eu.fra".parse().unwrap();
         let service = Id::random();
         for (subject, expected) in [
-            (Subject::Results { location: location.clone(), partition: Partition::of(3) }, true),
-            (Subject::Enrol(service), true),
-            (Subject::Renew(location.clone()), true),
-            (Subject::Follow(location.clone()), true),
-            (Subject::Look(location.clone()), true),
-            (Subject::Delivery(location.clone()), true),
-            (Subject::Presence(location.clone()), true),
-            (Subject::Definition { location, partition: Partition::of(3), service }, false),
-            (Subject::Node("a".parse().unwrap()), false),
+            (BusSubject::Results { location: location.clone(), partition: Partition::of(3) }, true),
+            (BusSubject::Enrol(service), true),
+            (BusSubject::Renew(location.clone()), true),
+            (BusSubject::Follow(location.clone()), true),
+            (BusSubject::Look(location.clone()), true),
+            (BusSubject::Delivery(location.clone()), true),
+            (BusSubject::Presence(location.clone()), true),
+            (BusSubject::Definition { location, partition: Partition::of(3), service }, false),
+            (BusSubject::Node("a".parse().unwrap()), false),
         ] {
             assert_eq!(passes(&subject), expected, "{subject}");
         }

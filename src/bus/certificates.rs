@@ -28,9 +28,9 @@ impl From<rcgen::Error> for CertificateProblem {
 }
 
 /// An authority with its key.
-pub struct Authority(CertifiedIssuer<'static, KeyPair>);
+pub struct CertificateAuthority(CertifiedIssuer<'static, KeyPair>);
 
-impl Authority {
+impl CertificateAuthority {
     /// Creates the authority with this key (PEM). The same key gives the same name, so earlier signatures stay valid.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn the_server_is_signed_for_its_names_and_for_years() {
         let now = Timestamp::from_ms(1_767_225_600_000);
-        let authority = Authority::with_key(&new_key().unwrap(), now).unwrap();
+        let authority = CertificateAuthority::with_key(&new_key().unwrap(), now).unwrap();
         let names = ["nats.example.net".to_owned(), "10.0.0.7".to_owned()];
         let pem = authority.sign_server(&names, &new_key().unwrap(), now).unwrap();
         let (_, pem) = parse_x509_pem(pem.as_bytes()).unwrap();
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_name_that_fits_in_no_certificate_is_refused() {
         let now = Timestamp::from_ms(0);
-        let authority = Authority::with_key(&new_key().unwrap(), now).unwrap();
+        let authority = CertificateAuthority::with_key(&new_key().unwrap(), now).unwrap();
         assert!(authority.sign_server(&["bücher".to_owned()], &new_key().unwrap(), now).is_err());
     }
 }

@@ -11,10 +11,10 @@ use std::time::Duration;
 use async_nats::jetstream::{self, Context};
 use async_nats::{Auth, AuthError, Client, ConnectOptions, Event, ServerAddr, Subject as NatsSubject};
 
-use crate::bus::credentials::Credentials;
+use crate::bus::credentials::BusCredentials;
 use crate::bus::users::inbox_prefix;
 use crate::config::limits::BusLimits;
-use crate::telemetry::{Collect, Exposition};
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// The first wait before another attempt to connect.
 const FIRST_WAIT_MS: u64 = 50;
@@ -23,7 +23,7 @@ const LONGEST_WAIT_MS: u64 = 2_000;
 
 /// The servers to connect to.
 #[derive(Clone, Debug)]
-pub struct Servers {
+pub struct BusServers {
     /// Addresses, separated by commas: `tls://host:port`.
     pub url: String,
     /// Authorities (PEM), one of which must have signed the server's certificate; `None` = the system's.
@@ -59,21 +59,21 @@ pub struct ConnectionState {
 
 /// A connection to the bus. Cheap to clone; it is closed when the last clone is dropped.
 #[derive(Clone, Debug)]
-pub struct Connection {
+pub struct BusConnection {
     client: Client,
     jetstream: Context,
-    credentials: Arc<Mutex<Arc<Credentials>>>,
+    credentials: Arc<Mutex<Arc<BusCredentials>>>,
     state: Arc<ConnectionState>,
 }
 
-impl Connection {
+impl BusConnection {
     /// Connects, and fails when the first attempt does. A connection that is lost later is retried for ever.
     ///
     /// # Errors
     /// When no server answers, its certificate is not signed by the authority, or the credentials are refused.
     pub async fn open(
-        servers: &Servers,
-        credentials: Credentials,
+        servers: &BusServers,
+        credentials: BusCredentials,
         limits: &BusLimits,
     ) -> Result<Self, ConnectProblem> {
         Self::connect(servers, credentials, limits, FirstAttempt::Decides).await
@@ -83,17 +83,17 @@ impl Connection {
     ///
     /// # Errors
     /// When the addresses cannot be parsed.
-    pub async fn open_some_time(
-        servers: &Servers,
-        credentials: Credentials,
+    pub async fn open_with_retries(
+        servers: &BusServers,
+        credentials: BusCredentials,
         limits: &BusLimits,
     ) -> Result<Self, ConnectProblem> {
         Self::connect(servers, credentials, limits, FirstAttempt::IsOneOfMany).await
     }
 
     async fn connect(
-        servers: &Servers,
-        credentials: Credentials,
+        servers: &BusServers,
+        credentials: BusCredentials,
         limits: &BusLimits,
         first: FirstAttempt,
     ) -> Result<Self, ConnectProblem> {
@@ -143,7 +143,7 @@ impl Connection {
 
     /// Uses these credentials for the next connection. The present one lives until the server ends it, which happens when
     /// the old credentials expire.
-    pub fn use_credentials(&self, credentials: Credentials) {
+    pub fn use_credentials(&self, credentials: BusCredentials) {
         *self.credentials.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(credentials);
     }
 }
@@ -208,7 +208,7 @@ impl ConnectionState {
     }
 }
 
-impl Collect for ConnectionState {
+impl MetricCollector for ConnectionState {
     fn collect(&self, out: &mut Exposition) {
         out.gauge("bus_connected", "1 while a NATS server is connected.")
             .value(u8::from(self.is_connected()));
@@ -226,7 +226,7 @@ impl Collect for ConnectionState {
 fn options(
     limits: &BusLimits,
     state: &Arc<ConnectionState>,
-    credentials: &Arc<Mutex<Arc<Credentials>>>,
+    credentials: &Arc<Mutex<Arc<BusCredentials>>>,
 ) -> ConnectOptions {
     let credentials = Arc::clone(credentials);
     let prove = move |nonce: Vec<u8>| {
@@ -280,7 +280,7 @@ fn causes(error: &dyn std::error::Error) -> String {
 
 /// Converts a subject for the client library.
 #[must_use]
-pub(crate) fn nats(subject: &crate::bus::subjects::Subject) -> NatsSubject {
+pub(crate) fn nats(subject: &crate::bus::subjects::BusSubject) -> NatsSubject {
     subject.to_string().into()
 }
 

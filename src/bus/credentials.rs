@@ -8,13 +8,13 @@ use std::path::Path;
 use nkeys::{KeyPair, KeyPairType};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::bus::jwt::{self, Holder, TokenError};
+use crate::bus::jwt::{self, TokenError, TokenHolder};
 
 /// A user's token with its key.
-pub struct Credentials {
+pub struct BusCredentials {
     token: String,
     key: KeyPair,
-    holder: Holder,
+    holder: TokenHolder,
 }
 
 /// Credentials that cannot be used.
@@ -34,7 +34,7 @@ pub enum CredentialsError {
     ForeignKey,
 }
 
-impl Credentials {
+impl BusCredentials {
     /// Joins a token and its key.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Credentials {
 
     /// The data about the holder in the token.
     #[must_use]
-    pub fn holder(&self) -> &Holder {
+    pub fn holder(&self) -> &TokenHolder {
         &self.holder
     }
 
@@ -121,7 +121,7 @@ impl Credentials {
 }
 
 /// Shows the user without the secrets.
-impl fmt::Debug for Credentials {
+impl fmt::Debug for BusCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials").field("holder", &self.holder).finish_non_exhaustive()
     }
@@ -152,11 +152,11 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
-    use crate::bus::jwt::Claims;
+    use crate::bus::jwt::TokenClaims;
     use crate::clock::Timestamp;
 
     fn token_about(key: &KeyPair) -> String {
-        let claims = Claims {
+        let claims = TokenClaims {
             subject: key.public_key(),
             name: "node.a".into(),
             issued: Timestamp::from_ms(0),
@@ -169,9 +169,9 @@ mod tests {
     #[test]
     fn a_file_reads_back() {
         let key = KeyPair::new_user();
-        let credentials = Credentials::new(token_about(&key), key).unwrap();
+        let credentials = BusCredentials::new(token_about(&key), key).unwrap();
         let text = credentials.to_text().unwrap();
-        let read = Credentials::parse(text.expose_secret()).unwrap();
+        let read = BusCredentials::parse(text.expose_secret()).unwrap();
         assert_eq!(read.token(), credentials.token());
         assert_eq!(read.holder(), credentials.holder());
         assert_eq!(read.prove(b"nonce"), credentials.prove(b"nonce"));
@@ -180,10 +180,10 @@ mod tests {
     #[test]
     fn the_key_must_be_the_one_of_the_token() {
         let token = token_about(&KeyPair::new_user());
-        let foreign = Credentials::new(token, KeyPair::new_user());
+        let foreign = BusCredentials::new(token, KeyPair::new_user());
         assert!(matches!(foreign, Err(CredentialsError::ForeignKey)));
         let account = KeyPair::new_account();
-        let no_user = Credentials::new(token_about(&account), account);
+        let no_user = BusCredentials::new(token_about(&account), account);
         assert!(matches!(no_user, Err(CredentialsError::ForeignKey)));
     }
 
@@ -191,7 +191,7 @@ mod tests {
     fn nothing_of_the_key_is_shown() {
         let key = KeyPair::new_user();
         let seed = key.seed().unwrap();
-        let credentials = Credentials::new(token_about(&key), key).unwrap();
+        let credentials = BusCredentials::new(token_about(&key), key).unwrap();
         let shown = format!("{credentials:?}");
         assert!(shown.contains("node.a") && !shown.contains(&seed) && !shown.contains(credentials.token()));
     }
@@ -202,7 +202,7 @@ mod tests {
         let token =
             format!("-----BEGIN NATS USER JWT-----\n{}\n------END NATS USER JWT------", token_about(&key));
         for (text, missing) in [("", "NATS USER JWT"), (token.as_str(), "USER NKEY SEED")] {
-            let refused = Credentials::parse(text);
+            let refused = BusCredentials::parse(text);
             assert!(
                 matches!(refused, Err(CredentialsError::Missing(name)) if name == missing),
                 "{refused:?}"

@@ -16,12 +16,12 @@ use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use tokio::time::timeout;
 
-use crate::bus::connection::Connection;
+use crate::bus::connection::BusConnection;
 use crate::bus::definitions::OPERATION;
-use crate::bus::subjects::{self, DEFINITIONS, Subject};
+use crate::bus::subjects::{self, BusSubject, DEFINITIONS};
 use crate::id::Id;
 use crate::model::location::LocationCode;
-use crate::model::partition::{Partition, Partitions};
+use crate::model::partition::{Partition, PartitionSet};
 
 /// Header with the digest of the content.
 const DIGEST: &str = "Wk-Digest";
@@ -43,7 +43,7 @@ const AT_ONCE: usize = 256;
 
 /// The key of a definition in the bucket.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct DefinitionPlace {
+pub struct DefinitionKey {
     /// The location that receives it.
     pub location: LocationCode,
     /// Partition of the service.
@@ -65,7 +65,7 @@ pub struct BucketEntry {
 #[derive(Clone, Debug)]
 pub struct BucketChange {
     /// The key that is changed.
-    pub place: DefinitionPlace,
+    pub place: DefinitionKey,
     /// The present entry; `None` = nothing.
     pub replaces: Option<BucketEntry>,
     /// The new definition; `None` = it is deleted.
@@ -86,9 +86,9 @@ pub struct BucketDefinition {
 /// # Errors
 /// When JetStream does not answer.
 pub async fn entries(
-    engine: &Connection,
-    partitions: Partitions,
-) -> Result<HashMap<DefinitionPlace, BucketEntry>, String> {
+    engine: &BusConnection,
+    partitions: PartitionSet,
+) -> Result<HashMap<DefinitionKey, BucketEntry>, String> {
     let stream = engine.jetstream().get_stream(subjects::stream_of(DEFINITIONS)).await;
     let stream = stream.map_err(|error| error.to_string())?;
     let config = pull::OrderedConfig {
@@ -109,14 +109,14 @@ pub async fn entries(
         let message = message.ok_or("the bucket has ended")?.map_err(|error| error.to_string())?;
         let info = message.info().map_err(|error| error.to_string())?;
         let header = |name| message.headers.as_ref().and_then(|headers| headers.get(name));
-        if let Ok(Subject::Definition { location, partition, service }) = message.subject.parse()
+        if let Ok(BusSubject::Definition { location, partition, service }) = message.subject.parse()
             && partitions.contains(partition)
         {
             // An entry without a digest has to be written again.
             let digest = || header(DIGEST).map(ToString::to_string).unwrap_or_default();
             let digest = header(OPERATION).is_none().then(digest);
             let entry = BucketEntry { revision: info.stream_sequence, digest };
-            found.insert(DefinitionPlace { location, partition, service }, entry);
+            found.insert(DefinitionKey { location, partition, service }, entry);
         }
         if info.pending == 0 {
             return Ok(found);
@@ -130,9 +130,9 @@ pub async fn entries(
 /// When JetStream does not acknowledge, or a key has another entry by now; then some changes have been made, and those
 /// later in the list were not tried.
 pub async fn change(
-    engine: &Connection,
+    engine: &BusConnection,
     mut changes: Vec<BucketChange>,
-) -> Result<Vec<(DefinitionPlace, BucketEntry)>, String> {
+) -> Result<Vec<(DefinitionKey, BucketEntry)>, String> {
     let mut written = Vec::with_capacity(changes.len());
     while !changes.is_empty() {
         let next = changes.drain(..changes.len().min(AT_ONCE));
@@ -146,9 +146,9 @@ pub async fn change(
 }
 
 async fn write(
-    engine: &Connection,
+    engine: &BusConnection,
     BucketChange { place, replaces, definition }: BucketChange,
-) -> Result<(DefinitionPlace, BucketEntry), String> {
+) -> Result<(DefinitionKey, BucketEntry), String> {
     let mut headers = HeaderMap::new();
     let digest = definition.as_ref().map(|definition| definition.digest.clone());
     match &digest {
@@ -159,8 +159,8 @@ async fn write(
         }
     }
     let payload = definition.map(|definition| Bytes::from(definition.sealed)).unwrap_or_default();
-    let DefinitionPlace { location, partition, service } = place.clone();
-    let subject = Subject::Definition { location, partition, service }.to_string();
+    let DefinitionKey { location, partition, service } = place.clone();
+    let subject = BusSubject::Definition { location, partition, service }.to_string();
     let publish = async |revision: u64| {
         let mut headers = headers.clone();
         headers.insert(NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, HeaderValue::from(revision));

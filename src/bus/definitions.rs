@@ -15,9 +15,9 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::time::timeout;
 
-use crate::bus::connection::{Connection, nats};
+use crate::bus::connection::{BusConnection, nats};
 use crate::bus::requests::ENGINE;
-use crate::bus::subjects::{self, DEFINITIONS, Subject, token};
+use crate::bus::subjects::{self, BusSubject, DEFINITIONS, token};
 use crate::id::Id;
 use crate::model::location::LocationCode;
 use crate::model::partition::Partition;
@@ -52,7 +52,7 @@ pub struct DefinitionChange {
 
 /// The next event of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum DefinitionEvent {
     /// A definition.
     Change(DefinitionChange),
     /// A message is missing, or nothing has arrived for too long: request again.
@@ -67,7 +67,7 @@ pub enum Next {
 ///
 /// # Errors
 /// When the connection is closed.
-pub async fn requests(engine: &Connection) -> Result<Subscriber, String> {
+pub async fn requests(engine: &BusConnection) -> Result<Subscriber, String> {
     let subscribed = engine.client().queue_subscribe("wk.follow.*", ENGINE.into()).await;
     subscribed.map_err(|error| error.to_string())
 }
@@ -76,8 +76,8 @@ pub async fn requests(engine: &Connection) -> Result<Subscriber, String> {
 ///
 /// # Errors
 /// When it is no request of a location, or JetStream fails.
-pub async fn answer(engine: &Connection, request: &Message) -> Result<(), String> {
-    let Ok(Subject::Follow(location)) = request.subject.parse() else {
+pub async fn answer(engine: &BusConnection, request: &Message) -> Result<(), String> {
+    let Ok(BusSubject::Follow(location)) = request.subject.parse() else {
         return Err(format!("{} asks for no definitions", request.subject));
     };
     let reply = request.reply.clone().ok_or("nobody waits for the answer")?;
@@ -94,7 +94,7 @@ async fn deliver(jetstream: &Context, location: &LocationCode) -> Result<u64, St
     let _ = jetstream.delete_consumer_from_stream(&name, &stream).await;
     let config = push::Config {
         durable_name: Some(name),
-        deliver_subject: Subject::Delivery(location.clone()).to_string(),
+        deliver_subject: BusSubject::Delivery(location.clone()).to_string(),
         deliver_policy: DeliverPolicy::LastPerSubject,
         ack_policy: AckPolicy::None,
         replay_policy: ReplayPolicy::Instant,
@@ -110,21 +110,21 @@ async fn deliver(jetstream: &Context, location: &LocationCode) -> Result<u64, St
 
 /// The receiving side of a delivery at a location.
 #[derive(Debug)]
-pub struct Following {
-    connection: Connection,
+pub struct DefinitionSubscription {
+    connection: BusConnection,
     location: LocationCode,
     messages: Subscriber,
     /// Number of the last message in this delivery; `None` = none has arrived.
     number: Option<u64>,
 }
 
-impl Following {
+impl DefinitionSubscription {
     /// Subscribes, without a request.
     ///
     /// # Errors
     /// When the connection is closed.
-    pub async fn listen(connection: &Connection, location: &LocationCode) -> Result<Self, String> {
-        let subject = nats(&Subject::Delivery(location.clone()));
+    pub async fn listen(connection: &BusConnection, location: &LocationCode) -> Result<Self, String> {
+        let subject = nats(&BusSubject::Delivery(location.clone()));
         let messages = connection.client().subscribe(subject).await.map_err(|error| error.to_string())?;
         Ok(Self { connection: connection.clone(), location: location.clone(), messages, number: None })
     }
@@ -135,11 +135,11 @@ impl Following {
     /// When no engine node answers.
     pub async fn ask(&mut self) -> Result<u64, String> {
         // Messages of the previous delivery say nothing about the next one.
-        let delivery = nats(&Subject::Delivery(self.location.clone()));
+        let delivery = nats(&BusSubject::Delivery(self.location.clone()));
         let messages = self.connection.client().subscribe(delivery).await;
         self.messages = messages.map_err(|error| error.to_string())?;
         self.number = None;
-        let subject = nats(&Subject::Follow(self.location.clone()));
+        let subject = nats(&BusSubject::Follow(self.location.clone()));
         let answer = self.connection.client().request(subject, Bytes::new()).await;
         let answer = answer.map_err(|error| error.to_string())?;
         let count = std::str::from_utf8(&answer.payload).ok().and_then(|count| count.parse().ok());
@@ -147,23 +147,31 @@ impl Following {
     }
 
     /// Waits for the next event; `None` when the connection is closed.
-    pub async fn next(&mut self) -> Option<Next> {
+    pub async fn next(&mut self) -> Option<DefinitionEvent> {
         loop {
-            let Ok(message) = timeout(SILENCE, self.messages.next()).await else { return Some(Next::Lost) };
+            let Ok(message) = timeout(SILENCE, self.messages.next()).await else {
+                return Some(DefinitionEvent::Lost);
+            };
             let message = message?;
             if message.status == Some(StatusCode::IDLE_HEARTBEAT) {
-                return Some(if self.has_missed(&message) { Next::Lost } else { Next::Idle });
+                return Some(if self.has_missed(&message) {
+                    DefinitionEvent::Lost
+                } else {
+                    DefinitionEvent::Idle
+                });
             }
             let context = self.connection.jetstream().clone();
             let message = JetStreamMessage { message, context };
-            let Some((number, change)) = read(&message, &self.location) else { return Some(Next::Foreign) };
+            let Some((number, change)) = read(&message, &self.location) else {
+                return Some(DefinitionEvent::Foreign);
+            };
             match self.number {
                 // A leftover of the previous delivery.
                 None if number != 1 => continue,
-                Some(last) if number != 1 && number != last + 1 => return Some(Next::Lost),
+                Some(last) if number != 1 && number != last + 1 => return Some(DefinitionEvent::Lost),
                 _ => self.number = Some(number),
             }
-            return Some(Next::Change(change));
+            return Some(DefinitionEvent::Change(change));
         }
     }
 
@@ -179,8 +187,8 @@ impl Following {
 /// Returns the number of a message in its delivery, and its change; `None` = it is no definition of this location.
 fn read(message: &JetStreamMessage, location: &LocationCode) -> Option<(u64, DefinitionChange)> {
     let info = message.info().ok()?;
-    let subject: Subject = message.subject.as_str().parse().ok()?;
-    let Subject::Definition { location: owner, partition, service } = subject else { return None };
+    let subject: BusSubject = message.subject.as_str().parse().ok()?;
+    let BusSubject::Definition { location: owner, partition, service } = subject else { return None };
     if owner != *location || info.stream != subjects::stream_of(DEFINITIONS) {
         return None;
     }

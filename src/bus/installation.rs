@@ -12,12 +12,12 @@ use nkeys::{KeyPair, KeyPairType};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::bus::accounts::{self, AccountKeys};
-use crate::bus::certificates::{self, Authority, CertificateProblem};
-use crate::bus::credentials::{Credentials, CredentialsError};
+use crate::bus::certificates::{self, CertificateAuthority, CertificateProblem};
+use crate::bus::credentials::{BusCredentials, CredentialsError};
 use crate::bus::jwt::TokenError;
 use crate::bus::private_files::{FileProblem, make_folder, read_secret, replace, write_secret};
 use crate::bus::server_config::{self, ServerChoices, ServerTokens};
-use crate::bus::users::{Issuer, User};
+use crate::bus::users::{BusUser, TokenIssuer};
 use crate::clock::Timestamp;
 use crate::model::node::NodeName;
 
@@ -34,7 +34,7 @@ const LOCATIONS_KEY: &str = "locations.key";
 
 /// An installation's folder.
 #[derive(Clone, Debug)]
-pub struct Installation {
+pub struct BusInstallation {
     folder: PathBuf,
 }
 
@@ -79,14 +79,14 @@ pub enum InstallationProblem {
 }
 
 /// The keys that only this folder holds.
-struct Keys {
+struct InstallationKeys {
     operator: KeyPair,
     system: KeyPair,
     engine: KeyPair,
     locations: KeyPair,
 }
 
-impl Installation {
+impl BusInstallation {
     /// The installation in this folder, which need not exist yet.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
@@ -123,7 +123,7 @@ impl Installation {
         for folder in ["", "keys", "nodes"] {
             make_folder(&self.folder.join(folder))?;
         }
-        let keys = Keys {
+        let keys = InstallationKeys {
             operator: self.key("operator", &KeyPairType::Operator)?,
             system: self.key("system", &KeyPairType::Account)?,
             engine: self.key("engine", &KeyPairType::Account)?,
@@ -185,8 +185,8 @@ impl Installation {
     /// Returns the public key that signs users of the locations' account; its file is created when it is missing.
     fn location_signer(&self, account: &str) -> Result<String, InstallationProblem> {
         let file = self.folder.join(LOCATIONS_KEY);
-        read_or_make(&file, || Ok(Issuer::new(account.to_owned(), KeyPair::new_account()).to_text()?))?;
-        let issuer = Issuer::read(&file).map_err(|problem| content_problem(&file, &problem))?;
+        read_or_make(&file, || Ok(TokenIssuer::new(account.to_owned(), KeyPair::new_account()).to_text()?))?;
+        let issuer = TokenIssuer::read(&file).map_err(|problem| content_problem(&file, &problem))?;
         if issuer.account() != account {
             return Err(content_problem(&file, "it is the key of another installation"));
         }
@@ -204,7 +204,7 @@ impl Installation {
         let new_key = || Ok(SecretString::from(certificates::new_key()?));
         let authority_key = read_or_make(&self.folder.join(AUTHORITY_KEY), new_key)?;
         let server_key = read_or_make(&self.folder.join(SERVER_KEY), new_key)?;
-        let authority = Authority::with_key(authority_key.expose_secret(), now)?;
+        let authority = CertificateAuthority::with_key(authority_key.expose_secret(), now)?;
         let server = authority.sign_server(&choices.names, server_key.expose_secret(), now)?;
         let file = self.folder.join(AUTHORITY);
         // Clients have pinned it: it is written once.
@@ -226,13 +226,13 @@ impl Installation {
         nodes: &[NodeName],
         now: Timestamp,
     ) -> Result<Vec<(NodeName, PathBuf, bool)>, InstallationProblem> {
-        let issuer = Issuer::new(engine.public_key(), engine);
+        let issuer = TokenIssuer::new(engine.public_key(), engine);
         for node in nodes {
             if all.iter().any(|(known, ..)| known == node) {
                 continue;
             }
             let file = self.folder.join("nodes").join(format!("{node}.creds"));
-            let credentials = issuer.credentials(&User::Node(node.clone()), now, None)?;
+            let credentials = issuer.credentials(&BusUser::Node(node.clone()), now, None)?;
             write_secret(&file, &credentials.to_text()?)?;
             all.push((node.clone(), file, true));
         }
@@ -249,7 +249,7 @@ impl Installation {
             let name = file.file_name().and_then(|name| name.to_str()?.strip_suffix(".creds"));
             let Some(Ok(node)) = name.map(str::parse::<NodeName>) else { continue };
             let text = read_secret(&file)?.unwrap_or_default();
-            let credentials = Credentials::parse(text.expose_secret())
+            let credentials = BusCredentials::parse(text.expose_secret())
                 .map_err(|error| content_problem(&file, &error.to_string()))?;
             if credentials.holder().issuer != account {
                 return Err(content_problem(&file, "it is of another installation"));
@@ -260,7 +260,11 @@ impl Installation {
     }
 }
 
-fn tokens(keys: &Keys, location_signer: String, now: Timestamp) -> Result<ServerTokens, TokenError> {
+fn tokens(
+    keys: &InstallationKeys,
+    location_signer: String,
+    now: Timestamp,
+) -> Result<ServerTokens, TokenError> {
     let public = AccountKeys {
         system: keys.system.public_key(),
         engine: keys.engine.public_key(),

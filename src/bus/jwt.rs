@@ -15,7 +15,7 @@ use crate::id::Id;
 
 /// The content of a token.
 #[derive(Clone, Debug)]
-pub struct Claims {
+pub struct TokenClaims {
     /// Public key of the token's holder.
     pub subject: String,
     /// Name for people.
@@ -43,7 +43,7 @@ pub enum TokenError {
 ///
 /// # Errors
 /// When the key cannot sign.
-pub fn sign(claims: &Claims, issuer: &KeyPair) -> Result<String, TokenError> {
+pub fn sign(claims: &TokenClaims, issuer: &KeyPair) -> Result<String, TokenError> {
     let mut body = json!({
         "jti": Id::random(),
         "iat": claims.issued.ms().div_euclid(1_000),
@@ -64,7 +64,7 @@ pub fn sign(claims: &Claims, issuer: &KeyPair) -> Result<String, TokenError> {
 
 /// The data about the holder in our own token.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
+pub struct TokenHolder {
     /// Public key of the holder.
     pub subject: String,
     /// Public key of the signer.
@@ -76,7 +76,7 @@ pub struct Holder {
 }
 
 #[derive(Deserialize)]
-struct Body {
+struct TokenPayload {
     sub: String,
     iss: String,
     name: String,
@@ -87,22 +87,22 @@ struct Body {
 ///
 /// # Errors
 /// When it does not have the form of a token.
-pub fn read(token: &str) -> Result<Holder, TokenError> {
+pub fn read(token: &str) -> Result<TokenHolder, TokenError> {
     let form = |problem: &dyn std::fmt::Display| TokenError::Form(problem.to_string());
     let body = token.split('.').nth(1).ok_or_else(|| form(&"it has no second part"))?;
     let bytes = URL_SAFE_NO_PAD.decode(body).map_err(|error| form(&error))?;
-    let body: Body = serde_json::from_slice(&bytes).map_err(|error| form(&error))?;
+    let body: TokenPayload = serde_json::from_slice(&bytes).map_err(|error| form(&error))?;
     let expires = body.exp.map(|seconds| Timestamp::from_ms(seconds.saturating_mul(1_000)));
-    Ok(Holder { subject: body.sub, issuer: body.iss, name: body.name, expires })
+    Ok(TokenHolder { subject: body.sub, issuer: body.iss, name: body.name, expires })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn claims() -> Claims {
+    fn claims() -> TokenClaims {
         let nats = json!({"type": "user", "version": 2});
-        Claims {
+        TokenClaims {
             subject: KeyPair::new_user().public_key(),
             name: "fra".into(),
             issued: Timestamp::from_ms(1_500),
@@ -128,7 +128,7 @@ mod tests {
         let holder = read(&sign(&claims, &issuer).unwrap()).unwrap();
         let expires = Some(Timestamp::from_ms(61_000));
         let issuer = issuer.public_key();
-        assert_eq!(holder, Holder { subject: claims.subject, issuer, name: claims.name, expires });
+        assert_eq!(holder, TokenHolder { subject: claims.subject, issuer, name: claims.name, expires });
     }
 
     #[test]

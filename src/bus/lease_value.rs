@@ -19,7 +19,7 @@ pub struct LeaseValue {
 /// The text is no lease of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a lease of this program")]
-pub struct LeaseForm;
+pub struct LeaseValueError;
 
 impl fmt::Display for LeaseValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -29,12 +29,12 @@ impl fmt::Display for LeaseValue {
 }
 
 impl FromStr for LeaseValue {
-    type Err = LeaseForm;
+    type Err = LeaseValueError;
 
-    fn from_str(text: &str) -> Result<Self, LeaseForm> {
+    fn from_str(text: &str) -> Result<Self, LeaseValueError> {
         let mut words = text.split(' ');
-        let folder = words.next().unwrap_or_default().parse().map_err(|_| LeaseForm)?;
-        let age = words.next().map(|age| age.parse().ok().filter(|age| *age >= 0).ok_or(LeaseForm));
+        let folder = words.next().unwrap_or_default().parse().map_err(|_| LeaseValueError)?;
+        let age = words.next().map(|age| age.parse().ok().filter(|age| *age >= 0).ok_or(LeaseValueError));
         Ok(Self { folder, database_age_ms: age.transpose()? })
     }
 }
@@ -68,6 +68,6 @@ mod tests {
     #[case("V1StGXR8_Z5jdHi6B-myT -1")]
     #[case("V1StGXR8_Z5jdHi6B-myT\n")]
     fn anything_else_is_no_lease(#[case] text: &str) {
-        assert_eq!(text.parse::<LeaseValue>(), Err(LeaseForm));
+        assert_eq!(text.parse::<LeaseValue>(), Err(LeaseValueError));
     }
 }

@@ -14,14 +14,14 @@ use async_nats::jetstream::stream::{DirectGetErrorKind, Stream};
 use futures_util::StreamExt as _;
 use serde::{Deserialize, Serialize};
 
-use crate::bus::connection::{Connection, nats};
+use crate::bus::connection::{BusConnection, nats};
 use crate::bus::lease_value::LeaseValue;
-use crate::bus::subjects::{self, LEASES, Subject};
+use crate::bus::subjects::{self, BusSubject, LEASES};
 use crate::id::Id;
 use crate::model::lease::LeaseKey;
-use crate::model::ledger::{Fence, Ledger};
+use crate::model::ledger::{FencingToken, PartitionLedger};
 use crate::model::node::NodeName;
-use crate::model::partition::{Partition, Partitions};
+use crate::model::partition::{Partition, PartitionSet};
 
 /// A node that has not written its key for this long is dead.
 pub const LIVES_FOR: Duration = Duration::from_secs(8);
@@ -32,7 +32,7 @@ const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 
 /// The leases at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leases {
+pub struct LeaseSnapshot {
     /// The existing keys.
     pub keys: BTreeMap<NodeName, LeaseKey>,
     /// Keys without a lease of this program: they are ignored.
@@ -40,14 +40,14 @@ pub struct Leases {
     /// The living nodes: all that have keys, except those that [`crate::model::lease::LeaseJudge`] considers dead.
     pub living: BTreeSet<NodeName>,
     /// The owner of each partition.
-    pub ledger: Ledger,
+    pub ledger: PartitionLedger,
     /// The revision of the ledger; 0 = there is none yet.
     revision: u64,
     /// The time at which the bucket was created, in seconds.
     epoch: i64,
 }
 
-impl Leases {
+impl LeaseSnapshot {
     /// Returns true if the ledger was never written.
     #[must_use]
     pub const fn is_new(&self) -> bool {
@@ -56,8 +56,8 @@ impl Leases {
 
     /// Returns the fencing token of the newest change.
     #[must_use]
-    pub fn fence(&self) -> Fence {
-        Fence { epoch: self.epoch, revision: i64::try_from(self.revision).unwrap_or(i64::MAX) }
+    pub fn fence(&self) -> FencingToken {
+        FencingToken { epoch: self.epoch, revision: i64::try_from(self.revision).unwrap_or(i64::MAX) }
     }
 }
 
@@ -73,10 +73,10 @@ struct LedgerText {
 ///
 /// # Errors
 /// When JetStream does not answer.
-pub async fn folder_of(connection: &Connection, node: &NodeName) -> Result<Option<Id>, String> {
+pub async fn folder_of(connection: &BusConnection, node: &NodeName) -> Result<Option<Id>, String> {
     let stream = connection.jetstream().get_stream_no_info(subjects::stream_of(LEASES)).await;
     let stream = stream.map_err(|error| error.to_string())?;
-    match stream.direct_get_last_for_subject(Subject::Living(node.clone()).to_string()).await {
+    match stream.direct_get_last_for_subject(BusSubject::Living(node.clone()).to_string()).await {
         Ok(message) => Ok(value(&message.payload).map(|value| value.folder)),
         Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.to_string()),
@@ -87,10 +87,14 @@ pub async fn folder_of(connection: &Connection, node: &NodeName) -> Result<Optio
 ///
 /// # Errors
 /// When JetStream does not acknowledge it.
-pub async fn live(connection: &Connection, node: &NodeName, value: LeaseValue) -> Result<(), String> {
+pub async fn renew_lease(
+    connection: &BusConnection,
+    node: &NodeName,
+    value: LeaseValue,
+) -> Result<(), String> {
     let mut headers = HeaderMap::new();
     headers.insert(TTL, format!("{}s", LIVES_FOR.as_secs()));
-    let subject = nats(&Subject::Living(node.clone()));
+    let subject = nats(&BusSubject::Living(node.clone()));
     let sent = connection.jetstream().publish_with_headers(subject, headers, value.to_string().into()).await;
     let acknowledged = sent.map_err(|error| error.to_string())?.await;
     acknowledged.map(drop).map_err(|error| error.to_string())
@@ -104,7 +108,7 @@ fn value(payload: &[u8]) -> Option<LeaseValue> {
 ///
 /// # Errors
 /// When JetStream does not answer, or the ledger cannot be read.
-pub async fn read(connection: &Connection) -> Result<Leases, String> {
+pub async fn read(connection: &BusConnection) -> Result<LeaseSnapshot, String> {
     let stream = connection.jetstream().get_stream_no_info(subjects::stream_of(LEASES)).await;
     let stream = stream.map_err(|error| error.to_string())?;
     let mut found = stream.info_with_subjects(subjects::living()).await.map_err(|error| error.to_string())?;
@@ -112,7 +116,7 @@ pub async fn read(connection: &Connection) -> Result<Leases, String> {
     let (mut keys, mut foreign) = (BTreeMap::new(), BTreeSet::new());
     while let Some(subject) = found.next().await {
         let (subject, _) = subject.map_err(|error| error.to_string())?;
-        let Ok(Subject::Living(node)) = subject.parse() else {
+        let Ok(BusSubject::Living(node)) = subject.parse() else {
             foreign.insert(subject);
             continue;
         };
@@ -133,13 +137,13 @@ pub async fn read(connection: &Connection) -> Result<Leases, String> {
     }
     let (ledger, revision) = ledger(&stream).await?;
     let living = keys.keys().cloned().collect();
-    Ok(Leases { keys, foreign, living, ledger, revision, epoch })
+    Ok(LeaseSnapshot { keys, foreign, living, ledger, revision, epoch })
 }
 
-async fn ledger<I>(stream: &Stream<I>) -> Result<(Ledger, u64), String> {
-    match stream.direct_get_last_for_subject(Subject::Ledger.to_string()).await {
+async fn ledger<I>(stream: &Stream<I>) -> Result<(PartitionLedger, u64), String> {
+    match stream.direct_get_last_for_subject(BusSubject::Ledger.to_string()).await {
         Ok(message) => Ok((parse(&message.payload)?, message.sequence)),
-        Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok((Ledger::default(), 0)),
+        Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok((PartitionLedger::default(), 0)),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -149,19 +153,19 @@ async fn ledger<I>(stream: &Stream<I>) -> Result<(Ledger, u64), String> {
 /// # Errors
 /// When JetStream does not answer; the ledger may have been changed nevertheless.
 pub async fn change(
-    connection: &Connection,
-    before: &Leases,
-    ledger: &Ledger,
-) -> Result<Option<Fence>, String> {
+    connection: &BusConnection,
+    before: &LeaseSnapshot,
+    ledger: &PartitionLedger,
+) -> Result<Option<FencingToken>, String> {
     let mut headers = HeaderMap::new();
     headers.insert(EXPECTED, before.revision.to_string());
     let text = text(ledger)?;
-    let subject = nats(&Subject::Ledger);
+    let subject = nats(&BusSubject::Ledger);
     let sent = connection.jetstream().publish_with_headers(subject, headers, text.into()).await;
     match sent.map_err(|error| error.to_string())?.await {
         Ok(written) => {
             let revision = i64::try_from(written.sequence).map_err(|error| error.to_string())?;
-            Ok(Some(Fence { epoch: before.epoch, revision }))
+            Ok(Some(FencingToken { epoch: before.epoch, revision }))
         }
         Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => Ok(None),
         Err(error) => Err(error.to_string()),
@@ -172,25 +176,25 @@ pub async fn change(
 ///
 /// # Errors
 /// When the connection is closed.
-pub async fn changes(connection: &Connection) -> Result<async_nats::Subscriber, String> {
+pub async fn changes(connection: &BusConnection) -> Result<async_nats::Subscriber, String> {
     connection.client().subscribe(subjects::keys_of(LEASES)).await.map_err(|error| error.to_string())
 }
 
-fn text(ledger: &Ledger) -> Result<Vec<u8>, String> {
-    let numbers = |owned: &Partitions| owned.iter().map(Partition::number).collect();
+fn text(ledger: &PartitionLedger) -> Result<Vec<u8>, String> {
+    let numbers = |owned: &PartitionSet| owned.iter().map(Partition::number).collect();
     let owners = ledger.owners.iter().map(|(node, owned)| (node.to_string(), numbers(owned)));
     let leaving = ledger.leaving.iter().map(ToString::to_string).collect();
     let text = LedgerText { owners: owners.collect(), leaving };
     serde_json::to_vec(&text).map_err(|error| error.to_string())
 }
 
-fn parse(text: &[u8]) -> Result<Ledger, String> {
+fn parse(text: &[u8]) -> Result<PartitionLedger, String> {
     let bad = |problem: &dyn std::fmt::Display| format!("the ledger of partitions cannot be read: {problem}");
     let text: LedgerText = serde_json::from_slice(text).map_err(|error| bad(&error))?;
     let name = |text: &String| text.parse::<NodeName>().map_err(|error| bad(&error));
-    let mut ledger = Ledger::default();
+    let mut ledger = PartitionLedger::default();
     for (node, numbers) in &text.owners {
-        let owned: Option<Partitions> = numbers.iter().map(|number| Partition::new(*number)).collect();
+        let owned: Option<PartitionSet> = numbers.iter().map(|number| Partition::new(*number)).collect();
         ledger.owners.insert(name(node)?, owned.ok_or_else(|| bad(&"there is no such partition"))?);
     }
     for node in &text.leaving {
@@ -208,8 +212,8 @@ mod tests {
     #[test]
     fn a_ledger_is_read_as_it_was_written() {
         let (a, b): (NodeName, NodeName) = ("a".parse().unwrap(), "b".parse().unwrap());
-        let some: Partitions = [0, 63].into_iter().filter_map(Partition::new).collect();
-        let ledger = Ledger::default().taken(&a, some).left(&b);
+        let some: PartitionSet = [0, 63].into_iter().filter_map(Partition::new).collect();
+        let ledger = PartitionLedger::default().taken(&a, some).without_leaving_node(&b);
         let written = text(&ledger).unwrap();
         assert_eq!(String::from_utf8_lossy(&written), r#"{"owners":{"a":[0,63]},"leaving":["b"]}"#);
         assert_eq!(parse(&written), Ok(ledger));

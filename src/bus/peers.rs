@@ -3,13 +3,13 @@
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 
-use crate::announcer::Announcer;
-use crate::announcer::peers::{Answer, Peers, Question};
-use crate::bus::connection::Connection;
+use crate::announcer::ServiceRouter;
+use crate::announcer::peers::{PeerNodes, PeerReply, PeerRequest};
+use crate::bus::connection::BusConnection;
 use crate::bus::messages::enrolment;
-use crate::bus::messages::question::{AnswerForm, AnswerText, QuestionText};
-use crate::bus::requests::{Questions, ask};
-use crate::bus::subjects::Subject;
+use crate::bus::messages::question::{AnswerText, AnswerTextError, QuestionText};
+use crate::bus::requests::{RequestSubscription, ask};
+use crate::bus::subjects::BusSubject;
 use crate::model::node::NodeName;
 
 /// Maximum number of requests that are answered at a time; others wait.
@@ -17,24 +17,24 @@ const AT_ONCE: usize = 64;
 
 /// The requests to other nodes, over the bus.
 #[derive(Clone, Debug)]
-pub struct BusPeers(pub Connection);
+pub struct BusPeers(pub BusConnection);
 
-impl Peers for BusPeers {
+impl PeerNodes for BusPeers {
     fn are_reachable(&self) -> bool {
         self.0.state().is_connected()
     }
 
-    fn ask(&self, node: NodeName, question: Question) -> BoxFuture<'static, Result<Answer, String>> {
+    fn ask(&self, node: NodeName, question: PeerRequest) -> BoxFuture<'static, Result<PeerReply, String>> {
         let (connection, is_reachable) = (self.0.clone(), self.are_reachable());
         async move {
             if !is_reachable {
                 return Err("the bus is not connected".to_owned());
             }
             let question = QuestionText::from(question);
-            let answer: AnswerText = ask(&connection, &Subject::Node(node), &question)
+            let answer: AnswerText = ask(&connection, &BusSubject::Node(node), &question)
                 .await
                 .map_err(|unanswered| unanswered.to_string())?;
-            answer.try_into().map_err(|form: AnswerForm| form.to_string())
+            answer.try_into().map_err(|form: AnswerTextError| form.to_string())
         }
         .boxed()
     }
@@ -44,8 +44,12 @@ impl Peers for BusPeers {
 ///
 /// # Errors
 /// When the connection is closed.
-pub async fn answer(connection: &Connection, me: NodeName, announcer: &Announcer) -> Result<(), String> {
-    let questions = Questions::listen(connection, Subject::Node(me).to_string()).await?;
+pub async fn answer(
+    connection: &BusConnection,
+    me: NodeName,
+    announcer: &ServiceRouter,
+) -> Result<(), String> {
+    let questions = RequestSubscription::listen(connection, BusSubject::Node(me).to_string()).await?;
     let each = stream::unfold(questions, |mut questions| async {
         let question = questions.next().await?;
         Some((question, questions))
@@ -54,9 +58,9 @@ pub async fn answer(connection: &Connection, me: NodeName, announcer: &Announcer
         let answer = match serde_json::from_slice::<QuestionText>(&question.payload) {
             Ok(text) => {
                 let answer = announcer.answer(text.into()).await;
-                enrolment::Answer::Granted(AnswerText::from(answer))
+                enrolment::BusReply::Granted(AnswerText::from(answer))
             }
-            Err(_) => enrolment::Answer::Refused("this question is not known here".into()),
+            Err(_) => enrolment::BusReply::Refused("this question is not known here".into()),
         };
         question.answer(&answer).await;
     })

@@ -7,42 +7,42 @@ use async_nats::jetstream::kv::Operation;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 
-use crate::bus::connection::{Connection, nats};
-use crate::bus::messages::look::Look;
-use crate::bus::messages::presence::Presence;
-use crate::bus::subjects::{self, PRESENCE, Subject};
+use crate::bus::connection::{BusConnection, nats};
+use crate::bus::messages::look::RemoteCheckRequest;
+use crate::bus::messages::presence::LocationPresence;
+use crate::bus::subjects::{self, BusSubject, PRESENCE};
 use crate::clock::Timestamp;
 use crate::model::location::LocationCode;
 
 /// A report of a location.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct PresenceReport {
     /// The location, from the subject.
     pub location: LocationCode,
     /// The report; `None` = it cannot be read.
-    pub presence: Option<Presence>,
+    pub presence: Option<LocationPresence>,
 }
 
 /// The stream of reports of all locations.
 #[derive(Debug)]
-pub struct Reports(Subscriber);
+pub struct PresenceSubscription(Subscriber);
 
-impl Reports {
+impl PresenceSubscription {
     /// Subscribes to the reports.
     ///
     /// # Errors
     /// When the connection is closed.
-    pub async fn listen(engine: &Connection) -> Result<Self, String> {
+    pub async fn listen(engine: &BusConnection) -> Result<Self, String> {
         let subscribed = engine.client().subscribe(subjects::keys_of(PRESENCE)).await;
         subscribed.map(Self).map_err(|error| error.to_string())
     }
 
     /// The next report; `None` when the connection is closed.
-    pub async fn next(&mut self) -> Option<Report> {
+    pub async fn next(&mut self) -> Option<PresenceReport> {
         loop {
             let message = self.0.next().await?;
-            if let Ok(Subject::Presence(location)) = message.subject.parse() {
-                return Some(Report { location, presence: Presence::read(&message.payload) });
+            if let Ok(BusSubject::Presence(location)) = message.subject.parse() {
+                return Some(PresenceReport { location, presence: LocationPresence::read(&message.payload) });
             }
         }
     }
@@ -52,7 +52,9 @@ impl Reports {
 ///
 /// # Errors
 /// When JetStream does not answer.
-pub async fn newest(engine: &Connection) -> Result<BTreeMap<LocationCode, (Presence, Timestamp)>, String> {
+pub async fn newest(
+    engine: &BusConnection,
+) -> Result<BTreeMap<LocationCode, (LocationPresence, Timestamp)>, String> {
     let bucket = engine.jetstream().get_key_value(PRESENCE).await.map_err(|error| error.to_string())?;
     let mut keys = bucket.keys().await.map_err(|error| error.to_string())?;
     let mut found = BTreeMap::new();
@@ -61,7 +63,9 @@ pub async fn newest(engine: &Connection) -> Result<BTreeMap<LocationCode, (Prese
         let entry = bucket.entry(key.as_str()).await.map_err(|error| error.to_string())?;
         let Some(entry) = entry.filter(|entry| entry.operation == Operation::Put) else { continue };
         let at_ms = i64::try_from(entry.created.unix_timestamp_nanos().div_euclid(1_000_000)).unwrap_or(0);
-        if let (Ok(location), Some(presence)) = (subjects::location(&key), Presence::read(&entry.value)) {
+        if let (Ok(location), Some(presence)) =
+            (subjects::location(&key), LocationPresence::read(&entry.value))
+        {
             found.insert(location, (presence, Timestamp::from_ms(at_ms)));
         }
     }
@@ -72,9 +76,13 @@ pub async fn newest(engine: &Connection) -> Result<BTreeMap<LocationCode, (Prese
 ///
 /// # Errors
 /// When the connection is closed.
-pub async fn report(location: &Connection, code: &LocationCode, presence: &Presence) -> Result<(), String> {
+pub async fn report(
+    location: &BusConnection,
+    code: &LocationCode,
+    presence: &LocationPresence,
+) -> Result<(), String> {
     let text = serde_json::to_vec(presence).map_err(|error| error.to_string())?;
-    let sent = location.client().publish(nats(&Subject::Presence(code.clone())), text.into()).await;
+    let sent = location.client().publish(nats(&BusSubject::Presence(code.clone())), text.into()).await;
     sent.map_err(|error| error.to_string())
 }
 
@@ -82,28 +90,32 @@ pub async fn report(location: &Connection, code: &LocationCode, presence: &Prese
 ///
 /// # Errors
 /// When the connection is closed.
-pub async fn ask_to_look(engine: &Connection, code: &LocationCode, look: Look) -> Result<(), String> {
+pub async fn ask_to_look(
+    engine: &BusConnection,
+    code: &LocationCode,
+    look: RemoteCheckRequest,
+) -> Result<(), String> {
     let text = serde_json::to_vec(&look).map_err(|error| error.to_string())?;
-    let sent = engine.client().publish(nats(&Subject::Look(code.clone())), text.into()).await;
+    let sent = engine.client().publish(nats(&BusSubject::Look(code.clone())), text.into()).await;
     sent.map_err(|error| error.to_string())
 }
 
 /// The stream of requests for checks at a location.
 #[derive(Debug)]
-pub struct Looks(Subscriber);
+pub struct CheckRequestSubscription(Subscriber);
 
-impl Looks {
+impl CheckRequestSubscription {
     /// Subscribes to the requests.
     ///
     /// # Errors
     /// When the connection is closed.
-    pub async fn listen(location: &Connection, code: &LocationCode) -> Result<Self, String> {
-        let subscribed = location.client().subscribe(nats(&Subject::Look(code.clone()))).await;
+    pub async fn listen(location: &BusConnection, code: &LocationCode) -> Result<Self, String> {
+        let subscribed = location.client().subscribe(nats(&BusSubject::Look(code.clone()))).await;
         subscribed.map(Self).map_err(|error| error.to_string())
     }
 
     /// Returns the next valid request; `None` when the connection is closed.
-    pub async fn next(&mut self) -> Option<Look> {
+    pub async fn next(&mut self) -> Option<RemoteCheckRequest> {
         loop {
             let message: Bytes = self.0.next().await?.payload;
             if let Ok(look) = serde_json::from_slice(&message) {

@@ -6,9 +6,9 @@ use futures_util::StreamExt as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bus::connection::{Connection, nats};
-use crate::bus::messages::enrolment::Answer;
-use crate::bus::subjects::Subject;
+use crate::bus::connection::{BusConnection, nats};
+use crate::bus::messages::enrolment::BusReply;
+use crate::bus::subjects::BusSubject;
 
 /// The queue group of the engine nodes, one of which gets each request.
 pub(super) const ENGINE: &str = "engine";
@@ -20,16 +20,16 @@ pub const RENEWALS: &str = "wk.renew.*";
 
 /// The stream of requests of one kind. Each request goes to one of the subscribed engine nodes.
 #[derive(Debug)]
-pub struct Questions {
+pub struct RequestSubscription {
     client: Client,
     messages: Subscriber,
 }
 
 /// A request.
 #[derive(Debug)]
-pub struct Question {
+pub struct BusRequest {
     /// Sender and kind of the request.
-    pub subject: Subject,
+    pub subject: BusSubject,
     /// The content of the request.
     pub payload: Bytes,
     client: Client,
@@ -38,7 +38,7 @@ pub struct Question {
 
 /// A request without an answer, as one line.
 #[derive(Debug, thiserror::Error)]
-pub enum Unanswered {
+pub enum BusRequestError {
     /// No answer in time, or the connection is lost.
     #[error("nobody answers: {0}")]
     Nobody(String),
@@ -50,19 +50,19 @@ pub enum Unanswered {
     Refused(String),
 }
 
-impl Questions {
+impl RequestSubscription {
     /// Subscribes to these subjects.
     ///
     /// # Errors
     /// When the connection is closed.
-    pub async fn listen(engine: &Connection, subjects: impl Into<String>) -> Result<Self, String> {
+    pub async fn listen(engine: &BusConnection, subjects: impl Into<String>) -> Result<Self, String> {
         let client = engine.client().clone();
         let messages = client.queue_subscribe(subjects.into(), ENGINE.into()).await;
         Ok(Self { client, messages: messages.map_err(|error| error.to_string())? })
     }
 
     /// Returns the next request that can be answered; `None` when the connection is closed.
-    pub async fn next(&mut self) -> Option<Question> {
+    pub async fn next(&mut self) -> Option<BusRequest> {
         loop {
             let message = self.messages.next().await?;
             let Ok(subject) = message.subject.parse() else { continue };
@@ -70,14 +70,14 @@ impl Questions {
                 continue;
             }
             let (client, payload) = (self.client.clone(), message.payload.clone());
-            return Some(Question { subject, payload, client, message });
+            return Some(BusRequest { subject, payload, client, message });
         }
     }
 }
 
-impl Question {
+impl BusRequest {
     /// Sends the answer. A failure is ignored: the sender will ask again.
-    pub async fn answer<T: Serialize>(&self, answer: &Answer<T>) {
+    pub async fn answer<T: Serialize>(&self, answer: &BusReply<T>) {
         let Some(reply) = self.message.reply.clone() else { return };
         // Every answer can be written as JSON.
         let text = serde_json::to_vec(answer).unwrap_or_default();
@@ -92,15 +92,15 @@ impl Question {
 /// # Errors
 /// [`Unanswered`] when there is no answer, or a refusal.
 pub async fn ask<T: DeserializeOwned>(
-    connection: &Connection,
-    subject: &Subject,
+    connection: &BusConnection,
+    subject: &BusSubject,
     question: &impl Serialize,
-) -> Result<T, Unanswered> {
-    let text = serde_json::to_vec(question).map_err(|_| Unanswered::Form)?;
+) -> Result<T, BusRequestError> {
+    let text = serde_json::to_vec(question).map_err(|_| BusRequestError::Form)?;
     let answer = connection.client().request(nats(subject), text.into()).await;
-    let answer = answer.map_err(|error| Unanswered::Nobody(error.to_string()))?;
-    match serde_json::from_slice(&answer.payload).map_err(|_| Unanswered::Form)? {
-        Answer::Granted(granted) => Ok(granted),
-        Answer::Refused(reason) => Err(Unanswered::Refused(reason)),
+    let answer = answer.map_err(|error| BusRequestError::Nobody(error.to_string()))?;
+    match serde_json::from_slice(&answer.payload).map_err(|_| BusRequestError::Form)? {
+        BusReply::Granted(granted) => Ok(granted),
+        BusReply::Refused(reason) => Err(BusRequestError::Refused(reason)),
     }
 }

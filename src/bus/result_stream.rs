@@ -14,12 +14,12 @@ use async_nats::jetstream::stream::{ConsumerError, ConsumerErrorKind, Stream};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 
-use crate::bus::connection::{Connection, nats};
+use crate::bus::connection::{BusConnection, nats};
 use crate::bus::messages::results::BatchMessage;
-use crate::bus::subjects::{self, RESULTS, Subject};
+use crate::bus::subjects::{self, BusSubject, RESULTS};
 use crate::clock::Timestamp;
 use crate::model::node::NodeName;
-use crate::model::partition::Partitions;
+use crate::model::partition::PartitionSet;
 
 /// An unacknowledged batch is delivered again after this time.
 pub const REDELIVERED_AFTER: Duration = Duration::from_secs(60);
@@ -35,9 +35,9 @@ const REQUEST_ENDS: Duration = Duration::from_secs(30);
 const MESSAGE_ID: &str = "Nats-Msg-Id";
 
 /// The receiving side of the stream at an engine node.
-pub struct Incoming(Option<pull::Stream>);
+pub struct ResultConsumer(Option<pull::Stream>);
 
-impl std::fmt::Debug for Incoming {
+impl std::fmt::Debug for ResultConsumer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Incoming(..)")
     }
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Incoming {
 #[derive(Debug)]
 pub struct IncomingBatch {
     /// Sender and partition; `None` = a message of another program.
-    pub subject: Option<Subject>,
+    pub subject: Option<BusSubject>,
     /// The batch.
     pub payload: Bytes,
     /// The time at which the bus received it: the same for each delivery.
@@ -59,7 +59,7 @@ pub struct IncomingBatch {
     message: Message,
 }
 
-impl Incoming {
+impl ResultConsumer {
     /// Receives batches of these partitions, starting with the oldest unacknowledged one. Unacknowledged batches of this node
     /// are delivered again; without partitions no batch arrives. The consumer of a node that no longer shares the partitions is
     /// closed.
@@ -67,9 +67,9 @@ impl Incoming {
     /// # Errors
     /// When JetStream does not answer, or another node still receives batches of one of the partitions.
     pub async fn open(
-        engine: &Connection,
+        engine: &BusConnection,
         node: &NodeName,
-        partitions: Partitions,
+        partitions: PartitionSet,
         sharing: &BTreeSet<NodeName>,
     ) -> Result<Self, String> {
         close(engine, node).await?;
@@ -123,7 +123,7 @@ impl Incoming {
 ///
 /// # Errors
 /// When JetStream does not answer.
-pub async fn close(engine: &Connection, node: &NodeName) -> Result<(), String> {
+pub async fn close(engine: &BusConnection, node: &NodeName) -> Result<(), String> {
     let closed = engine.jetstream().delete_consumer_from_stream(end_of(node), RESULTS).await;
     match closed {
         Err(error) if !is_missing(&error) => Err(error.to_string()),
@@ -133,7 +133,7 @@ pub async fn close(engine: &Connection, node: &NodeName) -> Result<(), String> {
 
 /// Closes the consumers that dead nodes have left open: two consumers cannot receive batches of one partition.
 async fn close_ends_of_others(
-    engine: &Connection,
+    engine: &BusConnection,
     stream: &Stream,
     sharing: &BTreeSet<NodeName>,
 ) -> Result<(), String> {
@@ -178,7 +178,7 @@ impl IncomingBatch {
 ///
 /// # Errors
 /// When JetStream does not acknowledge it: it is unavailable, or full.
-pub async fn send(location: &Connection, subject: &Subject, batch: BatchMessage) -> Result<(), String> {
+pub async fn send(location: &BusConnection, subject: &BusSubject, batch: BatchMessage) -> Result<(), String> {
     let mut headers = HeaderMap::new();
     headers.insert(MESSAGE_ID, batch.id);
     let sent = location.jetstream().publish_with_headers(nats(subject), headers, batch.bytes.into()).await;

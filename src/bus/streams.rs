@@ -22,7 +22,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// The result of preparing one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Prepared {
+pub enum StreamPreparation {
     /// It was created.
     Made,
     /// It was right already.
@@ -48,13 +48,13 @@ pub struct StreamProblem {
 pub async fn prepare(
     jetstream: &Context,
     limits: &BusLimits,
-) -> Result<Vec<(String, Prepared)>, StreamProblem> {
+) -> Result<Vec<(String, StreamPreparation)>, StreamProblem> {
     let mut prepared = Vec::new();
     for wanted in wanted(limits) {
         let name = wanted.name.clone();
         let done = prepare_one(jetstream, wanted).await;
         let done = done.map_err(|problem| StreamProblem { stream: name.clone(), problem })?;
-        if done != Prepared::Kept {
+        if done != StreamPreparation::Kept {
             tracing::info!(stream = name, "the stream is {done:?}");
         }
         prepared.push((name, done));
@@ -68,17 +68,17 @@ pub fn room_needed(limits: &BusLimits) -> u64 {
     wanted(limits).iter().map(|config| u64::try_from(config.max_bytes).unwrap_or(0)).sum()
 }
 
-async fn prepare_one(jetstream: &Context, wanted: Config) -> Result<Prepared, String> {
+async fn prepare_one(jetstream: &Context, wanted: Config) -> Result<StreamPreparation, String> {
     match jetstream.get_stream(&wanted.name).await {
-        Ok(stream) if is_same(&stream.cached_info().config, &wanted) => Ok(Prepared::Kept),
+        Ok(stream) if is_same(&stream.cached_info().config, &wanted) => Ok(StreamPreparation::Kept),
         Ok(_) => {
             let updated = jetstream.update_stream(&wanted).await;
-            updated.map(|_| Prepared::Changed).map_err(|error| error.to_string())
+            updated.map(|_| StreamPreparation::Changed).map_err(|error| error.to_string())
         }
         Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(_)) => {
             match jetstream.create_stream(wanted.clone()).await {
-                Ok(_) => Ok(Prepared::Made),
-                Err(_) if another_node_makes_it(jetstream, &wanted).await => Ok(Prepared::Kept),
+                Ok(_) => Ok(StreamPreparation::Made),
+                Err(_) if another_node_makes_it(jetstream, &wanted).await => Ok(StreamPreparation::Kept),
                 Err(error) => Err(error.to_string()),
             }
         }

@@ -25,7 +25,7 @@ const DOT: char = '=';
 
 /// One message's subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum BusSubject {
     /// A batch of results of one partition, from a location. Stream [`RESULTS`].
     Results {
         /// The sender.
@@ -62,7 +62,7 @@ pub enum Subject {
     Living(NodeName),
 }
 
-impl Subject {
+impl BusSubject {
     /// Returns the key within the bucket; `None` for a subject without a bucket.
     #[must_use]
     pub fn key(&self) -> Option<String> {
@@ -72,7 +72,7 @@ impl Subject {
     }
 }
 
-impl fmt::Display for Subject {
+impl fmt::Display for BusSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Results { location, partition } => {
@@ -97,12 +97,12 @@ impl fmt::Display for Subject {
 /// The text is none of our subjects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a subject of this program")]
-pub struct SubjectForm;
+pub struct BusSubjectError;
 
-impl FromStr for Subject {
-    type Err = SubjectForm;
+impl FromStr for BusSubject {
+    type Err = BusSubjectError;
 
-    fn from_str(text: &str) -> Result<Self, SubjectForm> {
+    fn from_str(text: &str) -> Result<Self, BusSubjectError> {
         let tokens: Vec<&str> = text.split('.').collect();
         let subject = match tokens[..] {
             ["wk", "results", code, number] => {
@@ -122,7 +122,7 @@ impl FromStr for Subject {
             ["$KV", PRESENCE, code] => Self::Presence(location(code)?),
             ["$KV", LEASES, "ledger"] => Self::Ledger,
             ["$KV", LEASES, "node", name] => Self::Living(parsed(name)?),
-            _ => return Err(SubjectForm),
+            _ => return Err(BusSubjectError),
         };
         Ok(subject)
     }
@@ -138,9 +138,9 @@ pub fn token(location: &LocationCode) -> String {
 ///
 /// # Errors
 /// When the token is no code.
-pub fn location(token: &str) -> Result<LocationCode, SubjectForm> {
+pub fn location(token: &str) -> Result<LocationCode, BusSubjectError> {
     let code = token.replace(DOT, ".");
-    if token.contains('.') { Err(SubjectForm) } else { parsed(&code) }
+    if token.contains('.') { Err(BusSubjectError) } else { parsed(&code) }
 }
 
 /// Pattern of the results of one partition, from all locations.
@@ -174,13 +174,13 @@ pub fn keys_of(bucket: &str) -> String {
 }
 
 /// Parses a partition: digits without a sign or a leading zero, so that it has one spelling.
-fn partition(text: &str) -> Result<Partition, SubjectForm> {
-    let partition = Partition::new(parsed(text)?).ok_or(SubjectForm)?;
-    if partition.to_string() == text { Ok(partition) } else { Err(SubjectForm) }
+fn partition(text: &str) -> Result<Partition, BusSubjectError> {
+    let partition = Partition::new(parsed(text)?).ok_or(BusSubjectError)?;
+    if partition.to_string() == text { Ok(partition) } else { Err(BusSubjectError) }
 }
 
-fn parsed<T: FromStr>(text: &str) -> Result<T, SubjectForm> {
-    text.parse().map_err(|_| SubjectForm)
+fn parsed<T: FromStr>(text: &str) -> Result<T, BusSubjectError> {
+    text.parse().map_err(|_| BusSubjectError)
 }
 
 #[cfg(test)]
@@ -201,23 +201,21 @@ mod tests {
         "[A-Za-z0-9_-]{21}".prop_map(|text| text.parse().unwrap())
     }
 
-    fn subjects() -> impl Strategy<Value = Subject> {
-        let node = "[a-z0-9][a-z0-9_-]{0,31}".prop_map(|text| Subject::Node(text.parse().unwrap()));
+    fn subjects() -> impl Strategy<Value = BusSubject> {
+        let node = "[a-z0-9][a-z0-9_-]{0,31}".prop_map(|text| BusSubject::Node(text.parse().unwrap()));
         prop_oneof![
             (codes(), partitions())
-                .prop_map(|(location, partition)| Subject::Results { location, partition }),
-            ids().prop_map(Subject::Enrol),
-            codes().prop_map(Subject::Renew),
-            codes().prop_map(Subject::Follow),
-            codes().prop_map(Subject::Look),
-            codes().prop_map(Subject::Delivery),
+                .prop_map(|(location, partition)| BusSubject::Results { location, partition }),
+            ids().prop_map(BusSubject::Enrol),
+            codes().prop_map(BusSubject::Renew),
+            codes().prop_map(BusSubject::Follow),
+            codes().prop_map(BusSubject::Look),
+            codes().prop_map(BusSubject::Delivery),
             node,
-            (codes(), partitions(), ids()).prop_map(|(location, partition, service)| Subject::Definition {
-                location,
-                partition,
-                service
+            (codes(), partitions(), ids()).prop_map(|(location, partition, service)| {
+                BusSubject::Definition { location, partition, service }
             }),
-            codes().prop_map(Subject::Presence),
+            codes().prop_map(BusSubject::Presence),
         ]
     }
 
@@ -238,7 +236,7 @@ mod tests {
         /// Every text is parsed or refused; a parsed one has the same spelling again.
         #[test]
         fn no_subject_has_two_spellings(text in "(wk|[$]KV)([.][a-z_]{0,14}){0,2}([.][a-z0-9=+.]{0,4}){0,3}") {
-            if let Ok(subject) = text.parse::<Subject>() {
+            if let Ok(subject) = text.parse::<BusSubject>() {
                 prop_assert_eq!(subject.to_string(), text);
             }
         }
@@ -247,10 +245,10 @@ mod tests {
     #[test]
     fn a_dot_in_a_code_makes_no_further_token() {
         let dotted: LocationCode = "eu.fra-1".parse().unwrap();
-        let subject = Subject::Results { location: dotted.clone(), partition: Partition::of(7) };
+        let subject = BusSubject::Results { location: dotted.clone(), partition: Partition::of(7) };
         assert_eq!(subject.to_string(), "wk.results.eu=fra-1.7");
         assert_eq!(definitions_of(&dotted), "$KV.wk_definitions.eu=fra-1.>");
-        assert_eq!(Subject::Presence(dotted).key().as_deref(), Some("eu=fra-1"));
+        assert_eq!(BusSubject::Presence(dotted).key().as_deref(), Some("eu=fra-1"));
     }
 
     #[test]
@@ -270,7 +268,7 @@ mod tests {
             "wk.enrol.x",
             "_INBOX.location.fra.1",
         ] {
-            assert_eq!(text.parse::<Subject>(), Err(SubjectForm), "{text}");
+            assert_eq!(text.parse::<BusSubject>(), Err(BusSubjectError), "{text}");
         }
     }
 }

@@ -22,9 +22,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::bus::credentials::{Credentials, CredentialsError};
-use crate::bus::jwt::{self, Claims, TokenError};
-use crate::bus::subjects::{Subject, token};
+use crate::bus::credentials::{BusCredentials, CredentialsError};
+use crate::bus::jwt::{self, TokenClaims, TokenError};
+use crate::bus::subjects::{BusSubject, token};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::location::LocationCode;
@@ -44,7 +44,7 @@ const ANSWER_WITHIN_NS: i64 = 60_000_000_000;
 
 /// A user of the bus.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum User {
+pub enum BusUser {
     /// An engine node, in the engine's account.
     Node(NodeName),
     /// A location, in the locations' account.
@@ -55,7 +55,7 @@ pub enum User {
 
 /// The permissions of a user. Subjects may contain wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Permissions {
+pub struct BusPermissions {
     /// Subjects that it may publish to.
     pub publish: Vec<String>,
     /// Subjects that it may subscribe to.
@@ -68,7 +68,7 @@ pub struct Permissions {
     pub subscriptions: i64,
 }
 
-impl User {
+impl BusUser {
     /// Its name on the server, and in credentials: `node.a`, `location.fra`, `enrol.…`.
     #[must_use]
     pub fn name(&self) -> String {
@@ -87,11 +87,11 @@ impl User {
 
     /// Returns its permissions.
     #[must_use]
-    pub fn permissions(&self) -> Permissions {
+    pub fn permissions(&self) -> BusPermissions {
         let inbox = format!("{}.>", self.inbox_prefix());
-        let texts = |subjects: &[Subject]| subjects.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let texts = |subjects: &[BusSubject]| subjects.iter().map(ToString::to_string).collect::<Vec<_>>();
         match self {
-            Self::Node(_) => Permissions {
+            Self::Node(_) => BusPermissions {
                 publish: ["wk.>", "$JS.API.>", "$KV.>", "$JS.ACK.>", "$JS.FC.>"].map(str::to_owned).to_vec(),
                 subscribe: vec!["wk.>".into(), "$KV.>".into(), inbox],
                 answers: true,
@@ -99,13 +99,13 @@ impl User {
                 subscriptions: -1,
             },
             Self::Location(code) => {
-                let requests = [Subject::Renew, Subject::Follow, Subject::Presence];
+                let requests = [BusSubject::Renew, BusSubject::Follow, BusSubject::Presence];
                 let mut publish = texts(&requests.map(|subject| subject(code.clone())));
                 publish.push(format!("wk.results.{}.*", token(code)));
                 let mut subscribe =
-                    texts(&[Subject::Look, Subject::Delivery].map(|subject| subject(code.clone())));
+                    texts(&[BusSubject::Look, BusSubject::Delivery].map(|subject| subject(code.clone())));
                 subscribe.push(inbox);
-                Permissions {
+                BusPermissions {
                     publish,
                     subscribe,
                     answers: false,
@@ -113,8 +113,8 @@ impl User {
                     subscriptions: 64,
                 }
             }
-            Self::Enrolment(id) => Permissions {
-                publish: texts(&[Subject::Enrol(*id)]),
+            Self::Enrolment(id) => BusPermissions {
+                publish: texts(&[BusSubject::Enrol(*id)]),
                 subscribe: vec![inbox],
                 answers: false,
                 payload_bytes: ENROLMENT_PAYLOAD_BYTES,
@@ -150,7 +150,7 @@ pub fn is_user_key(text: &str) -> bool {
 
 /// Issuer of user tokens: an account's own key, or a key that the account's token names as its signer.
 #[derive(Debug)]
-pub struct Issuer {
+pub struct TokenIssuer {
     account: String,
     key: KeyPair,
 }
@@ -162,7 +162,7 @@ struct IssuerFile {
     signing_key: String,
 }
 
-impl Issuer {
+impl TokenIssuer {
     /// The issuer for this account (its public key) with this key.
     #[must_use]
     pub fn new(account: String, key: KeyPair) -> Self {
@@ -217,7 +217,7 @@ impl Issuer {
     /// When the key cannot sign.
     pub fn issue(
         &self,
-        user: &User,
+        user: &BusUser,
         public_key: &str,
         now: Timestamp,
         expires: Option<Timestamp>,
@@ -226,7 +226,7 @@ impl Issuer {
         if self.key.public_key() != self.account {
             nats["issuer_account"] = json!(self.account);
         }
-        let claims = Claims {
+        let claims = TokenClaims {
             subject: public_key.into(),
             name: user.name(),
             issued: now,
@@ -242,17 +242,17 @@ impl Issuer {
     /// When the key cannot sign.
     pub fn credentials(
         &self,
-        user: &User,
+        user: &BusUser,
         now: Timestamp,
         expires: Option<Timestamp>,
-    ) -> Result<Credentials, CredentialsError> {
+    ) -> Result<BusCredentials, CredentialsError> {
         let key = KeyPair::new_user();
         let token = self.issue(user, &key.public_key(), now, expires)?;
-        Credentials::new(token, key)
+        BusCredentials::new(token, key)
     }
 }
 
-fn user_claims(permissions: &Permissions) -> Value {
+fn user_claims(permissions: &BusPermissions) -> Value {
     let mut claims = json!({
         "type": "user",
         "version": 2,
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_location_may_use_its_own_subjects_alone() {
-        let permissions = User::Location("eu.fra".parse().unwrap()).permissions();
+        let permissions = BusUser::Location("eu.fra".parse().unwrap()).permissions();
         let own = |subject: &String| subject.split('.').any(|part| part == "eu=fra");
         assert!(permissions.publish.iter().chain(&permissions.subscribe).all(own), "{permissions:?}");
         assert!(!permissions.answers);
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn an_enrolment_may_ask_and_hear_the_answer() {
         let id = Id::random();
-        let permissions = User::Enrolment(id).permissions();
+        let permissions = BusUser::Enrolment(id).permissions();
         assert_eq!(permissions.publish, [format!("wk.enrol.{id}")]);
         assert_eq!(permissions.subscribe, [format!("_INBOX.enrol.{id}.>")]);
     }
@@ -293,14 +293,14 @@ mod tests {
     fn the_file_of_an_issuer_reads_back_and_is_no_other_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("locations.key");
-        let issuer = Issuer::new(KeyPair::new_account().public_key(), KeyPair::new_account());
+        let issuer = TokenIssuer::new(KeyPair::new_account().public_key(), KeyPair::new_account());
         std::fs::write(&file, issuer.to_text().unwrap().expose_secret()).unwrap();
-        let read = Issuer::read(&file).unwrap();
+        let read = TokenIssuer::read(&file).unwrap();
         assert_eq!((read.account, read.key.public_key()), (issuer.account, issuer.key.public_key()));
         let seed = KeyPair::new_user().seed().unwrap();
         for text in [String::new(), seed.clone(), format!("account = \"A\"\nsigning_key = \"{seed}\"\n")] {
             std::fs::write(&file, text).unwrap();
-            let refused = Issuer::read(&file).unwrap_err();
+            let refused = TokenIssuer::read(&file).unwrap_err();
             assert!(refused.ends_with("there is no account with its signing_key in it"), "{refused}");
         }
     }

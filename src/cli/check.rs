@@ -18,15 +18,15 @@ use crate::cli::printable::printable;
 use crate::cli::{USAGE, picture};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::engine::definition::Definer;
-use crate::engine::roster::Roster;
+use crate::engine::definition::DefinitionCompiler;
+use crate::engine::roster::LocationRegistry;
 use crate::http::v1::services::settings::SettingsContext;
 use crate::id::Id;
-use crate::model::check::{CheckStatus, CheckType, ErrorCode, Measurement, Micros, Outcome};
+use crate::model::check::{CheckOutcome, CheckStatus, CheckType, ErrorCode, Measurement, Micros};
 use crate::model::location::Location;
-use crate::model::secret::{KEY_LENGTH, Sealer};
+use crate::model::secret::{KEY_LENGTH, SecretSealer};
 use crate::model::service::Service;
-use crate::model::vault::Vault;
+use crate::model::vault::ServiceVault;
 use crate::probe::catalogue::definition;
 use crate::probe::spec::CheckSpec;
 use crate::probe::target::parse_target;
@@ -51,7 +51,7 @@ Examples:
 /// Check a target once, now
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
-pub(super) struct Arguments {
+pub(super) struct CheckArguments {
     /// http, tcp, dns, icmp or ssl
     #[arg(value_name = "TYPE", value_parser = probed_type)]
     check_type: CheckType,
@@ -81,7 +81,7 @@ fn json_object(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-pub(super) async fn run(arguments: &Arguments, config: &Config) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(arguments: &CheckArguments, config: &Config) -> anyhow::Result<ExitCode> {
     let spec = match spec(arguments) {
         Ok(spec) => spec,
         Err(problems) => {
@@ -94,7 +94,7 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> anyhow::Resul
     let toolbox = app::toolbox(config, &Clock::System, None)?;
     let (outcome, findings) = crate::probe::inspect(&spec, &toolbox).await;
     let target = &arguments.target;
-    if matches!(&outcome, Outcome::Measured(measurement) if is_blocked(measurement)) {
+    if matches!(&outcome, CheckOutcome::Measured(measurement) if is_blocked(measurement)) {
         eprintln!(
             "watchkeeper: nobody looked: --egress and the lists of addresses that are never reached forbid it"
         );
@@ -106,7 +106,7 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> anyhow::Resul
         }
         println!("{shown}");
     } else {
-        if !matches!(&outcome, Outcome::Measured(measurement) if is_blocked(measurement)) {
+        if !matches!(&outcome, CheckOutcome::Measured(measurement) if is_blocked(measurement)) {
             print!("{}", picture::draw(target, &outcome, std::io::stdout().is_terminal()));
         }
         print!("{}", findings::draw(&findings));
@@ -115,12 +115,12 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> anyhow::Resul
 }
 
 /// Exit code of an outcome. A forbidden address was not checked, whatever status a service would get.
-fn exit_code(outcome: &Outcome) -> u8 {
+fn exit_code(outcome: &CheckOutcome) -> u8 {
     match outcome {
-        Outcome::Measured(measurement) if is_blocked(measurement) => COULD_NOT_LOOK,
-        Outcome::Measured(Measurement { status: CheckStatus::Up, .. }) => UP,
-        Outcome::Measured(_) => DOWN_OR_DEGRADED,
-        Outcome::Unmeasured(_) => COULD_NOT_LOOK,
+        CheckOutcome::Measured(measurement) if is_blocked(measurement) => COULD_NOT_LOOK,
+        CheckOutcome::Measured(Measurement { status: CheckStatus::Up, .. }) => UP,
+        CheckOutcome::Measured(_) => DOWN_OR_DEGRADED,
+        CheckOutcome::Unmeasured(_) => COULD_NOT_LOOK,
     }
 }
 
@@ -129,7 +129,7 @@ fn is_blocked(measurement: &Measurement) -> bool {
 }
 
 /// The check specification that the engine would use for a service with this target and configuration.
-fn spec(arguments: &Arguments) -> Result<Arc<CheckSpec>, Vec<String>> {
+fn spec(arguments: &CheckArguments) -> Result<Arc<CheckSpec>, Vec<String>> {
     let (check_type, target) = (arguments.check_type, arguments.target.trim());
     if let Err(form) = parse_target(check_type, target) {
         return Err(vec![format!("TARGET \"{target}\": {form}")]);
@@ -142,7 +142,7 @@ fn spec(arguments: &Arguments) -> Result<Arc<CheckSpec>, Vec<String>> {
         check_type,
         min_interval_seconds: 1,
         active_probes: &active,
-        vault: Vault { sealer: &sealer, organisation, service: id, keep: &keep },
+        vault: ServiceVault { sealer: &sealer, organisation, service: id, keep: &keep },
     };
     let interval_seconds = definition(check_type).interval.map_or(60, |bounds| bounds.default);
     let sent = json!({
@@ -175,17 +175,17 @@ fn spec(arguments: &Arguments) -> Result<Arc<CheckSpec>, Vec<String>> {
         revision: 0,
         in_planned_maintenance: false,
     };
-    let definer = Definer {
+    let definer = DefinitionCompiler {
         sealer,
-        roster: Arc::new(Roster::new(vec![here()])),
+        roster: Arc::new(LocationRegistry::new(vec![here()])),
         limits: Config::default().limits.engine,
     };
     let defined = definer.define(&service, organisation).map_err(|error| vec![error.to_string()])?;
     defined.task.map(|task| task.spec).ok_or_else(|| vec!["this type has nothing to check".to_owned()])
 }
 
-fn throw_away_sealer() -> Sealer {
-    Sealer::new(&[0; KEY_LENGTH])
+fn throw_away_sealer() -> SecretSealer {
+    SecretSealer::new(&[0; KEY_LENGTH])
 }
 
 fn here() -> Location {
@@ -197,13 +197,13 @@ fn here() -> Location {
     }
 }
 
-fn to_json(target: &str, outcome: &Outcome) -> Value {
+fn to_json(target: &str, outcome: &CheckOutcome) -> Value {
     let milliseconds = |phase: Option<Micros>| phase.map(|phase| f64::from(phase.get()) / 1_000.0);
     match outcome {
-        Outcome::Unmeasured(trouble) => {
+        CheckOutcome::Unmeasured(trouble) => {
             json!({"target": target, "status": "no_data", "trouble": trouble.as_str()})
         }
-        Outcome::Measured(seen) => json!({
+        CheckOutcome::Measured(seen) => json!({
             "target": target,
             "status": if is_blocked(seen) { "no_data" } else { seen.status.as_str() },
             "response_time_ms": milliseconds(seen.response_time),
@@ -227,15 +227,15 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::model::check::{Failure, Timings, Trouble};
+    use crate::model::check::{CheckFailure, LocalFault, PhaseTimings};
 
-    fn measured(status: CheckStatus, code: Option<ErrorCode>) -> Outcome {
-        Outcome::Measured(Measurement {
+    fn measured(status: CheckStatus, code: Option<ErrorCode>) -> CheckOutcome {
+        CheckOutcome::Measured(Measurement {
             status,
-            failure: code.map(|code| Box::new(Failure::new(code, "said why"))),
+            failure: code.map(|code| Box::new(CheckFailure::new(code, "said why"))),
             response_time: None,
             status_code: None,
-            timings: Timings::default(),
+            timings: PhaseTimings::default(),
         })
     }
 
@@ -244,8 +244,8 @@ mod tests {
     #[case(measured(CheckStatus::Degraded, Some(ErrorCode::ConditionFailed)), 1)]
     #[case(measured(CheckStatus::Down, Some(ErrorCode::ConnectRefused)), 1)]
     #[case(measured(CheckStatus::Down, Some(ErrorCode::TargetBlocked)), 3)]
-    #[case(Outcome::Unmeasured(Trouble::ResolverUnavailable), 3)]
-    fn the_exit_code_tells_whether_somebody_looked(#[case] outcome: Outcome, #[case] code: u8) {
+    #[case(CheckOutcome::Unmeasured(LocalFault::ResolverUnavailable), 3)]
+    fn the_exit_code_tells_whether_somebody_looked(#[case] outcome: CheckOutcome, #[case] code: u8) {
         assert_eq!(exit_code(&outcome), code);
     }
 }

@@ -13,7 +13,7 @@ use crate::cli::printable::printable;
 use crate::cli::running::say;
 use crate::cli::variables;
 use crate::config::Config;
-use crate::doctor::{Finding, Verdict, examine};
+use crate::doctor::{DoctorFinding, FindingVerdict, examine};
 
 const DOCTOR_ABOUT: &str = "\
 Look at an installation and its machine: what is fine, what is not, and what to do next.
@@ -50,7 +50,7 @@ pub(super) async fn run(
 ) -> ExitCode {
     let mut findings = settings_of(file, command);
     findings.extend(examine(config, Duration::from_secs(arguments.patience)).await);
-    let has_problem = findings.iter().any(|finding| finding.verdict == Verdict::Problem);
+    let has_problem = findings.iter().any(|finding| finding.verdict == FindingVerdict::Problem);
     if arguments.as_json {
         say(&json!({"has_problem": has_problem, "findings": findings}).to_string());
     } else {
@@ -62,28 +62,28 @@ pub(super) async fn run(
 }
 
 /// Findings about the settings: they can be read; a warning for each unknown variable.
-fn settings_of(file: Option<&Path>, command: &clap::Command) -> Vec<Finding> {
+fn settings_of(file: Option<&Path>, command: &clap::Command) -> Vec<DoctorFinding> {
     let unknown = variables::unknown_of_process(command);
     if unknown.is_empty() {
         let from = file.map_or_else(|| "no file".to_owned(), |file| file.display().to_string());
-        return vec![Finding::fine("settings", format!("read from {from}, variables and flags"))];
+        return vec![DoctorFinding::fine("settings", format!("read from {from}, variables and flags"))];
     }
     let warn = |(name, meant): (String, Option<String>)| {
         let advice = meant.map_or_else(
             || "see watchkeeper serve --help".to_owned(),
             |meant| format!("did you mean {meant}?"),
         );
-        Finding::warning("settings", format!("{name} is no setting and is ignored"), advice)
+        DoctorFinding::warning("settings", format!("{name} is no setting and is ignored"), advice)
     };
     unknown.into_iter().map(warn).collect()
 }
 
-fn line(finding: &Finding, colours: bool) -> String {
-    let Finding { check, verdict, said, advice } = finding;
+fn line(finding: &DoctorFinding, colours: bool) -> String {
+    let DoctorFinding { check, verdict, said, advice } = finding;
     let colour = match verdict {
-        Verdict::Fine => "32",
-        Verdict::Warning | Verdict::Unknown => "33",
-        Verdict::Problem => "31",
+        FindingVerdict::Fine => "32",
+        FindingVerdict::Warning | FindingVerdict::Unknown => "33",
+        FindingVerdict::Problem => "31",
     };
     let word = paint(&format!("{:<8}", verdict.as_str()), colour, colours);
     let line = format!("{word} {check:<17} {}", printable(said));
@@ -93,10 +93,14 @@ fn line(finding: &Finding, colours: bool) -> String {
     }
 }
 
-fn summary(findings: &[Finding]) -> String {
+fn summary(findings: &[DoctorFinding]) -> String {
     let count = |wanted| findings.iter().filter(|finding| finding.verdict == wanted).count();
-    let [problems, warnings, unknown] = [Verdict::Problem, Verdict::Warning, Verdict::Unknown].map(count);
-    format!("{problems} problems, {warnings} warnings, {unknown} not known, {} fine.", count(Verdict::Fine))
+    let [problems, warnings, unknown] =
+        [FindingVerdict::Problem, FindingVerdict::Warning, FindingVerdict::Unknown].map(count);
+    format!(
+        "{problems} problems, {warnings} warnings, {unknown} not known, {} fine.",
+        count(FindingVerdict::Fine)
+    )
 }
 
 #[cfg(test)]
@@ -105,9 +109,9 @@ mod tests {
 
     #[test]
     fn a_line_says_what_was_seen_and_what_to_do() {
-        let fine = Finding::fine("disk", "9 MiB free");
+        let fine = DoctorFinding::fine("disk", "9 MiB free");
         assert_eq!(line(&fine, false), "fine     disk              9 MiB free");
-        let odd = Finding::problem("server", "\u{1b}[2J", "look");
+        let odd = DoctorFinding::problem("server", "\u{1b}[2J", "look");
         let text = line(&odd, false);
         assert!(text.starts_with("problem  server") && text.ends_with("-> look"), "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");

@@ -23,20 +23,20 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::mpsc;
 
 use crate::app::{Foundation, demand_installation, first_start};
-use crate::cli::import::chunk::{Chunk, Packer};
-use crate::cli::import::directory::{Directory, Wanted};
-use crate::cli::import::reader::Format;
-use crate::cli::import::source::Source;
-use crate::cli::import::summary::Summary;
+use crate::cli::import::chunk::{ChunkPacker, ImportChunk};
+use crate::cli::import::directory::{ImportScope, ServiceDirectory};
+use crate::cli::import::reader::ImportFormat;
+use crate::cli::import::source::ImportSource;
+use crate::cli::import::summary::ImportSummary;
 use crate::cli::printable::{printable, printable_lines};
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::config::Config;
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
 use crate::record::compaction::{Compaction, RetentionPolicy};
-use crate::record::import::{Import, Imported};
+use crate::record::import::{HistoryImport, ImportedService};
 use crate::timetable::wall_clock;
 
 /// Chunks queued for the database.
@@ -88,18 +88,18 @@ Exit codes: 0 all is stored, 1 a line is bad or something failed, 2 wrong usage.
 /// Bring results of other tools along, from CSV or JSON lines
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
-pub(super) struct Arguments {
+pub(super) struct ImportArguments {
     /// File to read; - is standard input
     file: PathBuf,
     /// Format of the file: csv or jsonl [default: by its ending: .csv, .jsonl or .ndjson]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
+    format: Option<ImportFormat>,
     /// Organisation whose services are meant; needed for names where there are several
     #[arg(long = "org", value_name = "ID|NAME", allow_hyphen_values = true)]
     organisation: Option<String>,
     /// Name that the file gives a service, and its id or name here; may be repeated
     #[arg(long = "service-map", value_name = "NAME=SERVICE", allow_hyphen_values = true, value_parser = renaming)]
-    renamings: Vec<Renaming>,
+    renamings: Vec<ServiceRenaming>,
     /// Location of lines that name none
     #[arg(long = "default-location", value_name = "CODE", value_parser = |text: &str| text.parse::<LocationCode>())]
     default_location: Option<LocationCode>,
@@ -125,35 +125,36 @@ pub(super) struct Arguments {
 
 /// A service name in the file and the service that it stands for here.
 #[derive(Clone, Debug)]
-struct Renaming {
+struct ServiceRenaming {
     theirs: String,
     ours: String,
 }
 
-fn renaming(text: &str) -> Result<Renaming, &'static str> {
+fn renaming(text: &str) -> Result<ServiceRenaming, &'static str> {
     let pair = text.rsplit_once('=').filter(|(theirs, ours)| !theirs.is_empty() && !ours.is_empty());
-    let renaming = |(theirs, ours): (&str, &str)| Renaming { theirs: theirs.into(), ours: ours.into() };
+    let renaming =
+        |(theirs, ours): (&str, &str)| ServiceRenaming { theirs: theirs.into(), ours: ours.into() };
     pair.map(renaming).ok_or("it looks like NAME=SERVICE")
 }
 
-impl Arguments {
-    fn format(&self) -> Result<Format, BadConfig> {
+impl ImportArguments {
+    fn format(&self) -> Result<ImportFormat, ConfigError> {
         let ending = self.file.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
         let by_ending = match ending.as_deref() {
-            Some("csv") => Some(Format::Csv),
-            Some("jsonl" | "ndjson") => Some(Format::JsonLines),
+            Some("csv") => Some(ImportFormat::Csv),
+            Some("jsonl" | "ndjson") => Some(ImportFormat::JsonLines),
             _ => None,
         };
-        let unknown = || BadConfig("say how it is written: --format csv or --format jsonl".into());
+        let unknown = || ConfigError("say how it is written: --format csv or --format jsonl".into());
         self.format.or(by_ending).ok_or_else(unknown)
     }
 
     fn renamed(&self) -> HashMap<String, String> {
-        self.renamings.iter().cloned().map(|Renaming { theirs, ours }| (theirs, ours)).collect()
+        self.renamings.iter().cloned().map(|ServiceRenaming { theirs, ours }| (theirs, ours)).collect()
     }
 
     /// All options that change the meaning of a line, as text.
-    fn meaning(&self, format: Format) -> String {
+    fn meaning(&self, format: ImportFormat) -> String {
         let renamed = BTreeMap::from_iter(self.renamed());
         let renamed: Vec<_> = renamed.iter().collect();
         format!(
@@ -167,9 +168,9 @@ impl Arguments {
 ///
 /// # Errors
 /// In one line: what cannot be used.
-pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(arguments: ImportArguments, config: Config) -> anyhow::Result<ExitCode> {
     let format = arguments.format()?;
-    let mut source = Source::open(&arguments.file)?;
+    let mut source = ImportSource::open(&arguments.file)?;
     let fingerprint = source.fingerprint(&arguments.meaning(format))?.filter(|_| !arguments.is_dry_run);
     demand_installation(&config)?;
     first_start::make_data_dir(&config.data_dir)?;
@@ -177,13 +178,22 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
     let foundation = Foundation::lay(config, Clock::System).await?;
     let guard = trusted_guard(&foundation, arguments.trusts_clock).await?;
     let plans = PlanTable::new(&foundation.config.plans)?;
-    let wanted = Wanted { organisation: arguments.organisation.clone(), renamed: arguments.renamed() };
-    let directory =
-        Arc::new(Directory::read(&foundation.databases.main, &plans, wanted, foundation.clock.now()).await?);
+    let wanted = ImportScope { organisation: arguments.organisation.clone(), renamed: arguments.renamed() };
+    let directory = Arc::new(
+        ServiceDirectory::read(&foundation.databases.main, &plans, wanted, foundation.clock.now()).await?,
+    );
     let name = fingerprint.map(|fingerprint| format!("import {fingerprint}"));
-    let import = Import::new(foundation.databases.clone(), compaction(&foundation, plans), name);
-    let run = Run { arguments, format, foundation, guard, directory, import, summary: Summary::default() };
-    run.go(source).await
+    let import = HistoryImport::new(foundation.databases.clone(), compaction(&foundation, plans), name);
+    let run = ImportRun {
+        arguments,
+        format,
+        foundation,
+        guard,
+        directory,
+        import,
+        summary: ImportSummary::default(),
+    };
+    run.run_import(source).await
 }
 
 /// The guard of the wall clock, if it trusts the clock: the age of results is judged by it.
@@ -192,7 +202,7 @@ async fn trusted_guard(foundation: &Foundation, operator_trusts: bool) -> anyhow
     match guard.state().warning() {
         None => Ok(guard),
         Some(warning) => {
-            Err(BadConfig(format!("nothing is imported under a doubtful clock: {warning}")).into())
+            Err(ConfigError(format!("nothing is imported under a doubtful clock: {warning}")).into())
         }
     }
 }
@@ -215,18 +225,18 @@ fn compaction(foundation: &Foundation, plans: PlanTable) -> Option<Compaction> {
     Some(Compaction::new(foundation.databases.history.clone(), retention, limits, Arc::default()))
 }
 
-struct Run {
-    arguments: Arguments,
-    format: Format,
+struct ImportRun {
+    arguments: ImportArguments,
+    format: ImportFormat,
     foundation: Foundation,
     guard: Arc<ClockGuard>,
-    directory: Arc<Directory>,
-    import: Import,
-    summary: Summary,
+    directory: Arc<ServiceDirectory>,
+    import: HistoryImport,
+    summary: ImportSummary,
 }
 
-impl Run {
-    async fn go(mut self, source: Source) -> anyhow::Result<ExitCode> {
+impl ImportRun {
+    async fn run_import(mut self, source: ImportSource) -> anyhow::Result<ExitCode> {
         let bar = progress(&source, self.arguments.as_json);
         let is_complete = self.take_in(source, &bar).await?;
         if !self.arguments.is_dry_run {
@@ -254,7 +264,7 @@ impl Run {
     }
 
     /// Stores chunk by chunk; returns whether the end of the file was reached.
-    async fn take_in(&mut self, source: Source, bar: &ProgressBar) -> anyhow::Result<bool> {
+    async fn take_in(&mut self, source: ImportSource, bar: &ProgressBar) -> anyhow::Result<bool> {
         let (sender, mut chunks) = mpsc::channel(CHUNKS_AHEAD);
         let reached = self.import.reached().await?;
         let directory = Arc::clone(&self.directory);
@@ -263,7 +273,8 @@ impl Run {
         let now = self.foundation.clock.now();
         let packing = tokio::task::spawn_blocking(move || {
             let directory = &*directory;
-            let packer = Packer { directory, location, format, ignores_unknown, skips_bad, reached, now };
+            let packer =
+                ChunkPacker { directory, location, format, ignores_unknown, skips_bad, reached, now };
             packer.pack(source, &sender)
         });
         let mut is_complete = true;
@@ -277,8 +288,8 @@ impl Run {
         Ok(is_complete)
     }
 
-    async fn take(&mut self, chunk: Chunk) -> anyhow::Result<()> {
-        let Chunk { records, before, lines, end, too_old, problems, .. } = chunk;
+    async fn take(&mut self, chunk: ImportChunk) -> anyhow::Result<()> {
+        let ImportChunk { records, before, lines, end, too_old, problems, .. } = chunk;
         self.summary.read += lines;
         self.summary.too_old += too_old;
         problems.into_iter().for_each(|problem| self.summary.complain(problem));
@@ -299,9 +310,9 @@ impl Run {
         let imported = self.summary.services().filter_map(|(service, seen)| {
             let settings = self.directory.get(service)?.service.settings.as_ref()?;
             let interval_ms = i64::from(given.unwrap_or(settings.interval_seconds)) * 1_000;
-            Some(Imported { service, interval_ms, first_at: seen.first })
+            Some(ImportedService { service, interval_ms, first_at: seen.first })
         });
-        let imported: Vec<Imported> = imported.collect();
+        let imported: Vec<ImportedService> = imported.collect();
         bar.set_message("uptime");
         self.import.conclude(&imported, self.foundation.clock.now()).await?;
         if is_complete {
@@ -313,7 +324,7 @@ impl Run {
 }
 
 /// A progress bar; hidden without a terminal and in JSON mode.
-fn progress(source: &Source, as_json: bool) -> ProgressBar {
+fn progress(source: &ImportSource, as_json: bool) -> ProgressBar {
     if as_json {
         return ProgressBar::hidden();
     }

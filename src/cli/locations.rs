@@ -10,30 +10,30 @@ use serde_json::{Value, json};
 
 use crate::app::Foundation;
 use crate::bus::messages::enrolment::JoinToken;
-use crate::bus::users::{ENROLMENT_MS, Issuer, User};
+use crate::bus::users::{BusUser, ENROLMENT_MS, TokenIssuer};
 use crate::cli::display_name;
 use crate::cli::printable::printable;
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 use crate::id::Id;
-use crate::model::location::{CodeForm, Location, LocationCode, PUSH};
+use crate::model::location::{InvalidLocationCode, Location, LocationCode, PUSH};
 use crate::store::probe_locations::{self, Enrolment, StoredLocation};
 
 #[derive(Subcommand)]
-pub(super) enum Command {
+pub(super) enum LocationCommand {
     /// Make a location; prints the join token by which a machine becomes it
-    Create(Create),
+    Create(CreateLocationArguments),
     /// Print another join token, for a new machine of a location
-    Invite(Invite),
+    Invite(InviteLocationArguments),
     /// List the locations
-    List(List),
+    List(ListLocationsArguments),
     /// Take a location out of use; its results stay, and it can be invited again
-    Disable(Disable),
+    Disable(DisableLocationArguments),
 }
 
 #[derive(Args)]
-pub(super) struct Create {
+pub(super) struct CreateLocationArguments {
     /// Code that stands in results: 1 to 32 of a-z, 0-9, '.', '_' and '-'; it is never given to another place
     #[arg(long, value_name = "CODE", value_parser = parse_code)]
     code: LocationCode,
@@ -47,21 +47,21 @@ pub(super) struct Create {
     #[arg(long, value_name = "PLACE", default_value = "")]
     place: String,
     #[command(flatten)]
-    invitation: Invitation,
+    invitation: InvitationArguments,
 }
 
 #[derive(Args)]
-pub(super) struct Invite {
+pub(super) struct InviteLocationArguments {
     /// Code of the location
     #[arg(value_parser = parse_code)]
     code: LocationCode,
     #[command(flatten)]
-    invitation: Invitation,
+    invitation: InvitationArguments,
 }
 
 /// How the machine reaches the bus, and how the token is printed.
 #[derive(Args)]
-struct Invitation {
+struct InvitationArguments {
     /// NATS servers as that machine reaches them, tls://… [default: nats_url]
     #[arg(long = "servers", value_name = "URL,…")]
     servers: Option<String>,
@@ -71,25 +71,25 @@ struct Invitation {
 }
 
 #[derive(Args)]
-pub(super) struct List {
+pub(super) struct ListLocationsArguments {
     /// Print JSON for machines
     #[arg(long = "json")]
     as_json: bool,
 }
 
 #[derive(Args)]
-pub(super) struct Disable {
+pub(super) struct DisableLocationArguments {
     /// Code of the location
     #[arg(value_parser = parse_code)]
     code: LocationCode,
 }
 
-pub(super) async fn run(command: Command, config: Config) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(command: LocationCommand, config: Config) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Create(arguments) => create(arguments, config).await,
-        Command::Invite(arguments) => invite(arguments, config).await,
-        Command::List(arguments) => list(&arguments, config).await,
-        Command::Disable(arguments) => disable(&arguments, config).await,
+        LocationCommand::Create(arguments) => create(arguments, config).await,
+        LocationCommand::Invite(arguments) => invite(arguments, config).await,
+        LocationCommand::List(arguments) => list(&arguments, config).await,
+        LocationCommand::Disable(arguments) => disable(&arguments, config).await,
     }
 }
 
@@ -97,7 +97,7 @@ fn parse_code(text: &str) -> Result<LocationCode, String> {
     if text == PUSH {
         return Err(format!("no location can have the code '{PUSH}': it stands for pings"));
     }
-    text.parse().map_err(|error: CodeForm| error.to_string())
+    text.parse().map_err(|error: InvalidLocationCode| error.to_string())
 }
 
 fn parse_country(text: &str) -> Result<String, &'static str> {
@@ -105,14 +105,14 @@ fn parse_country(text: &str) -> Result<String, &'static str> {
     if is_country { Ok(text.to_owned()) } else { Err("a country has two capital letters, such as DE") }
 }
 
-async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
-    let Create { code, name, country_code, place, invitation } = arguments;
+async fn create(arguments: CreateLocationArguments, config: Config) -> anyhow::Result<ExitCode> {
+    let CreateLocationArguments { code, name, country_code, place, invitation } = arguments;
     if config.location == code.as_str() || config.probe.locations.iter().any(|own| own.code == code.as_str())
     {
         bail!("{code} is the code of a location of the engine's own process (location, probe.locations)");
     }
     let location = Location { code, name, place, country_code };
-    let join = Join::new(&config, &invitation)?;
+    let join = JoinTokenBuilder::new(&config, &invitation)?;
     let foundation = Foundation::find(config, Clock::System).await?;
     let now = foundation.clock.now();
     let enrolment = enrolment(now);
@@ -129,9 +129,9 @@ async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn invite(arguments: Invite, config: Config) -> anyhow::Result<ExitCode> {
-    let Invite { code, invitation } = arguments;
-    let join = Join::new(&config, &invitation)?;
+async fn invite(arguments: InviteLocationArguments, config: Config) -> anyhow::Result<ExitCode> {
+    let InviteLocationArguments { code, invitation } = arguments;
+    let join = JoinTokenBuilder::new(&config, &invitation)?;
     let foundation = Foundation::find(config, Clock::System).await?;
     let now = foundation.clock.now();
     let enrolment = enrolment(now);
@@ -145,7 +145,7 @@ async fn invite(arguments: Invite, config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
+async fn list(arguments: &ListLocationsArguments, config: Config) -> anyhow::Result<ExitCode> {
     let foundation = Foundation::find(config, Clock::System).await?;
     let all = probe_locations::list(foundation.databases.main.reader()).await?;
     let now = foundation.clock.now();
@@ -164,7 +164,7 @@ async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn disable(arguments: &Disable, config: Config) -> anyhow::Result<ExitCode> {
+async fn disable(arguments: &DisableLocationArguments, config: Config) -> anyhow::Result<ExitCode> {
     let foundation = Foundation::find(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     if !probe_locations::disable(&transaction, &arguments.code).await? {
@@ -180,31 +180,31 @@ fn enrolment(now: Timestamp) -> Enrolment {
 }
 
 /// Contents of a join token, besides the enrolment.
-struct Join {
+struct JoinTokenBuilder {
     url: String,
     authority: Option<String>,
-    issuer: Issuer,
+    issuer: TokenIssuer,
 }
 
-impl Join {
-    fn new(config: &Config, invitation: &Invitation) -> Result<Self, BadConfig> {
+impl JoinTokenBuilder {
+    fn new(config: &Config, invitation: &InvitationArguments) -> Result<Self, ConfigError> {
         let url = invitation.servers.clone().or_else(|| config.nats_url.clone());
         let url = url.ok_or_else(|| {
-            BadConfig("nats_url is not set: a location reaches the engine by way of NATS servers; see watchkeeper nats-config".into())
+            ConfigError("nats_url is not set: a location reaches the engine by way of NATS servers; see watchkeeper nats-config".into())
         })?;
         let key = config.nats_locations_key.as_deref().ok_or_else(|| {
-            BadConfig(
+            ConfigError(
                 "nats_locations_key is not set: the file locations.key that watchkeeper nats-config has made"
                     .into(),
             )
         })?;
         let authority = config.nats_ca_file.as_deref().map(read).transpose()?;
-        Ok(Self { url, authority, issuer: Issuer::read(key).map_err(BadConfig)? })
+        Ok(Self { url, authority, issuer: TokenIssuer::read(key).map_err(ConfigError)? })
     }
 
     fn token(self, enrolment: Enrolment, now: Timestamp) -> anyhow::Result<JoinToken> {
         let Self { url, authority, issuer } = self;
-        let made = issuer.credentials(&User::Enrolment(enrolment.id), now, Some(enrolment.expires_at))?;
+        let made = issuer.credentials(&BusUser::Enrolment(enrolment.id), now, Some(enrolment.expires_at))?;
         Ok(JoinToken {
             url,
             authority,
@@ -213,8 +213,8 @@ impl Join {
     }
 }
 
-fn read(file: &Path) -> Result<String, BadConfig> {
-    std::fs::read_to_string(file).map_err(|error| BadConfig(format!("{}: {error}", file.display())))
+fn read(file: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(file).map_err(|error| ConfigError(format!("{}: {error}", file.display())))
 }
 
 fn show(code: &LocationCode, token: &JoinToken, enrolment: Enrolment, as_json: bool) {

@@ -1,6 +1,6 @@
 //! Finds items named on the command line, by id or by name in any case.
 
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 use crate::id::Id;
 use crate::model::access::Organisation;
 
@@ -27,7 +27,7 @@ pub(super) fn find_named<'a, T>(
     wanted: &str,
     kind: NamedKind,
     id_and_name: impl Fn(&T) -> (&Id, &str),
-) -> Result<&'a T, BadConfig> {
+) -> Result<&'a T, ConfigError> {
     if let Some(found) = all.iter().find(|one| id_and_name(one).0.as_str() == wanted) {
         return Ok(found);
     }
@@ -36,9 +36,9 @@ pub(super) fn find_named<'a, T>(
     let mut so_called = all.iter().filter(|one| id_and_name(one).1.to_lowercase() == folded);
     match (so_called.next(), so_called.next()) {
         (Some(found), None) => Ok(found),
-        (None, _) => Err(BadConfig(format!("there is no {one} '{wanted}'; {hint}"))),
+        (None, _) => Err(ConfigError(format!("there is no {one} '{wanted}'; {hint}"))),
         (Some(_), Some(_)) => {
-            Err(BadConfig(format!("several {several} are called '{wanted}': use the id of one; {hint}")))
+            Err(ConfigError(format!("several {several} are called '{wanted}': use the id of one; {hint}")))
         }
     }
 }
@@ -50,7 +50,7 @@ pub(super) fn find_named<'a, T>(
 pub(super) fn find_organisation<'a>(
     all: &'a [Organisation],
     wanted: &str,
-) -> Result<&'a Organisation, BadConfig> {
+) -> Result<&'a Organisation, ConfigError> {
     find_named(all, wanted, ORGANISATION, |one| (&one.id, &one.name))
 }
 

@@ -11,13 +11,13 @@ use anyhow::Context as _;
 use clap::Args;
 
 use crate::bus::certificates::SERVER_YEARS;
-use crate::bus::installation::{Installation, InstallationFiles};
+use crate::bus::installation::{BusInstallation, InstallationFiles};
 use crate::bus::server_config::{OwnCertificate, ServerChoices};
 use crate::bus::streams::room_needed;
 use crate::clock::Clock;
-use crate::config::bytes::Bytes;
+use crate::config::bytes::ByteSize;
 use crate::config::limits::BusLimits;
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 use crate::model::node::NodeName;
 
 const LISTEN: &str = "0.0.0.0:4222";
@@ -53,7 +53,7 @@ Exit codes: 0 all is written, 1 a file cannot be read or written, 2 wrong usage.
 /// Write the configuration of a NATS server for several nodes and locations
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
-pub(super) struct Arguments {
+pub(super) struct NatsConfigArguments {
     /// Folder to write, for its owner alone
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
@@ -75,7 +75,7 @@ pub(super) struct Arguments {
     store_folder: Option<PathBuf>,
     /// Most bytes of messages on the server's disk, such as 20GiB [default: 10GiB, or as chosen before]
     #[arg(long, value_name = "SIZE")]
-    max_bytes: Option<Bytes>,
+    max_bytes: Option<ByteSize>,
     /// The server's certificate with its chain (PEM) on its machine, instead of one that is made here
     #[arg(long, value_name = "FILE", requires_all = ["certificate_key", "authority"])]
     certificate: Option<PathBuf>,
@@ -87,13 +87,13 @@ pub(super) struct Arguments {
     authority: Option<PathBuf>,
 }
 
-pub(super) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+pub(super) fn run(arguments: NatsConfigArguments) -> anyhow::Result<ExitCode> {
     let out = std::path::absolute(&arguments.out).context("the folder to write")?;
-    let installation = Installation::at(&out);
+    let installation = BusInstallation::at(&out);
     let nodes = arguments.nodes.clone();
     let before = installation.choices()?;
     if before.is_none() && nodes.is_empty() {
-        return Err(BadConfig("--node is missing: name at least one engine node".into()).into());
+        return Err(ConfigError("--node is missing: name at least one engine node".into()).into());
     }
     let choices = choose(arguments, before, &out)?;
     let files = installation.write(&choices, &nodes, Clock::System.now())?;
@@ -103,10 +103,10 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 
 /// Choices by precedence: flags, the earlier run, defaults.
 fn choose(
-    arguments: Arguments,
+    arguments: NatsConfigArguments,
     before: Option<ServerChoices>,
     out: &Path,
-) -> Result<ServerChoices, BadConfig> {
+) -> Result<ServerChoices, ConfigError> {
     let mut choices = before.unwrap_or_else(|| ServerChoices {
         listen: LISTEN.into(),
         names: ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec(),
@@ -121,7 +121,7 @@ fn choose(
     }
     choices.listen = arguments.listen.unwrap_or(choices.listen);
     choices.store_folder = arguments.store_folder.unwrap_or(choices.store_folder);
-    choices.max_bytes = arguments.max_bytes.map_or(choices.max_bytes, Bytes::get);
+    choices.max_bytes = arguments.max_bytes.map_or(choices.max_bytes, ByteSize::get);
     if !arguments.names.is_empty() {
         choices.names = arguments.names;
     }
@@ -132,7 +132,7 @@ fn choose(
     let needed = room_needed(&BusLimits::default());
     if choices.max_bytes < needed {
         let least = needed.div_ceil(1 << 20);
-        return Err(BadConfig(format!("--max-bytes: the streams need at least {least}MiB")));
+        return Err(ConfigError(format!("--max-bytes: the streams need at least {least}MiB")));
     }
     Ok(choices)
 }
@@ -193,10 +193,10 @@ mod tests {
 
     use super::*;
 
-    fn arguments(given: &[&str]) -> Arguments {
-        let command = Arguments::augment_args(clap::Command::new("nats-config"));
+    fn arguments(given: &[&str]) -> NatsConfigArguments {
+        let command = NatsConfigArguments::augment_args(clap::Command::new("nats-config"));
         let all = ["nats-config", "--out", "/o"].iter().chain(given);
-        Arguments::from_arg_matches(&command.get_matches_from(all)).unwrap()
+        NatsConfigArguments::from_arg_matches(&command.get_matches_from(all)).unwrap()
     }
 
     #[test]

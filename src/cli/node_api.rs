@@ -15,11 +15,11 @@ use url::{Host, Position, Url};
 
 use crate::cli::secret;
 use crate::config::Config;
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 
 /// A request to a node.
 #[derive(Clone, Debug)]
-pub(super) struct Question {
+pub(super) struct NodeRequest {
     /// HTTP method.
     pub(super) method: Method,
     /// Path.
@@ -61,13 +61,13 @@ pub(super) fn token(given: Option<&str>, config: &Config, makes_one: &str) -> an
             let file = config.data_dir.join("token");
             let absent = |error| {
                 let file = file.display();
-                BadConfig(format!("there is no --token, and {file} cannot be read ({error}); {makes_one}"))
+                ConfigError(format!("there is no --token, and {file} cannot be read ({error}); {makes_one}"))
             };
             std::fs::read_to_string(&file).map_err(absent)?.trim().to_owned()
         }
     };
     if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(BadConfig(format!("what was given as the token is none; {makes_one}")).into());
+        return Err(ConfigError(format!("what was given as the token is none; {makes_one}")).into());
     }
     Ok(token)
 }
@@ -79,7 +79,7 @@ pub(super) fn token(given: Option<&str>, config: &Config, makes_one: &str) -> an
 pub(super) async fn exchange(
     url: &Url,
     token: &str,
-    question: Question,
+    question: NodeRequest,
 ) -> anyhow::Result<(StatusCode, Bytes)> {
     let host = match url.host().context("no host")? {
         Host::Domain(name) => name.to_owned(),
@@ -88,7 +88,7 @@ pub(super) async fn exchange(
     };
     let stream = TcpStream::connect((host, url.port_or_known_default().unwrap_or(80))).await?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let Question { method, path, body, max_bytes } = question;
+    let NodeRequest { method, path, body, max_bytes } = question;
     let request = Request::builder()
         .method(method)
         .uri(format!("{}{path}", url.path().trim_end_matches('/')))

@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::notify::message_hold::MessageHold;
 
 #[derive(Subcommand)]
-pub(super) enum Command {
+pub(super) enum NotificationsCommand {
     /// Let messages leave again after a restore
     ///
     /// An installation that was restored from a backup tells nobody anything, and its watchdog pings nobody, until this is said:
@@ -23,8 +23,8 @@ pub(super) enum Command {
 ///
 /// # Errors
 /// When there is no installation, or its file cannot be removed.
-pub(super) fn run(command: &Command, config: &Config) -> anyhow::Result<ExitCode> {
-    let Command::Release = command;
+pub(super) fn run(command: &NotificationsCommand, config: &Config) -> anyhow::Result<ExitCode> {
+    let NotificationsCommand::Release = command;
     demand_installation(config)?;
     let hold = MessageHold::of(&config.data_dir);
     let ended = hold.end().with_context(|| format!("cannot remove {}", hold.file().display()))?;

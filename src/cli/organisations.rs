@@ -12,23 +12,23 @@ use crate::cli::named::find_organisation;
 use crate::cli::printable::printable;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 use crate::id::Id;
 use crate::model::access::{Organisation, Plan};
 use crate::store::organisations;
 
 #[derive(Subcommand)]
-pub(super) enum Command {
+pub(super) enum OrganisationCommand {
     /// Make an organisation, and an installation where there is none
-    Create(Create),
+    Create(CreateOrganisationArguments),
     /// Change name, plan or languages of an organisation
-    Edit(EditArguments),
+    Edit(EditOrganisationArguments),
     /// List the organisations
-    List(List),
+    List(ListOrganisationsArguments),
 }
 
 #[derive(Args)]
-pub(super) struct Create {
+pub(super) struct CreateOrganisationArguments {
     /// Display name
     #[arg(long, value_name = "NAME", value_parser = display_name)]
     name: String,
@@ -46,7 +46,7 @@ pub(super) struct Create {
 /// Running servers follow within seconds; services beyond a smaller plan are paused when a server starts. Texts in a language that
 /// is left out stay stored, and are not shown.
 #[derive(Args)]
-pub(super) struct EditArguments {
+pub(super) struct EditOrganisationArguments {
     /// Id of the organisation, or its name if no other has it
     #[arg(value_name = "ID|NAME", allow_hyphen_values = true)]
     organisation: String,
@@ -65,17 +65,17 @@ pub(super) struct EditArguments {
 }
 
 #[derive(Args)]
-pub(super) struct List {
+pub(super) struct ListOrganisationsArguments {
     /// Print JSON for machines
     #[arg(long = "json")]
     as_json: bool,
 }
 
-pub(super) async fn run(command: Command, config: Config) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(command: OrganisationCommand, config: Config) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Create(arguments) => create(arguments, config).await,
-        Command::Edit(arguments) => edit(arguments, config).await,
-        Command::List(arguments) => list(&arguments, config).await,
+        OrganisationCommand::Create(arguments) => create(arguments, config).await,
+        OrganisationCommand::Edit(arguments) => edit(arguments, config).await,
+        OrganisationCommand::List(arguments) => list(&arguments, config).await,
     }
 }
 
@@ -94,7 +94,7 @@ fn language(text: &str) -> Result<String, String> {
     }
 }
 
-async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
+async fn create(arguments: CreateOrganisationArguments, config: Config) -> anyhow::Result<ExitCode> {
     let egress_is_decided = config.egress.is_some();
     let made = demand_installation(&config).is_err().then(|| config.data_dir.display().to_string());
     let foundation = Foundation::lay(config, Clock::System).await?;
@@ -127,9 +127,9 @@ async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn edit(arguments: EditArguments, config: Config) -> anyhow::Result<ExitCode> {
+async fn edit(arguments: EditOrganisationArguments, config: Config) -> anyhow::Result<ExitCode> {
     if arguments.name.is_none() && arguments.plan.is_none() && arguments.languages.is_none() {
-        return Err(BadConfig("nothing is to be changed: give --name, --plan or --languages".into()).into());
+        return Err(ConfigError("nothing is to be changed: give --name, --plan or --languages".into()).into());
     }
     let foundation = Foundation::find(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
@@ -151,7 +151,7 @@ async fn edit(arguments: EditArguments, config: Config) -> anyhow::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
+async fn list(arguments: &ListOrganisationsArguments, config: Config) -> anyhow::Result<ExitCode> {
     let foundation = Foundation::find(config, Clock::System).await?;
     let all = organisations::list(foundation.databases.main.reader()).await?;
     show(&all, arguments.as_json);

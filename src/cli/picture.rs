@@ -3,18 +3,18 @@
 use std::fmt::Write as _;
 
 use crate::cli::printable::printable;
-use crate::model::check::{CheckStatus, Measurement, Micros, Outcome, Trouble};
+use crate::model::check::{CheckOutcome, CheckStatus, LocalFault, Measurement, Micros};
 
 /// Cells of the longest bar.
 const BAR_CELLS: f64 = 32.0;
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /// Draws an outcome; with ANSI colours when `colours`.
-pub(super) fn draw(target: &str, outcome: &Outcome, colours: bool) -> String {
+pub(super) fn draw(target: &str, outcome: &CheckOutcome, colours: bool) -> String {
     let target = &printable(target);
     match outcome {
-        Outcome::Measured(measurement) => draw_measurement(target, measurement, colours),
-        Outcome::Unmeasured(trouble) => {
+        CheckOutcome::Measured(measurement) => draw_measurement(target, measurement, colours),
+        CheckOutcome::Unmeasured(trouble) => {
             let sign = paint("?", "33", colours);
             format!(
                 "{sign} {target}: this machine could not look ({}){}\n",
@@ -26,13 +26,13 @@ pub(super) fn draw(target: &str, outcome: &Outcome, colours: bool) -> String {
 }
 
 /// Advice for a trouble.
-const fn way_out(trouble: Trouble) -> &'static str {
+const fn way_out(trouble: LocalFault) -> &'static str {
     match trouble {
-        Trouble::NotPermitted => {
+        LocalFault::NotPermitted => {
             ": ICMP needs root, CAP_NET_RAW, or a group of this user in net.ipv4.ping_group_range"
         }
-        Trouble::NoDescriptors => ": raise the limit of open files",
-        Trouble::ResolverUnavailable => ": no name server answers; name others with --probe-dns-servers",
+        LocalFault::NoDescriptors => ": raise the limit of open files",
+        LocalFault::ResolverUnavailable => ": no name server answers; name others with --probe-dns-servers",
         _ => "",
     }
 }
@@ -106,23 +106,23 @@ mod tests {
     use std::num::NonZeroU32;
 
     use super::*;
-    use crate::model::check::{ErrorCode, Timings, Trouble};
+    use crate::model::check::{ErrorCode, LocalFault, PhaseTimings};
 
     #[test]
     fn phases_are_drawn_one_after_the_other() {
         let measurement = Measurement {
             status: CheckStatus::Up,
             response_time: NonZeroU32::new(4_000),
-            timings: Timings {
+            timings: PhaseTimings {
                 connect: NonZeroU32::new(1_000),
                 ttfb: NonZeroU32::new(3_000),
                 total: NonZeroU32::new(4_000),
-                ..Timings::default()
+                ..PhaseTimings::default()
             },
             status_code: Some(200),
             failure: None,
         };
-        let picture = draw("http://x/", &Outcome::Measured(measurement), false);
+        let picture = draw("http://x/", &CheckOutcome::Measured(measurement), false);
         let expected = "✓ up  http://x/  200  4.000 ms\n  \
             connect     1.000 ms  ████████\n  \
             ttfb        3.000 ms          ████████████████████████\n  \
@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn a_failure_says_why_and_trouble_is_not_the_targets() {
         let down =
-            Measurement::unanswered(ErrorCode::ConnectRefused, "Connection refused", Timings::default());
-        let picture = draw("x:1", &Outcome::Measured(down), false);
+            Measurement::unanswered(ErrorCode::ConnectRefused, "Connection refused", PhaseTimings::default());
+        let picture = draw("x:1", &CheckOutcome::Measured(down), false);
         assert_eq!(picture, "✗ down  x:1\n  connect_refused: Connection refused\n");
-        let picture = draw("x", &Outcome::Unmeasured(Trouble::NotPermitted), false);
+        let picture = draw("x", &CheckOutcome::Unmeasured(LocalFault::NotPermitted), false);
         assert_eq!(
             picture,
             "? x: this machine could not look (not_permitted): ICMP needs root, CAP_NET_RAW, or a group of this user in \

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::agent::identity::Identity;
+use crate::agent::identity::LocationIdentity;
 use crate::agent::{Agent, AgentParts};
 use crate::app::first_start;
-use crate::app::locations::Place;
+use crate::app::locations::LocalLocation;
 use crate::bus::messages::enrolment::JoinToken;
-use crate::cli::running::{LOOK_EVERY, Signals, complain, end_at_once, say};
+use crate::cli::running::{LOOK_EVERY, StopSignals, complain, end_at_once, say};
 use crate::cli::secret;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 use crate::probe::prober::Prober;
 use crate::supervise::watchdog::Watchdog;
 use crate::supervise::{EXIT_CODE, Supervisor};
@@ -38,21 +38,21 @@ on and is to be started again.";
 /// Check services from this machine, as a location of an engine elsewhere
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
-pub(super) struct Arguments {
+pub(super) struct ProbeArguments {
     /// Join token for the first start; - reads it from standard input, @FILE from a file
     #[arg(long, value_name = "TOKEN", env = "WATCHKEEPER_JOIN", hide_env_values = true)]
     join: Option<String>,
 }
 
-pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(arguments: ProbeArguments, config: Config) -> anyhow::Result<ExitCode> {
     first_start::make_data_dir(&config.data_dir)?;
     let lock = first_start::lock(&config.data_dir)?;
     let identity = identity(arguments.join, &config).await?;
-    let mut signals = Signals::new()?;
+    let mut signals = StopSignals::new()?;
     let supervisor = Supervisor::default();
     let _watchdog = Watchdog::start(supervisor.clone(), LOOK_EVERY, end_at_once)?;
     let (code, url) = (identity.code.clone(), identity.servers.url.clone());
-    let place = Place::named(code.as_str(), &config, &Clock::System)?;
+    let place = LocalLocation::named(code.as_str(), &config, &Clock::System)?;
     let parts = AgentParts {
         config: &config,
         clock: Clock::System,
@@ -80,8 +80,8 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
 }
 
 /// The identity of this machine as a location, which it may acquire now with a join token.
-async fn identity(join: Option<String>, config: &Config) -> anyhow::Result<Identity> {
-    match (Identity::load(&config.data_dir)?, join) {
+async fn identity(join: Option<String>, config: &Config) -> anyhow::Result<LocationIdentity> {
+    match (LocationIdentity::load(&config.data_dir)?, join) {
         (Some(identity), None) => Ok(identity),
         (Some(identity), Some(_)) => {
             tracing::info!(location = %identity.code, "this machine is a location already; the join token is not used");
@@ -92,12 +92,12 @@ async fn identity(join: Option<String>, config: &Config) -> anyhow::Result<Ident
                 "{} holds no location yet; start once with --join TOKEN, which watchkeeper location create prints",
                 config.data_dir.display()
             );
-            Err(BadConfig(problem).into())
+            Err(ConfigError(problem).into())
         }
         (None, Some(join)) => {
             let token =
-                JoinToken::parse(&secret::read(&join)?).map_err(|error| BadConfig(error.to_string()))?;
-            let identity = Identity::enrol(&config.data_dir, &token, &config.limits.bus).await?;
+                JoinToken::parse(&secret::read(&join)?).map_err(|error| ConfigError(error.to_string()))?;
+            let identity = LocationIdentity::enrol(&config.data_dir, &token, &config.limits.bus).await?;
             say(&format!("This machine is location {} ({}) from now on.", identity.code, identity.name));
             Ok(identity)
         }

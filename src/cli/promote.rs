@@ -14,10 +14,10 @@ use tokio::time::Instant;
 
 use crate::app::database_files::{self, ForeignDatabase};
 use crate::app::embedded;
-use crate::cli::promote::report::{Moved, Rehearsal};
+use crate::cli::promote::report::{DryRunReport, PromotionReport};
 use crate::config::Config;
-use crate::config::sources::BadConfig;
-use crate::store::promotion::{Embedded, Promotion, Target, TargetState, Unit};
+use crate::config::sources::ConfigError;
+use crate::store::promotion::{EmbeddedInstallation, Promotion, PromotionTarget, PromotionUnit, TargetState};
 
 /// Passes over the rows, for the progress bar: rows are read, written, and read on both sides again.
 const READS: u32 = 5;
@@ -43,7 +43,7 @@ Exit codes: 0 all is moved (with --dry-run: nothing stands in the way), 1 someth
 /// Move an embedded installation to PostgreSQL
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
-pub(super) struct Arguments {
+pub(super) struct PromoteArguments {
     /// PostgreSQL database to move to, such as postgres://me@db.example/watchkeeper
     #[arg(long = "to", value_name = "URL", value_parser = postgres_url)]
     to: String,
@@ -67,35 +67,35 @@ fn postgres_url(text: &str) -> Result<String, &'static str> {
 ///
 /// # Errors
 /// In one line: an obstacle or a failure.
-pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(arguments: PromoteArguments, config: Config) -> anyhow::Result<ExitCode> {
     let files = database_files::files(&config).map_err(|ForeignDatabase { key }| {
-        BadConfig(format!(
+        ConfigError(format!(
             "{key} is set to a PostgreSQL already; promote moves an embedded installation, so leave it unset here"
         ))
     })?;
     let _lock = embedded::take(&config)?;
-    let mut source = Embedded::open(&files.main, &files.history, &config.database).await?;
+    let mut source = EmbeddedInstallation::open(&files.main, &files.history, &config.database).await?;
     let obstacles = embedded::obstacles(&config, &source.key_check().await?)?;
     let promotion = Promotion::plan(source).await?;
-    let run = Run { arguments, config, promotion };
+    let run = PromotionRun { arguments, config, promotion };
     if run.arguments.is_dry_run { run.rehearse(obstacles).await } else { run.promote(&obstacles).await }
 }
 
-struct Run {
-    arguments: Arguments,
+struct PromotionRun {
+    arguments: PromoteArguments,
     config: Config,
     promotion: Promotion,
 }
 
-impl Run {
+impl PromotionRun {
     fn rows(&self) -> u64 {
         self.promotion.counted().iter().map(|counted| counted.rows).sum()
     }
 
-    async fn connect(&self) -> anyhow::Result<Target> {
+    async fn connect(&self) -> anyhow::Result<PromotionTarget> {
         let main = &self.arguments.to;
         let history = self.arguments.history_to.as_ref().unwrap_or(main);
-        Ok(Target::connect(main, history).await?)
+        Ok(PromotionTarget::connect(main, history).await?)
     }
 
     async fn rehearse(mut self, mut obstacles: Vec<String>) -> anyhow::Result<ExitCode> {
@@ -113,7 +113,7 @@ impl Run {
         obstacles.extend(self.promotion.check(&mut |unit, rows| step(&bar, "checking", unit, rows)).await?);
         let read = started.elapsed();
         bar.finish_and_clear();
-        let rehearsal = Rehearsal {
+        let rehearsal = DryRunReport {
             counted: self.promotion.counted(),
             state,
             estimate: estimate(read),
@@ -141,11 +141,11 @@ impl Run {
         moving.finish_and_clear();
         let moved = started.elapsed();
         let verifying = bar(self.rows(), self.arguments.as_json);
-        let watcher = &mut |unit: &Unit, rows| step(&verifying, "verifying", unit, rows);
+        let watcher = &mut |unit: &PromotionUnit, rows| step(&verifying, "verifying", unit, rows);
         let verified = self.promotion.verify(&mut target, watcher).await?;
         verifying.finish_and_clear();
         self.promotion.finish(&mut target).await?;
-        let report = Moved {
+        let report = PromotionReport {
             verified: &verified,
             moving: moved,
             verifying: started.elapsed().saturating_sub(moved),
@@ -164,7 +164,7 @@ fn estimate(read: Duration) -> Duration {
     Duration::from_secs(read.saturating_mul(READS).as_secs() + 1)
 }
 
-fn step(bar: &ProgressBar, doing: &str, unit: &Unit, rows: u64) {
+fn step(bar: &ProgressBar, doing: &str, unit: &PromotionUnit, rows: u64) {
     bar.set_message(format!("{doing} {}", unit.name()));
     bar.inc(rows);
 }

@@ -11,12 +11,12 @@ use crate::supervise::EXIT_CODE;
 pub(super) const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// SIGTERM and SIGINT.
-pub(super) struct Signals {
+pub(super) struct StopSignals {
     terminate: Signal,
     interrupt: Signal,
 }
 
-impl Signals {
+impl StopSignals {
     pub(super) fn new() -> std::io::Result<Self> {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }

@@ -10,7 +10,7 @@ use clap::Args;
 
 use crate::app::App;
 use crate::app::first_start::FirstStart;
-use crate::cli::running::{LOOK_EVERY, Signals, complain, end_at_once, say};
+use crate::cli::running::{LOOK_EVERY, StopSignals, complain, end_at_once, say};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::supervise::watchdog::Watchdog;
@@ -24,7 +24,7 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 /// Run everything on embedded defaults. The first start makes an organisation and a token with every permission of the
 /// API, prints the token once and keeps it in the data folder.
 #[derive(Args)]
-pub(super) struct Arguments {
+pub(super) struct ServeArguments {
     /// The clock is right, although it is more than a day away from the newest time that this installation has seen: let what
     /// is old enough be deleted at once, not after a day. Holds for this start only
     #[arg(long)]
@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     alone: bool,
 }
 
-impl Arguments {
+impl ServeArguments {
     /// The settings, with the command's own flags applied.
     pub(super) fn settings(&self, config: Config) -> Config {
         Config { trust_clock: self.trust_clock, alone: self.alone, ..config }
@@ -45,7 +45,7 @@ impl Arguments {
 
 pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let (public_api_url, rate_limit) = (config.public_api_url.clone(), config.rate_limit_per_minute);
-    let mut signals = Signals::new()?;
+    let mut signals = StopSignals::new()?;
     let supervisor = Supervisor::default();
     let _watchdog = Watchdog::start(supervisor.clone(), LOOK_EVERY, end_at_once)?;
     let app = tokio::select! {

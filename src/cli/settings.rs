@@ -18,12 +18,12 @@ use crate::cli::settings::tables::{
     WatchdogFlags,
 };
 use crate::config::Config;
-use crate::config::sources::{self, BadConfig, Given};
+use crate::config::sources::{self, ConfigError, SettingOverride};
 
 // Every setting that fits in a line. No doc comments on these structs: clap would show them instead of what a command does.
 #[derive(Args, Serialize)]
 #[command(next_help_heading = "Settings")]
-struct Flags {
+struct SettingFlags {
     /// TOML file with settings
     #[arg(
         id = "config-file",
@@ -132,7 +132,7 @@ const MORE_HELP: &str = "Every setting of the configuration is a flag as well: -
 /// Adds the settings to a command. The short help shows only the command's own flags.
 pub(super) fn augment(command: Command) -> Command {
     let defaults = defaults();
-    Flags::augment_args(command).after_help(MORE_HELP).mut_args(|arg| {
+    SettingFlags::augment_args(command).after_help(MORE_HELP).mut_args(|arg| {
         let is_setting = arg.get_help_heading() == Some("Settings");
         let is_hidden = is_setting && !SHOWN_IN_SHORT.contains(&arg.get_id().as_str());
         let arg = if is_setting { arg.hide_env_values(true).hide_short_help(is_hidden) } else { arg };
@@ -151,10 +151,13 @@ pub(super) fn defaults() -> BTreeMap<String, String> {
 ///
 /// # Errors
 /// [`BadConfig`] for the first invalid setting.
-pub(super) fn read(matches: &ArgMatches) -> Result<Config, BadConfig> {
-    let flags = Flags::from_arg_matches(matches).map_err(|error| BadConfig(error.to_string()))?;
-    let given =
-        texts(&flags).into_iter().map(|(key, text)| Given { source: source(matches, &key), key, text });
+pub(super) fn read(matches: &ArgMatches) -> Result<Config, ConfigError> {
+    let flags = SettingFlags::from_arg_matches(matches).map_err(|error| ConfigError(error.to_string()))?;
+    let given = texts(&flags).into_iter().map(|(key, text)| SettingOverride {
+        source: source(matches, &key),
+        key,
+        text,
+    });
     sources::read(flags.file.as_deref(), given.collect())
 }
 

@@ -23,10 +23,10 @@ use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
 
-use crate::cli::node_api::{self, Question, exchange, here};
+use crate::cli::node_api::{self, NodeRequest, exchange, here};
 use crate::cli::running::say;
-use crate::cli::simulate::answer::Simulation;
-use crate::cli::simulate::body::{Assignment, Period};
+use crate::cli::simulate::answer::SimulationReply;
+use crate::cli::simulate::body::{SettingAssignment, TimeRangeArguments};
 use crate::config::Config;
 use crate::id::Id;
 
@@ -63,7 +63,7 @@ Exit codes: 0 it is shown; 1 the server does not answer, or refuses; 2 wrong usa
 /// Show what other settings or policies would have made of a service's past
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
-pub(super) struct Arguments {
+pub(super) struct SimulateArguments {
     /// Id of the service, or its name if no other has it
     #[arg(long, value_name = "ID|NAME", allow_hyphen_values = true)]
     service: String,
@@ -75,10 +75,10 @@ pub(super) struct Arguments {
     to: Option<String>,
     /// A setting as it would be; several times for several
     #[arg(long = "set", value_name = "NAME=VALUE")]
-    settings: Vec<Assignment>,
+    settings: Vec<SettingAssignment>,
     /// A rule of the incident policy as it would be; several times for several
     #[arg(long = "policy", value_name = "NAME=VALUE")]
-    policy: Vec<Assignment>,
+    policy: Vec<SettingAssignment>,
     /// Where a node listens [default: the node of these settings]
     #[arg(long, value_name = "http://HOST:PORT", value_parser = node_api::address)]
     url: Option<Url>,
@@ -91,22 +91,22 @@ pub(super) struct Arguments {
     as_json: bool,
 }
 
-pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
-    let Arguments { service, from, to, settings, policy, url, token, as_json } = arguments;
+pub(super) async fn run(arguments: SimulateArguments, config: Config) -> anyhow::Result<ExitCode> {
+    let SimulateArguments { service, from, to, settings, policy, url, token, as_json } = arguments;
     let token = node_api::token(token.as_deref(), &config, MAKES_ONE)?;
     let node = match url {
         Some(url) => url,
         None => here(&config)?,
     };
-    let body = body::written(&Period { from, to }, &settings, &policy)?;
-    let server = Server { node, token };
+    let body = body::written(&TimeRangeArguments { from, to }, &settings, &policy)?;
+    let server = SimulationServer { node, token };
     let service = find::service(&server, &service).await?;
     let answer = server.simulate(service, &body).await?;
     if as_json {
         say(&answer.to_string());
         return Ok(ExitCode::SUCCESS);
     }
-    let simulation: Simulation = serde_json::from_value(answer)
+    let simulation: SimulationReply = serde_json::from_value(answer)
         .map_err(|error| anyhow!("the server answers what this version cannot read: {error}"))?;
     let is_terminal = stdout().is_terminal();
     let columns = if is_terminal { usize::from(Term::stdout().size().1) } else { COLUMNS };
@@ -120,7 +120,11 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
 }
 
 /// The simulated interval: that of the request, or else the service's. `None` if the token may not read services.
-async fn interval_seconds(server: &Server, service: Id, body: &Value) -> anyhow::Result<Option<f64>> {
+async fn interval_seconds(
+    server: &SimulationServer,
+    service: Id,
+    body: &Value,
+) -> anyhow::Result<Option<f64>> {
     if let Some(asked) = body["settings"]["interval_seconds"].as_f64() {
         return Ok(Some(asked));
     }
@@ -129,12 +133,12 @@ async fn interval_seconds(server: &Server, service: Id, body: &Value) -> anyhow:
 }
 
 /// The server that is called.
-struct Server {
+struct SimulationServer {
     node: Url,
     token: String,
 }
 
-impl Server {
+impl SimulationServer {
     /// Requests a simulation of this service.
     async fn simulate(&self, service: Id, body: &Value) -> anyhow::Result<Value> {
         let path = format!("/v1/services/{service}/simulate");
@@ -148,7 +152,7 @@ impl Server {
 
     /// Sends a request, and parses the response as JSON.
     async fn ask(&self, method: Method, path: String, body: Bytes) -> anyhow::Result<(StatusCode, Value)> {
-        let question = Question { method, path, body, max_bytes: MAX_BYTES };
+        let question = NodeRequest { method, path, body, max_bytes: MAX_BYTES };
         let at = node_api::authority(&self.node);
         let asked = timeout(ANSWERS_WITHIN, exchange(&self.node, &self.token, question)).await;
         let late = |_| anyhow!("{at}: nothing came within {} s", ANSWERS_WITHIN.as_secs());

@@ -19,9 +19,9 @@ use tokio::time::{MissedTickBehavior, interval};
 use url::Url;
 
 use crate::cli::node_api::{self, authority, here};
-use crate::cli::running::{Signals, say};
-use crate::cli::status::node::{Problem, Seen};
-use crate::cli::status::screen::Screen;
+use crate::cli::running::{StopSignals, say};
+use crate::cli::status::node::{NodeFailure, NodeReport};
+use crate::cli::status::screen::TerminalScreen;
 use crate::clock::Clock;
 use crate::config::Config;
 
@@ -53,7 +53,7 @@ usage.";
 /// Show how engine nodes are doing, live in a terminal
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
-pub(super) struct Arguments {
+pub(super) struct StatusArguments {
     /// Where a node listens; given several times for several nodes [default: the node of these settings]
     #[arg(long = "url", value_name = "http://HOST:PORT", value_parser = node_api::address)]
     nodes: Vec<Url>,
@@ -69,7 +69,7 @@ pub(super) struct Arguments {
     as_json: bool,
 }
 
-pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(arguments: StatusArguments, config: Config) -> anyhow::Result<ExitCode> {
     let token = node_api::token(arguments.token.as_deref(), &config, MAKES_ONE)?;
     let nodes = if arguments.nodes.is_empty() { vec![here(&config)?] } else { arguments.nodes };
     if !arguments.is_once && !arguments.as_json {
@@ -87,9 +87,9 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
 
 /// Redraws until it is stopped or the output is closed.
 async fn watch(nodes: &[Url], token: &str) -> anyhow::Result<ExitCode> {
-    let mut signals = Signals::new()?;
+    let mut signals = StopSignals::new()?;
     let colours = stdout().is_terminal();
-    let screen = Screen::open();
+    let screen = TerminalScreen::open();
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -109,10 +109,10 @@ async fn watch(nodes: &[Url], token: &str) -> anyhow::Result<ExitCode> {
 }
 
 /// Requests the status of all nodes concurrently. Fails for a refused token, which would be refused again.
-async fn look(nodes: &[Url], token: &str) -> anyhow::Result<Vec<Seen>> {
+async fn look(nodes: &[Url], token: &str) -> anyhow::Result<Vec<NodeReport>> {
     let seen = join_all(nodes.iter().map(|url| node::ask(url, token))).await;
-    for Seen { url, answer } in &seen {
-        if let Err(Problem::Refused(why)) = answer {
+    for NodeReport { url, answer } in &seen {
+        if let Err(NodeFailure::Refused(why)) = answer {
             bail!("{}: {why}", authority(url));
         }
     }
@@ -123,7 +123,7 @@ fn now() -> String {
     Clock::System.now().to_string().get(..19).unwrap_or_default().replace('T', " ")
 }
 
-fn to_json(seen: &Seen) -> Value {
+fn to_json(seen: &NodeReport) -> Value {
     match &seen.answer {
         Ok(answer) => json!({"url": seen.url.as_str(), "engine": answer.raw}),
         Err(problem) => json!({"url": seen.url.as_str(), "problem": problem.to_string()}),

@@ -5,18 +5,18 @@ use crate::cli::printable::printable;
 
 /// Alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum ColumnAlignment {
     Left,
     Right,
 }
 
 /// A text, optionally with a colour.
-pub(super) struct Cell {
+pub(super) struct TableCell {
     text: String,
     colour: Option<&'static str>,
 }
 
-impl Cell {
+impl TableCell {
     /// A cell with text, which is escaped because it may come from outside.
     pub(super) fn of(text: impl Into<String>) -> Self {
         Self { text: printable(&text.into()).into_owned(), colour: None }
@@ -36,30 +36,31 @@ impl Cell {
         self.text.chars().count()
     }
 
-    fn draw(&self, (side, width): (Side, usize), colours: bool) -> String {
+    fn draw(&self, (side, width): (ColumnAlignment, usize), colours: bool) -> String {
         let blank = " ".repeat(width.saturating_sub(self.width()));
         let text = match self.colour {
             Some(colour) => paint(&self.text, colour, colours),
             None => self.text.clone(),
         };
-        if side == Side::Left { text + &blank } else { blank + &text }
+        if side == ColumnAlignment::Left { text + &blank } else { blank + &text }
     }
 }
 
 /// Draws a table, with its header in bold. The last cell of a row that is shorter than the header may have any width.
 pub(super) fn draw<const N: usize>(
-    head: [(&str, Side); N],
-    rows: Vec<Vec<Cell>>,
+    head: [(&str, ColumnAlignment); N],
+    rows: Vec<Vec<TableCell>>,
     colours: bool,
 ) -> Vec<String> {
-    let titles = head.iter().map(|(title, _)| Cell::of(*title).painted("1", !title.is_empty())).collect();
-    let rows: Vec<Vec<Cell>> = [titles].into_iter().chain(rows).collect();
-    let columns: [(Side, usize); N] = std::array::from_fn(|column| {
+    let titles =
+        head.iter().map(|(title, _)| TableCell::of(*title).painted("1", !title.is_empty())).collect();
+    let rows: Vec<Vec<TableCell>> = [titles].into_iter().chain(rows).collect();
+    let columns: [(ColumnAlignment, usize); N] = std::array::from_fn(|column| {
         let bounded = rows.iter().filter(|row| row.len() == N || column + 1 < row.len());
         let widest = bounded.map(|row| row[column].width()).max();
         (head[column].1, widest.unwrap_or(0))
     });
-    let line = |row: &Vec<Cell>| {
+    let line = |row: &Vec<TableCell>| {
         let cells = row.iter().zip(columns).map(|(cell, column)| cell.draw(column, colours));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };

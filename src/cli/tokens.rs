@@ -13,7 +13,7 @@ use crate::cli::printable::printable;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::id::Id;
-use crate::model::access::{Permission, Permissions, Token, UnknownPermission};
+use crate::model::access::{ApiToken, Permission, PermissionSet, UnknownPermission};
 use crate::model::access_scope::AccessScope;
 use crate::model::token::TokenText;
 use crate::store::{access_scopes, organisations, tokens};
@@ -26,17 +26,17 @@ const SCOPE: NamedKind = NamedKind {
 };
 
 #[derive(Subcommand)]
-pub(super) enum Command {
+pub(super) enum TokenCommand {
     /// Make a token; its secret is shown once
-    Create(Create),
+    Create(CreateTokenArguments),
     /// List the tokens
-    List(List),
+    List(ListTokensArguments),
     /// Revoke a token
-    Revoke(Revoke),
+    Revoke(RevokeTokenArguments),
 }
 
 #[derive(Args)]
-pub(super) struct Create {
+pub(super) struct CreateTokenArguments {
     /// Organisation
     #[arg(long = "org", value_name = "ID|NAME", allow_hyphen_values = true)]
     organisation: String,
@@ -45,7 +45,7 @@ pub(super) struct Create {
     name: String,
     /// all, or permissions such as services.view,services.edit; engine.view and engine.backup, for operators, are not in all
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = permissions)]
-    permissions: Permissions,
+    permissions: PermissionSet,
     /// Access scope that the token is confined to, by id or name; see docs/access-scopes.md
     #[arg(long, value_name = "ID|NAME", allow_hyphen_values = true)]
     scope: Option<String>,
@@ -55,14 +55,14 @@ pub(super) struct Create {
 }
 
 #[derive(Args)]
-pub(super) struct List {
+pub(super) struct ListTokensArguments {
     /// Print JSON for machines
     #[arg(long = "json")]
     as_json: bool,
 }
 
 #[derive(Args)]
-pub(super) struct Revoke {
+pub(super) struct RevokeTokenArguments {
     /// Id of the token, or its name if no other has it
     #[arg(value_name = "ID|NAME", allow_hyphen_values = true)]
     token: String,
@@ -71,18 +71,18 @@ pub(super) struct Revoke {
     as_json: bool,
 }
 
-pub(super) async fn run(command: Command, config: Config) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(command: TokenCommand, config: Config) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Create(arguments) => create(arguments, config).await,
-        Command::List(arguments) => list(&arguments, config).await,
-        Command::Revoke(arguments) => revoke(&arguments, config).await,
+        TokenCommand::Create(arguments) => create(arguments, config).await,
+        TokenCommand::List(arguments) => list(&arguments, config).await,
+        TokenCommand::Revoke(arguments) => revoke(&arguments, config).await,
     }
 }
 
-fn permissions(text: &str) -> Result<Permissions, String> {
-    text.split(',').map(str::trim).try_fold(Permissions::default(), |known, name| {
+fn permissions(text: &str) -> Result<PermissionSet, String> {
+    text.split(',').map(str::trim).try_fold(PermissionSet::default(), |known, name| {
         if name == "all" {
-            return Ok(known.and(Permissions::all()));
+            return Ok(known.and(PermissionSet::all()));
         }
         let unknown = |error: UnknownPermission| format!("{error}; allowed: all, {}", allowed());
         let permission: Permission = name.parse().map_err(unknown)?;
@@ -94,7 +94,7 @@ fn allowed() -> String {
     Permission::every().map(Permission::as_str).collect::<Vec<_>>().join(", ")
 }
 
-async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
+async fn create(arguments: CreateTokenArguments, config: Config) -> anyhow::Result<ExitCode> {
     let foundation = Foundation::find(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     let all = organisations::list(&transaction).await?;
@@ -107,7 +107,7 @@ async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
         .map(|named| find_named(&scopes, named, SCOPE, |scope| (&scope.id, &scope.name)))
         .transpose()?;
     let text = TokenText::random(&foundation.config.compat.token_prefix);
-    let token = Token {
+    let token = ApiToken {
         key: 0,
         id: Id::random(),
         organisation: organisation.key,
@@ -129,7 +129,7 @@ async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
+async fn list(arguments: &ListTokensArguments, config: Config) -> anyhow::Result<ExitCode> {
     let foundation = Foundation::find(config, Clock::System).await?;
     let main = foundation.databases.main.reader();
     let all = tokens::list(main, None).await?;
@@ -138,7 +138,7 @@ async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
         let known = access_scopes::all(main, organisation.key).await?;
         scopes.extend(known.into_iter().map(|scope| (scope.key, scope)));
     }
-    let scope_of = |token: &Token| token.access_scope.and_then(|scope| scopes.get(&scope));
+    let scope_of = |token: &ApiToken| token.access_scope.and_then(|scope| scopes.get(&scope));
     if arguments.as_json {
         let shown = all.iter().map(|token| to_json(token, scope_of(token)));
         println!("{}", Value::from(shown.collect::<Vec<_>>()));
@@ -159,7 +159,7 @@ async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn revoke(arguments: &Revoke, config: Config) -> anyhow::Result<ExitCode> {
+async fn revoke(arguments: &RevokeTokenArguments, config: Config) -> anyhow::Result<ExitCode> {
     let foundation = Foundation::find(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     let all = tokens::list(&transaction, None).await?;
@@ -174,7 +174,7 @@ async fn revoke(arguments: &Revoke, config: Config) -> anyhow::Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-fn to_json(token: &Token, scope: Option<&AccessScope>) -> Value {
+fn to_json(token: &ApiToken, scope: Option<&AccessScope>) -> Value {
     json!({
         "id": token.id.as_str(),
         "name": token.name,

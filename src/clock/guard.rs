@@ -8,14 +8,16 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::clock::judgement::{ClockMark, Doubt, DoubtCause, Judgement, JudgementChange, Reading};
+use crate::clock::judgement::{
+    ClockDoubt, ClockJudgement, ClockMark, ClockReading, DoubtCause, JudgementChange,
+};
 use crate::clock::{Clock, Timestamp};
 
 /// The guard. One per process; shared by reference.
 #[derive(Debug)]
 pub struct ClockGuard {
     clock: Clock,
-    judgement: Mutex<Judgement>,
+    judgement: Mutex<ClockJudgement>,
 }
 
 /// A wall time, and how far it is trusted.
@@ -49,21 +51,21 @@ impl JudgedTime {
 
 /// The state of the wall clock as it is shown to operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClockState {
+pub struct ClockStatus {
     /// The wall clock.
     pub now: Timestamp,
     /// The time that a trusted clock would show, as far as that is known.
     pub expected: Timestamp,
     /// The doubt; `None` while the clock is trusted.
-    pub doubt: Option<Doubt>,
+    pub doubt: Option<ClockDoubt>,
 }
 
-impl ClockState {
+impl ClockStatus {
     /// One sentence for an operator: the doubt, the work that waits, and the remedy. `None` while the clock is
     /// trusted.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        let Doubt { cause, ahead_ms, trusted_in } = self.doubt?;
+        let ClockDoubt { cause, ahead_ms, trusted_in } = self.doubt?;
         let distance = distance(ahead_ms);
         let finding = match cause {
             DoubtCause::Jump => format!("the clock was set and is {distance} the time that has passed"),
@@ -85,7 +87,7 @@ impl ClockGuard {
     /// installation is new, or the operator has declared the clock right.
     #[must_use]
     pub fn new(clock: Clock, mark: Option<&ClockMark>) -> Self {
-        let judgement = Judgement::start(read(&clock), mark);
+        let judgement = ClockJudgement::start(read(&clock), mark);
         let guard = Self { clock, judgement: Mutex::new(judgement) };
         if let Some(warning) = guard.state().warning() {
             tracing::warn!("{warning}");
@@ -102,7 +104,7 @@ impl ClockGuard {
     /// The present wall time and whether it is trusted.
     #[must_use]
     pub fn judged_now(&self) -> JudgedTime {
-        let (judgement, now) = self.look();
+        let (judgement, now) = self.judge_now();
         let expected = judgement.expected(now);
         let cause = judgement.doubt(now).map(|doubt| doubt.cause);
         let best = match cause {
@@ -123,38 +125,38 @@ impl ClockGuard {
 
     /// The state of the clock.
     #[must_use]
-    pub fn state(&self) -> ClockState {
-        let (judgement, now) = self.look();
-        ClockState { now: now.wall, expected: judgement.expected(now), doubt: judgement.doubt(now) }
+    pub fn state(&self) -> ClockStatus {
+        let (judgement, now) = self.judge_now();
+        ClockStatus { now: now.wall, expected: judgement.expected(now), doubt: judgement.doubt(now) }
     }
 
     /// Returns the mark that the database is to keep.
     #[must_use]
     pub fn mark(&self) -> ClockMark {
-        let (judgement, now) = self.look();
+        let (judgement, now) = self.judge_now();
         judgement.mark(now)
     }
 
     /// Judges the clock now.
-    fn look(&self) -> (Judgement, Reading) {
+    fn judge_now(&self) -> (ClockJudgement, ClockReading) {
         let mut judgement = self.judgement.lock().unwrap_or_else(PoisonError::into_inner);
         let now = read(&self.clock);
-        let change = judgement.look(now);
+        let change = judgement.take_reading(now);
         let judged = judgement.clone();
         drop(judgement);
         if let Some(change) = change {
-            tell(change, &judged, now);
+            log_change(change, &judged, now);
         }
         (judged, now)
     }
 }
 
-fn read(clock: &Clock) -> Reading {
-    Reading { wall: clock.now(), steady: clock.steady() }
+fn read(clock: &Clock) -> ClockReading {
+    ClockReading { wall: clock.now(), steady: clock.steady() }
 }
 
-fn tell(change: JudgementChange, judgement: &Judgement, now: Reading) {
-    let state = ClockState { now: now.wall, expected: judgement.expected(now), doubt: judgement.doubt(now) };
+fn log_change(change: JudgementChange, judgement: &ClockJudgement, now: ClockReading) {
+    let state = ClockStatus { now: now.wall, expected: judgement.expected(now), doubt: judgement.doubt(now) };
     match change {
         JudgementChange::Doubted => tracing::warn!("{}", state.warning().unwrap_or_default()),
         JudgementChange::Returned => {

@@ -20,14 +20,14 @@ pub const STEADY_FOR: Duration = Duration::from_secs(86_400);
 
 /// Both clocks at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct ClockReading {
     /// The wall clock.
     pub wall: Timestamp,
     /// Steady time since some fixed moment, independent of the wall clock.
     pub steady: Duration,
 }
 
-impl Reading {
+impl ClockReading {
     /// The wall time at `steady`, if the wall clock continues from this reading undisturbed.
     fn wall_at(self, steady: Duration) -> Timestamp {
         let passed = steady.saturating_sub(self.steady);
@@ -60,7 +60,7 @@ impl DoubtCause {
 
 /// A doubt at the time of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Doubt {
+pub struct ClockDoubt {
     /// Its reason.
     pub cause: DoubtCause,
     /// Milliseconds by which the wall clock is ahead of the reference; negative when it is behind.
@@ -100,37 +100,37 @@ pub struct DoubtedMark {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Doubted {
+struct OngoingDoubt {
     cause: DoubtCause,
     /// The first reading of the present steady stretch.
-    since: Reading,
+    since: ClockReading,
     /// The steady time of earlier runs of the process.
     before: Duration,
 }
 
-impl Doubted {
-    const fn begin(cause: DoubtCause, since: Reading) -> Self {
+impl OngoingDoubt {
+    const fn begin(cause: DoubtCause, since: ClockReading) -> Self {
         Self { cause, since, before: Duration::ZERO }
     }
 
-    fn steady(&self, now: Reading) -> Duration {
+    fn steady(&self, now: ClockReading) -> Duration {
         self.before + now.steady.saturating_sub(self.since.steady)
     }
 }
 
 /// The judgement over one wall clock.
 #[derive(Clone, Debug)]
-pub struct Judgement {
-    reference: Reading,
-    doubted: Option<Doubted>,
+pub struct ClockJudgement {
+    reference: ClockReading,
+    doubted: Option<OngoingDoubt>,
 }
 
-impl Judgement {
+impl ClockJudgement {
     /// Judges the clock of a start by the mark in the database; without one it is believed.
     #[must_use]
-    pub fn start(now: Reading, mark: Option<&ClockMark>) -> Self {
+    pub fn start(now: ClockReading, mark: Option<&ClockMark>) -> Self {
         let newest = mark.map_or(now.wall, |mark| mark.newest);
-        let reference = Reading { wall: newest, ..now };
+        let reference = ClockReading { wall: newest, ..now };
         if reference.ahead_ms(now).abs() <= START_MS {
             return Self { reference: now, doubted: None };
         }
@@ -138,16 +138,19 @@ impl Judgement {
         let earlier = mark.and_then(|mark| mark.doubted);
         let earlier = earlier.filter(|earlier| now.wall.ms_since(earlier.at).abs() <= START_MS);
         let before = earlier.map_or(Duration::ZERO, |earlier| earlier.steady);
-        Self { reference, doubted: Some(Doubted { before, ..Doubted::begin(DoubtCause::Start, now) }) }
+        Self {
+            reference,
+            doubted: Some(OngoingDoubt { before, ..OngoingDoubt::begin(DoubtCause::Start, now) }),
+        }
     }
 
     /// Takes in a reading, and returns the change that it causes.
-    pub fn look(&mut self, now: Reading) -> Option<JudgementChange> {
+    pub fn take_reading(&mut self, now: ClockReading) -> Option<JudgementChange> {
         let ahead_ms = self.reference.ahead_ms(now).abs();
         let Some(doubted) = &mut self.doubted else {
             if ahead_ms > JUMP_MS {
-                self.reference = Reading { wall: self.expected(now), ..now };
-                self.doubted = Some(Doubted::begin(DoubtCause::Jump, now));
+                self.reference = ClockReading { wall: self.expected(now), ..now };
+                self.doubted = Some(OngoingDoubt::begin(DoubtCause::Jump, now));
                 return Some(JudgementChange::Doubted);
             }
             // Both clocks drift apart slowly; jumps that add up within a day are not drift.
@@ -160,14 +163,14 @@ impl Judgement {
             return Some(self.trust(now, JudgementChange::Returned));
         }
         if doubted.since.ahead_ms(now).abs() > JUMP_MS {
-            *doubted = Doubted::begin(doubted.cause, now);
+            *doubted = OngoingDoubt::begin(doubted.cause, now);
         } else if doubted.steady(now) >= STEADY_FOR {
             return Some(self.trust(now, JudgementChange::Steady));
         }
         None
     }
 
-    const fn trust(&mut self, now: Reading, change: JudgementChange) -> JudgementChange {
+    const fn trust(&mut self, now: ClockReading, change: JudgementChange) -> JudgementChange {
         self.reference = now;
         self.doubted = None;
         change
@@ -175,21 +178,21 @@ impl Judgement {
 
     /// The doubt at `now`; `None` while the clock is trusted.
     #[must_use]
-    pub fn doubt(&self, now: Reading) -> Option<Doubt> {
+    pub fn doubt(&self, now: ClockReading) -> Option<ClockDoubt> {
         let doubted = self.doubted.as_ref()?;
         let trusted_in = STEADY_FOR.saturating_sub(doubted.steady(now));
-        Some(Doubt { cause: doubted.cause, ahead_ms: self.reference.ahead_ms(now), trusted_in })
+        Some(ClockDoubt { cause: doubted.cause, ahead_ms: self.reference.ahead_ms(now), trusted_in })
     }
 
     /// The time that a trusted clock would show at `now`. After a stop it is too early by the duration of the stop.
     #[must_use]
-    pub fn expected(&self, now: Reading) -> Timestamp {
+    pub fn expected(&self, now: ClockReading) -> Timestamp {
         self.reference.wall_at(now.steady)
     }
 
     /// Returns the mark that the database is to keep.
     #[must_use]
-    pub fn mark(&self, now: Reading) -> ClockMark {
+    pub fn mark(&self, now: ClockReading) -> ClockMark {
         match &self.doubted {
             None => ClockMark { newest: now.wall, doubted: None },
             Some(doubted) => ClockMark {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::announcer::ownership::Ownership;
 use crate::cluster::database_contact::DatabaseContact;
-use crate::telemetry::{Collect, Exposition};
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// The metrics of this node.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl ClusterCounters {
     }
 }
 
-impl Collect for ClusterCounters {
+impl MetricCollector for ClusterCounters {
     fn collect(&self, out: &mut Exposition) {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let living = self.ownership.owned().map_or(0, |owned| owned.living.len());

@@ -18,11 +18,11 @@ const EVERY: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub struct DatabaseContact {
     databases: Databases,
-    shared: Arc<Shared>,
+    shared: Arc<DatabaseContactState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct DatabaseContactState {
     answered_at: Mutex<Instant>,
     is_lost: AtomicBool,
 }
@@ -31,7 +31,8 @@ impl DatabaseContact {
     /// Creates the state as if both had just answered: a process starts with working databases.
     #[must_use]
     pub fn new(databases: Databases) -> Self {
-        let shared = Shared { answered_at: Mutex::new(Instant::now()), is_lost: AtomicBool::new(false) };
+        let shared =
+            DatabaseContactState { answered_at: Mutex::new(Instant::now()), is_lost: AtomicBool::new(false) };
         Self { databases, shared: Arc::new(shared) }
     }
 

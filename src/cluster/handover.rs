@@ -7,17 +7,17 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use tokio::time::timeout;
 
-use crate::announcer::Announcer;
-use crate::announcer::ownership::Member;
-use crate::feed::News;
-use crate::model::ledger::Fence;
-use crate::model::partition::{Partition, Partitions};
+use crate::announcer::ServiceRouter;
+use crate::announcer::ownership::NodeIdentity;
+use crate::feed::ChangeSignal;
+use crate::model::ledger::FencingToken;
+use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::ServiceAddress;
-use crate::record::recorder::{Drain, Recorder};
+use crate::record::recorder::{DrainRequest, Recorder};
 use crate::record::restore::{self, absences};
 use crate::store::StoreError;
-use crate::store::history::holds::{self, Hold};
-use crate::supervise::Handle;
+use crate::store::history::holds::{self, PartitionHold};
+use crate::supervise::ActorHandle;
 
 /// Time limit for storing results at a handover.
 const STORED_WITHIN: Duration = Duration::from_secs(2);
@@ -26,21 +26,21 @@ const FIGURES_WITHIN: Duration = Duration::from_secs(2);
 
 /// Starts and ends the watch of services, by partitions.
 #[derive(Clone, Debug)]
-pub struct Handover {
+pub struct PartitionHandover {
     /// The router, with the services, the engine, and the partitions of this node.
-    pub announcer: Announcer,
+    pub announcer: ServiceRouter,
     /// The recorder, which stores results.
-    pub recorder: Handle<Recorder>,
+    pub recorder: ActorHandle<Recorder>,
     /// Notified of partitions whose changes may not have been read to the end.
-    pub news: Arc<News>,
+    pub news: Arc<ChangeSignal>,
     /// This node.
-    pub member: Member,
+    pub member: NodeIdentity,
 }
 
-impl Handover {
+impl PartitionHandover {
     /// Returns true once every result of this node is stored; may take a while.
     pub async fn is_stored(&self) -> bool {
-        timeout(STORED_WITHIN, self.recorder.send(Drain)).await.is_ok_and(|drained| drained.is_ok())
+        timeout(STORED_WITHIN, self.recorder.send(DrainRequest)).await.is_ok_and(|drained| drained.is_ok())
     }
 
     /// Starts partitions: stores the new holder in the database, then watches every service from where it stopped. After an error
@@ -48,9 +48,9 @@ impl Handover {
     ///
     /// # Errors
     /// When a database cannot be reached, or has a later holder.
-    pub async fn begin(&self, partitions: Partitions, fence: Fence) -> Result<(), StoreError> {
-        let Announcer { databases, engine, ownership, .. } = &self.announcer;
-        let hold = Hold { holder: Some(self.member.folder), fence, taken_at: engine.now() };
+    pub async fn begin(&self, partitions: PartitionSet, fence: FencingToken) -> Result<(), StoreError> {
+        let ServiceRouter { databases, engine, ownership, .. } = &self.announcer;
+        let hold = PartitionHold { holder: Some(self.member.folder), fence, taken_at: engine.now() };
         // Without the right to end them, wait for the lock, no longer than any statement does.
         if let Err(error) = holds::end_stalled_copies(databases.history.reader()).await {
             tracing::warn!(%error, "writes that stand still cannot be ended");
@@ -69,19 +69,19 @@ impl Handover {
     ///
     /// # Errors
     /// When a database cannot be reached; then nothing has started.
-    pub async fn go_on(&self, watched: Partitions) -> Result<Partitions, StoreError> {
-        let Announcer { databases, ownership, .. } = &self.announcer;
-        if watched == Partitions::ALL || !self.is_stored().await {
-            return Ok(Partitions::NONE);
+    pub async fn begin_held(&self, watched: PartitionSet) -> Result<PartitionSet, StoreError> {
+        let ServiceRouter { databases, ownership, .. } = &self.announcer;
+        if watched == PartitionSet::ALL || !self.is_stored().await {
+            return Ok(PartitionSet::NONE);
         }
         let transaction = databases.history.begin().await?;
-        let mut holds = holds::of(&transaction, Partitions::ALL.without(watched)).await?;
+        let mut holds = holds::of(&transaction, PartitionSet::ALL.without(watched)).await?;
         transaction.commit().await?;
         holds.retain(|_, hold| hold.holder == Some(self.member.folder));
         for (partition, hold) in &holds {
             ownership.hold([*partition].into_iter().collect(), hold.fence);
         }
-        let partitions: Partitions = holds.keys().copied().collect();
+        let partitions: PartitionSet = holds.keys().copied().collect();
         if partitions.is_empty() {
             return Ok(partitions);
         }
@@ -102,17 +102,17 @@ impl Handover {
     ///
     /// # Errors
     /// When the history database fails.
-    pub async fn newest_fence(&self) -> Result<Option<Fence>, StoreError> {
+    pub async fn newest_fence(&self) -> Result<Option<FencingToken>, StoreError> {
         Ok(holds::newest(self.announcer.databases.history.reader()).await?)
     }
 
     /// Passes to the engine the times without a listener for pings of services that this node watches from now on.
     async fn note_absences(
         &self,
-        partitions: Partitions,
-        before: &BTreeMap<Partition, Hold>,
+        partitions: PartitionSet,
+        before: &BTreeMap<Partition, PartitionHold>,
     ) -> Result<(), StoreError> {
-        let Announcer { databases, engine, .. } = &self.announcer;
+        let ServiceRouter { databases, engine, .. } = &self.announcer;
         let found = absences::of_partitions(databases, partitions, before, engine.now()).await?;
         let listening = engine.listening();
         for (partition, absences) in &found {
@@ -123,24 +123,24 @@ impl Handover {
 
     /// Watches every service of these held partitions. They are ready when their figures are loaded, which is waited for only
     /// a short time.
-    async fn watch(&self, partitions: Partitions) -> Result<(), StoreError> {
-        let Announcer { databases, engine, ownership, changes, .. } = &self.announcer;
+    async fn watch(&self, partitions: PartitionSet) -> Result<(), StoreError> {
+        let ServiceRouter { databases, engine, ownership, changes, .. } = &self.announcer;
         // An engine that has stopped watches nothing anyway.
         let _ = engine.permit(partitions).await;
         // Boxed: the future is large.
-        let restored = restore::taken(&self.announcer, partitions).boxed_local().await?;
+        let restored = restore::restore_partitions(&self.announcer, partitions).boxed_local().await?;
         for service in &restored {
             engine.past_changed(ServiceAddress { id: service.id, key: service.key });
         }
         let _ = engine.flush().await;
         if self.is_stored().await {
-            let figures = restore::figures::undone(databases, engine).boxed_local();
+            let figures = restore::figures::recompute_undone(databases, engine).boxed_local();
             if !matches!(timeout(FIGURES_WITHIN, figures).await, Ok(Ok(()))) {
                 tracing::info!("figures of the past come later");
             }
         }
         ownership.note_ready(partitions);
-        self.news.ring();
+        self.news.notify_changes();
         changes.mark_all();
         tracing::info!(
             partitions = partitions.len(),
@@ -151,8 +151,8 @@ impl Handover {
     }
 
     /// Ends partitions in order: stops the checks, then stores their results, so that the next owner finds them.
-    pub async fn end(&self, partitions: Partitions) {
-        let Announcer { engine, ownership, changes, .. } = &self.announcer;
+    pub async fn end(&self, partitions: PartitionSet) {
+        let ServiceRouter { engine, ownership, changes, .. } = &self.announcer;
         ownership.stop_watching(partitions);
         if engine.release(partitions).await.is_err() {
             tracing::warn!("the engine had stopped before");
@@ -164,8 +164,8 @@ impl Handover {
     }
 
     /// Ends partitions at once, because another node has taken them.
-    pub async fn lose(&self, partitions: Partitions) {
-        let Announcer { engine, ownership, changes, .. } = &self.announcer;
+    pub async fn lose(&self, partitions: PartitionSet) {
+        let ServiceRouter { engine, ownership, changes, .. } = &self.announcer;
         ownership.let_go(partitions);
         if engine.release(partitions).await.is_err() {
             tracing::warn!("the engine had stopped before");

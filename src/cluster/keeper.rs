@@ -9,18 +9,18 @@ use futures_util::StreamExt as _;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::announcer::ownership::Member;
-use crate::bus::connection::Connection;
-use crate::bus::leases::{self, LIVES_FOR, Leases};
+use crate::announcer::ownership::NodeIdentity;
+use crate::bus::connection::BusConnection;
+use crate::bus::leases::{self, LIVES_FOR, LeaseSnapshot};
 use crate::bus::{result_stream, streams};
 use crate::cluster::counters::ClusterCounters;
 use crate::cluster::database_contact::DatabaseContact;
-use crate::cluster::handover::Handover;
+use crate::cluster::handover::PartitionHandover;
 use crate::config::limits::BusLimits;
 use crate::model::lease::{LeaseJudge, cut_off_nodes};
-use crate::model::ledger::{Fence, Ledger, Step};
+use crate::model::ledger::{FencingToken, PartitionLedger, RebalanceStep};
 use crate::model::node::NodeName;
-use crate::model::partition::Partitions;
+use crate::model::partition::PartitionSet;
 use crate::store::{HistoryError, StoreError};
 
 /// The poll interval of the ledger; changes are noticed at once.
@@ -44,11 +44,11 @@ const ATTEMPTS: u32 = 20;
 
 /// The dependencies of a keeper.
 #[derive(Debug)]
-pub struct KeeperParts {
+pub struct PartitionKeeperParts {
     /// The bus.
-    pub connection: Connection,
+    pub connection: BusConnection,
     /// Starts and ends the watch of services.
-    pub handover: Handover,
+    pub handover: PartitionHandover,
     /// Contact of this node with the databases.
     pub contact: DatabaseContact,
     /// The sizes of streams.
@@ -63,15 +63,15 @@ pub struct KeeperParts {
 
 /// Keeps the share of this node.
 #[derive(Debug)]
-pub struct Keeper {
-    connection: Connection,
-    handover: Handover,
+pub struct PartitionKeeper {
+    connection: BusConnection,
+    handover: PartitionHandover,
     contact: DatabaseContact,
     limits: BusLimits,
     counters: Arc<ClusterCounters>,
     is_leaving: watch::Receiver<bool>,
     pulse: watch::Sender<Instant>,
-    held: Partitions,
+    held: PartitionSet,
     /// The time since which this node has seen every change, and the time of the last poll.
     seeing_since: Instant,
     looked_at: Instant,
@@ -89,11 +89,12 @@ pub struct Keeper {
     cut_off_since: BTreeMap<NodeName, Instant>,
 }
 
-impl Keeper {
+impl PartitionKeeper {
     /// Creates a keeper without partitions.
     #[must_use]
-    pub fn new(parts: KeeperParts) -> Self {
-        let KeeperParts { connection, handover, contact, limits, counters, is_leaving, pulse } = parts;
+    pub fn new(parts: PartitionKeeperParts) -> Self {
+        let PartitionKeeperParts { connection, handover, contact, limits, counters, is_leaving, pulse } =
+            parts;
         let now = Instant::now();
         Self {
             connection,
@@ -103,7 +104,7 @@ impl Keeper {
             counters,
             is_leaving,
             pulse,
-            held: Partitions::NONE,
+            held: PartitionSet::NONE,
             seeing_since: now,
             looked_at: now,
             judge: LeaseJudge::new(LIVES_FOR, RENEWS_WITHIN),
@@ -119,7 +120,7 @@ impl Keeper {
     /// Keeps the share until this node has to end; then releases everything.
     pub async fn run(mut self) {
         // An earlier process or run of this task may have watched some.
-        self.handover.lose(Partitions::ALL).await;
+        self.handover.lose(PartitionSet::ALL).await;
         loop {
             let Ok(changes) = leases::changes(&self.connection).await else { return };
             let mut changes = changes.ready_chunks(64);
@@ -128,7 +129,7 @@ impl Keeper {
                 if *self.is_leaving.borrow() {
                     return self.leave().await;
                 }
-                let is_settled = self.look().await;
+                let is_settled = self.check_leases().await;
                 if is_settled {
                     tokio::select! {
                         changed = timeout(EVERY, changes.next()) => if matches!(changed, Ok(None)) { break },
@@ -140,7 +141,7 @@ impl Keeper {
     }
 
     /// Polls the leases, and takes the next step; returns false if there is more to do at once.
-    async fn look(&mut self) -> bool {
+    async fn check_leases(&mut self) -> bool {
         if self.looked_at.elapsed() > BLIND_AFTER {
             self.note_blindness();
         }
@@ -163,7 +164,7 @@ impl Keeper {
                     );
                 }
                 self.note_blindness();
-                self.go_on().await;
+                self.resume_without_bus().await;
                 // The server may have lost its streams.
                 if self.connection.state().is_connected()
                     && let Err(error) = streams::prepare(self.connection.jetstream(), &self.limits).await
@@ -182,7 +183,7 @@ impl Keeper {
             return Err("the bus is not connected".into());
         }
         let leases = self.read().await?;
-        let Member { name: me, folder } = self.handover.member.clone();
+        let NodeIdentity { name: me, folder } = self.handover.member.clone();
         if leases::folder_of(&self.connection, &me).await?.is_some_and(|other| other != folder) {
             // Another process has this node's name and its lease.
             self.note_lost(self.held).await;
@@ -200,13 +201,13 @@ impl Keeper {
             return Ok(true);
         }
         if leases.ledger.leaving.contains(&me) {
-            let back = pruned(leases.ledger.taken(&me, Partitions::NONE), &leases);
+            let back = pruned(leases.ledger.taken(&me, PartitionSet::NONE), &leases);
             return leases::change(&self.connection, &leases, &back).await.map(|_| false);
         }
         let living = self.living(&leases);
-        let cut_off = self.lasting(cut_off_nodes(&leases.keys, &leases.living, CUT_OFF_AFTER));
+        let cut_off = self.nodes_cut_off_too_long(cut_off_nodes(&leases.keys, &leases.living, CUT_OFF_AFTER));
         self.handover.announcer.ownership.note_cut_off(&cut_off);
-        let Step { release, take } = leases.ledger.without_nodes(&cut_off).step(&me, &living);
+        let RebalanceStep { release, take } = leases.ledger.without_nodes(&cut_off).step(&me, &living);
         if !release.is_empty() {
             if cut_off.contains(&me) {
                 tracing::error!(
@@ -216,7 +217,7 @@ impl Keeper {
             return self.release(&leases, release).await;
         }
         // Partitions in the ledger that this node does not hold are from before its restart.
-        let take = take.and(mine.without(self.held));
+        let take = take.union(mine.without(self.held));
         if take.is_empty() {
             return Ok(true);
         }
@@ -230,7 +231,7 @@ impl Keeper {
     }
 
     /// Returns those of these nodes that have seemed disconnected for long enough.
-    fn lasting(&mut self, nodes: BTreeSet<NodeName>) -> BTreeSet<NodeName> {
+    fn nodes_cut_off_too_long(&mut self, nodes: BTreeSet<NodeName>) -> BTreeSet<NodeName> {
         self.cut_off_since.retain(|node, _| nodes.contains(node));
         let mut since =
             |node: &NodeName| *self.cut_off_since.entry(node.clone()).or_insert_with(Instant::now);
@@ -243,7 +244,7 @@ impl Keeper {
     }
 
     /// Reads the leases, without nodes that are dead although their keys exist.
-    async fn read(&mut self) -> Result<Leases, String> {
+    async fn read(&mut self) -> Result<LeaseSnapshot, String> {
         let mut leases = leases::read(&self.connection).await?;
         leases.living = self.judge.living(&leases.keys, self.started_at.elapsed());
         for key in leases.foreign.difference(&self.foreign) {
@@ -255,7 +256,7 @@ impl Keeper {
 
     /// Returns the nodes that count as living. A node without a key counts as dead only if this node has seen all of the time
     /// since: after an outage of the bus all keys are gone.
-    fn living(&self, leases: &Leases) -> BTreeSet<NodeName> {
+    fn living(&self, leases: &LeaseSnapshot) -> BTreeSet<NodeName> {
         let mut living = leases.living.clone();
         if self.seeing_since.elapsed() < LIVES_FOR {
             living.extend(leases.ledger.owners.keys().cloned());
@@ -265,21 +266,21 @@ impl Keeper {
 
     /// Continues with this node's partitions according to the database, except those that the ledger gave to others, while the
     /// bus is unavailable: no other node can have taken them without a record in the database.
-    async fn go_on(&mut self) {
+    async fn resume_without_bus(&mut self) {
         if self.asked_at.is_none_or(|asked_at| asked_at.elapsed() > GO_ON_EVERY) {
             self.asked_at = Some(Instant::now());
             let (ownership, me) = (&self.handover.announcer.ownership, &self.handover.member.name);
             let ledger = ownership.owned().unwrap_or_default().ledger;
             let of_others = ledger.owners.iter().filter(|(node, _)| *node != me);
-            let taken = of_others.fold(self.held, |taken, (_, others)| taken.and(*others));
-            match self.handover.go_on(taken).await {
-                Ok(more) => self.held = self.held.and(more),
+            let taken = of_others.fold(self.held, |taken, (_, others)| taken.union(*others));
+            match self.handover.begin_held(taken).await {
+                Ok(more) => self.held = self.held.union(more),
                 Err(error) => tracing::warn!(%error, "what this node had before cannot be read"),
             }
         }
     }
 
-    async fn note_lost(&mut self, lost: Partitions) {
+    async fn note_lost(&mut self, lost: PartitionSet) {
         if lost.is_empty() {
             return;
         }
@@ -289,7 +290,7 @@ impl Keeper {
         self.handover.lose(lost).await;
     }
 
-    async fn release(&mut self, leases: &Leases, partitions: Partitions) -> Result<bool, String> {
+    async fn release(&mut self, leases: &LeaseSnapshot, partitions: PartitionSet) -> Result<bool, String> {
         self.handover.end(partitions).await;
         self.held = self.held.without(partitions);
         let after = pruned(leases.ledger.released(partitions), leases);
@@ -304,9 +305,9 @@ impl Keeper {
 
     async fn take(
         &mut self,
-        leases: &Leases,
+        leases: &LeaseSnapshot,
         living: &BTreeSet<NodeName>,
-        partitions: Partitions,
+        partitions: PartitionSet,
     ) -> Result<bool, String> {
         let me = &self.handover.member.name;
         let dead = leases.ledger.owners.keys().filter(|owner| !living.contains(*owner));
@@ -329,23 +330,23 @@ impl Keeper {
         let after = pruned(leases.ledger.taken(me, partitions), leases);
         let Some(fence) = leases::change(&self.connection, leases, &after).await? else { return Ok(false) };
         self.handover.announcer.ownership.note_ledger(&after);
-        let fence = Fence { epoch: fence.epoch.max(self.epoch_floor), ..fence };
+        let fence = FencingToken { epoch: fence.epoch.max(self.epoch_floor), ..fence };
         self.begin(partitions, fence).await?;
-        self.held = self.held.and(partitions);
+        self.held = self.held.union(partitions);
         self.counters.taken.fetch_add(partitions.len().into(), Ordering::Relaxed);
-        let from_dead = dead.iter().fold(Partitions::NONE, |had, node| had.and(leases.ledger.of(node)));
+        let from_dead = dead.iter().fold(PartitionSet::NONE, |had, node| had.union(leases.ledger.of(node)));
         let taken_over = partitions.common(from_dead).len();
         self.counters.takeovers.fetch_add(taken_over.into(), Ordering::Relaxed);
         Ok(false)
     }
 
     /// Starts partitions, with a time limit: a database that does not answer must not block this node.
-    async fn begin(&mut self, partitions: Partitions, fence: Fence) -> Result<(), String> {
+    async fn begin(&mut self, partitions: PartitionSet, fence: FencingToken) -> Result<(), String> {
         let problem = match timeout(BEGIN_WITHIN, self.handover.begin(partitions, fence)).await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(error)) => {
                 if matches!(error, StoreError::History(HistoryError::Overtaken(_))) {
-                    self.mind_lost_store(fence).await?;
+                    self.detect_lost_store(fence).await?;
                 }
                 error.to_string()
             }
@@ -357,7 +358,7 @@ impl Keeper {
 
     /// Handles a database with a later token than this one. It is another node's, unless the store of the leases was restored to
     /// an earlier state: then tokens restart above all earlier ones.
-    async fn mind_lost_store(&mut self, fence: Fence) -> Result<(), String> {
+    async fn detect_lost_store(&mut self, fence: FencingToken) -> Result<(), String> {
         let newest = self.handover.newest_fence().await.map_err(|error| error.to_string())?;
         let now = leases::read(&self.connection).await?.fence();
         if let Some(newest) = newest.filter(|newest| *newest > now.max(fence)) {
@@ -376,7 +377,7 @@ impl Keeper {
         for _ in 0..ATTEMPTS {
             let left = async {
                 let leases = leases::read(&self.connection).await?;
-                let after = leases.ledger.left(&self.handover.member.name);
+                let after = leases.ledger.without_leaving_node(&self.handover.member.name);
                 leases::change(&self.connection, &leases, &after).await
             };
             match left.await {
@@ -396,7 +397,7 @@ impl Keeper {
 }
 
 /// Returns the ledger without nodes that have left for good.
-fn pruned(mut ledger: Ledger, leases: &Leases) -> Ledger {
+fn pruned(mut ledger: PartitionLedger, leases: &LeaseSnapshot) -> PartitionLedger {
     ledger.leaving.retain(|node| leases.living.contains(node));
     ledger
 }

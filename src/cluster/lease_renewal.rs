@@ -5,8 +5,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, interval};
 
-use crate::announcer::ownership::Member;
-use crate::bus::connection::Connection;
+use crate::announcer::ownership::NodeIdentity;
+use crate::bus::connection::BusConnection;
 use crate::bus::lease_value::LeaseValue;
 use crate::bus::leases;
 use crate::cluster::database_contact::DatabaseContact;
@@ -20,12 +20,12 @@ const STUCK_AFTER: Duration = Duration::from_secs(60);
 ///
 /// It stops while the keeper is stuck, so that other nodes take its partitions.
 pub async fn run(
-    connection: Connection,
-    member: Member,
+    connection: BusConnection,
+    member: NodeIdentity,
     contact: DatabaseContact,
     looked_at: watch::Receiver<Instant>,
 ) {
-    let Member { name, folder } = member;
+    let NodeIdentity { name, folder } = member;
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -43,7 +43,7 @@ pub async fn run(
             Err(error) => tracing::debug!(error, "the lease of this node cannot be read"),
         }
         let value = LeaseValue { folder, database_age_ms: Some(contact.age_ms()) };
-        if let Err(error) = leases::live(&connection, &name, value).await {
+        if let Err(error) = leases::renew_lease(&connection, &name, value).await {
             tracing::debug!(error, "the lease of this node cannot be renewed");
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::interval;
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::clock::Timestamp;
 use crate::store::MainError;
 use crate::store::heartbeats;
@@ -17,21 +17,21 @@ const EVERY: Duration = Duration::from_secs(2);
 const OVERLAP_MS: i64 = 15_000;
 
 /// Looks them up until the future is dropped.
-pub async fn run(announcer: Announcer) {
+pub async fn run(announcer: ServiceRouter) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut looked_at = announcer.engine.now();
     loop {
         ticks.tick().await;
         let now = announcer.engine.now();
-        match look(&announcer, looked_at.plus_ms(-OVERLAP_MS)).await {
+        match forward_stored_pings(&announcer, looked_at.plus_ms(-OVERLAP_MS)).await {
             Ok(()) => looked_at = now,
             Err(error) => tracing::debug!(%error, "stored pings cannot be looked up"),
         }
     }
 }
 
-async fn look(announcer: &Announcer, since: Timestamp) -> Result<(), MainError> {
+async fn forward_stored_pings(announcer: &ServiceRouter, since: Timestamp) -> Result<(), MainError> {
     for (service, ping) in heartbeats::pinged_since(announcer.databases.main.reader(), since).await? {
         // A node that stops meanwhile restores the ping from the database.
         if announcer.ownership.is_ready(service.key) && announcer.engine.ping(service.id, ping).await.is_err()

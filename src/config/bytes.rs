@@ -7,7 +7,7 @@ use serde::Serialize;
 /// A limit in bytes, at least 64 MiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Bytes(u64);
+pub struct ByteSize(u64);
 
 const UNITS: [(&str, u64); 9] = [
     ("KIB", 1 << 10),
@@ -22,7 +22,7 @@ const UNITS: [(&str, u64); 9] = [
 ];
 const LEAST: u64 = 64 << 20;
 
-impl Bytes {
+impl ByteSize {
     /// Number of bytes.
     #[must_use]
     pub const fn get(self) -> u64 {
@@ -33,17 +33,17 @@ impl Bytes {
 /// Error: the text is no amount of bytes, or one below 64 MiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an amount of bytes from 64MiB")]
-pub struct NotBytes;
+pub struct InvalidByteSize;
 
-impl FromStr for Bytes {
-    type Err = NotBytes;
+impl FromStr for ByteSize {
+    type Err = InvalidByteSize;
 
-    fn from_str(text: &str) -> Result<Self, NotBytes> {
+    fn from_str(text: &str) -> Result<Self, InvalidByteSize> {
         let text = text.trim().to_ascii_uppercase();
         let found = UNITS.into_iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
         let (number, factor) = found.unwrap_or((&text, 1));
-        let number: u64 = number.trim_end().parse().map_err(|_| NotBytes)?;
-        number.checked_mul(factor).filter(|bytes| *bytes >= LEAST).map(Self).ok_or(NotBytes)
+        let number: u64 = number.trim_end().parse().map_err(|_| InvalidByteSize)?;
+        number.checked_mul(factor).filter(|bytes| *bytes >= LEAST).map(Self).ok_or(InvalidByteSize)
     }
 }
 
@@ -66,6 +66,6 @@ mod tests {
     #[case("", None)]
     #[case("99999999999TiB", None)]
     fn amounts_are_read(#[case] text: &str, #[case] bytes: Option<u64>) {
-        assert_eq!(text.parse().ok().map(Bytes::get), bytes);
+        assert_eq!(text.parse().ok().map(ByteSize::get), bytes);
     }
 }

@@ -9,7 +9,7 @@ use crate::config::rule;
 
 /// Limits by layer that no file sets.
 #[derive(Clone, Debug, Default)]
-pub struct Limits {
+pub struct InternalLimits {
     /// Limits of the engine's actors.
     pub engine: EngineLimits,
     /// Limits of the API.

@@ -7,12 +7,12 @@ use serde::{Serialize, Serializer};
 
 /// An IP network in CIDR form; a single address is a network of one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
+pub struct IpNetwork {
     address: IpAddr,
     prefix_bits: u8,
 }
 
-impl Network {
+impl IpNetwork {
     /// Returns true if the network holds `address`.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
@@ -27,13 +27,13 @@ impl Network {
     }
 }
 
-impl Serialize for Network {
+impl Serialize for IpNetwork {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("{}/{}", self.address, self.prefix_bits))
     }
 }
 
-impl FromStr for Network {
+impl FromStr for IpNetwork {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -61,7 +61,7 @@ mod tests {
     #[case("fd00::/8", "fd12::1", true)]
     #[case("10.0.0.0/8", "::ffff:10.0.0.1", true)]
     fn networks_hold_their_addresses(#[case] network: &str, #[case] address: &str, #[case] inside: bool) {
-        let network: Network = network.parse().unwrap();
+        let network: IpNetwork = network.parse().unwrap();
         assert_eq!(network.contains(address.parse().unwrap()), inside);
     }
 
@@ -70,6 +70,6 @@ mod tests {
     #[case("10.0.0.0/")]
     #[case("nonsense")]
     fn other_forms_of_networks_are_refused(#[case] text: &str) {
-        assert_eq!(text.parse::<Network>(), Err(()));
+        assert_eq!(text.parse::<IpNetwork>(), Err(()));
     }
 }

@@ -33,12 +33,12 @@ pub struct ReferenceTarget {
 /// Error: the text is not a list of reference targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not reference targets")]
-pub struct NotReferenceTargets;
+pub struct InvalidReferenceTargets;
 
 impl FromStr for ReferenceTargets {
-    type Err = NotReferenceTargets;
+    type Err = InvalidReferenceTargets;
 
-    fn from_str(text: &str) -> Result<Self, NotReferenceTargets> {
+    fn from_str(text: &str) -> Result<Self, InvalidReferenceTargets> {
         match text.trim() {
             "" => Ok(Self::Unset),
             NONE => Ok(Self::None),
@@ -50,19 +50,19 @@ impl FromStr for ReferenceTargets {
 }
 
 impl FromStr for ReferenceTarget {
-    type Err = NotReferenceTargets;
+    type Err = InvalidReferenceTargets;
 
-    fn from_str(text: &str) -> Result<Self, NotReferenceTargets> {
+    fn from_str(text: &str) -> Result<Self, InvalidReferenceTargets> {
         if text.parse::<Ipv6Addr>().is_ok() {
             return Ok(Self { host: text.to_owned(), port: None });
         }
         let bracketed = text.strip_prefix('[').and_then(|rest| rest.split_once("]:"));
         let (host, port) = match (bracketed, text.split_once(':')) {
             (Some((address, port)), _) if address.parse::<Ipv6Addr>().is_ok() => (address, Some(port)),
-            (Some(_), _) => return Err(NotReferenceTargets),
+            (Some(_), _) => return Err(InvalidReferenceTargets),
             (None, Some((host, port))) if is_host(host) => (host, Some(port)),
             (None, None) if is_host(text) => (text, None),
-            _ => return Err(NotReferenceTargets),
+            _ => return Err(InvalidReferenceTargets),
         };
         let port = port.map(port_number).transpose()?;
         Ok(Self { host: host.to_owned(), port })
@@ -83,9 +83,9 @@ fn is_host(text: &str) -> bool {
 }
 
 /// Parses a port: digits only, 1 to 65535.
-fn port_number(text: &str) -> Result<u16, NotReferenceTargets> {
+fn port_number(text: &str) -> Result<u16, InvalidReferenceTargets> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|port| is_number && *port != 0).ok_or(NotReferenceTargets)
+    text.parse().ok().filter(|port| is_number && *port != 0).ok_or(InvalidReferenceTargets)
 }
 
 impl fmt::Display for ReferenceTarget {

@@ -13,10 +13,10 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Value;
 
-use crate::config::bytes::Bytes;
+use crate::config::bytes::ByteSize;
 use crate::config::choice::{EgressChoice, LogFormat};
 use crate::config::listen_address::ListenAddress;
-use crate::config::network::Network;
+use crate::config::network::IpNetwork;
 use crate::config::reference_targets::ReferenceTargets;
 use crate::config::time_span::TimeSpan;
 
@@ -118,7 +118,7 @@ pub(super) fn egress<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Egress
     optional(from, "private-allowed or public-only", parsed)
 }
 
-pub(super) fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Bytes>, D::Error> {
+pub(super) fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<ByteSize>, D::Error> {
     optional(from, "a size from 64MiB, such as 500MiB or 20GiB", parsed)
 }
 
@@ -136,7 +136,7 @@ where
     required(from, "a whole number from 1", |text| parsed(text).filter(|number| *number != N::default()))
 }
 
-pub(super) fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Network>, D::Error> {
+pub(super) fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNetwork>, D::Error> {
     list(from, "addresses or networks such as 10.0.0.0/8, separated by commas")
 }
 

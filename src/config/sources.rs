@@ -17,11 +17,11 @@ use crate::config::{Config, LocationConfig};
 /// An invalid setting: source, key, value and what is allowed. One line, except for a file that is not valid TOML.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct BadConfig(pub String);
+pub struct ConfigError(pub String);
 
 /// A setting from the environment or a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct SettingOverride {
     /// Key, with dots between tables.
     pub key: String,
     /// Value as text.
@@ -34,19 +34,19 @@ pub struct Given {
 ///
 /// # Errors
 /// [`BadConfig`] for the first setting that cannot be used.
-pub fn read(file: Option<&Path>, given: Vec<Given>) -> Result<Config, BadConfig> {
+pub fn read(file: Option<&Path>, given: Vec<SettingOverride>) -> Result<Config, ConfigError> {
     let Some(path) = file else { return layered("", "", given) };
     let shown = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| BadConfig(format!("{shown}: {error}")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| ConfigError(format!("{shown}: {error}")))?;
     layered(&text, &shown, given)
 }
 
-fn layered(file: &str, shown: &str, given: Vec<Given>) -> Result<Config, BadConfig> {
+fn layered(file: &str, shown: &str, given: Vec<SettingOverride>) -> Result<Config, ConfigError> {
     let table: Table = file.parse().map_err(|error| unreadable(file, shown, &error))?;
-    let mut layers = Layers { file: shown, table, sources: BTreeMap::new() };
+    let mut layers = ConfigLayers { file: shown, table, sources: BTreeMap::new() };
     let mut config = layers.typed()?;
     if !given.is_empty() {
-        given.into_iter().for_each(|setting| layers.lay(setting));
+        given.into_iter().for_each(|setting| layers.apply_override(setting));
         config = layers.typed()?;
     }
     check_locations(&config.probe.locations)?;
@@ -54,15 +54,15 @@ fn layered(file: &str, shown: &str, given: Vec<Given>) -> Result<Config, BadConf
 }
 
 /// The table of the file merged with variables and flags, and the source of each of those.
-struct Layers<'a> {
+struct ConfigLayers<'a> {
     file: &'a str,
     table: Table,
     sources: BTreeMap<String, String>,
 }
 
-impl Layers<'_> {
+impl ConfigLayers<'_> {
     /// Sets one value. The file alone has been deserialized before, so an entry with the name of a table is a table.
-    fn lay(&mut self, given: Given) {
+    fn apply_override(&mut self, given: SettingOverride) {
         let (parents, name) = given.key.rsplit_once('.').unwrap_or(("", &given.key));
         let mut table = &mut self.table;
         for parent in parents.split('.').filter(|parent| !parent.is_empty()) {
@@ -74,18 +74,18 @@ impl Layers<'_> {
         self.sources.insert(given.key, given.source);
     }
 
-    fn typed(&self) -> Result<Config, BadConfig> {
+    fn typed(&self) -> Result<Config, ConfigError> {
         let mut unknown = None;
         let mut track = Track::new();
         let tracked = serde_path_to_error::Deserializer::new(Value::Table(self.table.clone()), &mut track);
         let read = serde_ignored::deserialize(tracked, |path| {
             unknown.get_or_insert_with(|| path.to_string());
         });
-        let config = read.map_err(|error: toml::de::Error| self.refused(&track.path(), &error))?;
-        unknown.map_or(Ok(config), |key| Err(self.unknown(&key)))
+        let config = read.map_err(|error: toml::de::Error| self.value_error(&track.path(), &error))?;
+        unknown.map_or(Ok(config), |key| Err(self.unknown_key_error(&key)))
     }
 
-    fn refused(&self, path: &KeyPath, error: &toml::de::Error) -> BadConfig {
+    fn value_error(&self, path: &KeyPath, error: &toml::de::Error) -> ConfigError {
         let key = path.to_string();
         let source = self.sources.get(&key).map_or(self.file, String::as_str);
         let value =
@@ -97,16 +97,16 @@ impl Layers<'_> {
         };
         // A wrong type gives: invalid type: integer `5`, expected a table such as [probe]
         let allowed = error.message().rsplit(", expected ").next().unwrap_or_default();
-        BadConfig(format!("{source}: {key} = \"{shown}\" is not allowed; it must be {allowed}"))
+        ConfigError(format!("{source}: {key} = \"{shown}\" is not allowed; it must be {allowed}"))
     }
 
-    fn unknown(&self, key: &str) -> BadConfig {
+    fn unknown_key_error(&self, key: &str) -> ConfigError {
         let file = self.file;
         match key.strip_prefix("probe.locations.").and_then(|rest| rest.split_once('.')) {
-            Some((_, name)) => BadConfig(format!(
+            Some((_, name)) => ConfigError(format!(
                 "{file}: probe.locations: {name} is not a key of a location; allowed: {LOCATION_KEYS}"
             )),
-            None => BadConfig(format!("{file}: {key} is not a setting; see watchkeeper serve --help")),
+            None => ConfigError(format!("{file}: {key} is not a setting; see watchkeeper serve --help")),
         }
     }
 }
@@ -117,7 +117,7 @@ const SECRETS: [&str; 2] = ["secret_key", "watchdog.ping_url"];
 const LOCATION_KEYS: &str = "code, name, location, country_code, source_address, reference_targets";
 
 /// The error for a file that is not valid TOML, with an excerpt that points at the place, as compilers do.
-fn unreadable(file: &str, shown: &str, error: &toml::de::Error) -> BadConfig {
+fn unreadable(file: &str, shown: &str, error: &toml::de::Error) -> ConfigError {
     let before = error.span().and_then(|span| file.get(..span.start)).unwrap_or_default();
     let (line, column) =
         (before.matches('\n').count() + 1, before.chars().rev().take_while(|c| *c != '\n').count() + 1);
@@ -127,7 +127,7 @@ fn unreadable(file: &str, shown: &str, error: &toml::de::Error) -> BadConfig {
         let (margin, at) = (line.to_string().len(), column.min(text.chars().count()));
         format!("\n{:margin$} |\n{line} | {text}\n{:margin$} | {:>at$}", "", "", "^")
     });
-    BadConfig(format!("{shown}: line {line}, column {column}: {message}{drawn}"))
+    ConfigError(format!("{shown}: line {line}, column {column}: {message}{drawn}"))
 }
 
 /// A line of a file without its value, which may be a secret. `None` for a line that may continue a value.
@@ -158,11 +158,11 @@ fn step(value: &Value, segment: &Segment) -> Option<Value> {
     }
 }
 
-fn check_locations(locations: &[LocationConfig]) -> Result<(), BadConfig> {
+fn check_locations(locations: &[LocationConfig]) -> Result<(), ConfigError> {
     let mut codes: Vec<&str> = locations.iter().map(|location| location.code.as_str()).collect();
     codes.sort_unstable();
     match codes.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(BadConfig(format!("probe.locations: the code \"{}\" is given twice", pair[0]))),
+        Some(pair) => Err(ConfigError(format!("probe.locations: the code \"{}\" is given twice", pair[0]))),
         None => Ok(()),
     }
 }
@@ -174,12 +174,16 @@ mod tests {
     use super::*;
     use crate::config::PlanValue;
 
-    fn from_file(text: &str) -> Result<Config, BadConfig> {
+    fn from_file(text: &str) -> Result<Config, ConfigError> {
         layered(text, "wk.toml", Vec::new())
     }
 
-    fn given(key: &str, text: &str) -> Given {
-        Given { key: key.into(), text: text.into(), source: format!("--{}", key.replace(['.', '_'], "-")) }
+    fn given(key: &str, text: &str) -> SettingOverride {
+        SettingOverride {
+            key: key.into(),
+            text: text.into(),
+            source: format!("--{}", key.replace(['.', '_'], "-")),
+        }
     }
 
     #[test]

@@ -33,20 +33,20 @@ impl TimeSpan {
 /// Error: the text is no time span, or one that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a span of time from 1m to 366d")]
-pub struct NotTimeSpan;
+pub struct InvalidTimeSpan;
 
 impl FromStr for TimeSpan {
-    type Err = NotTimeSpan;
+    type Err = InvalidTimeSpan;
 
-    fn from_str(text: &str) -> Result<Self, NotTimeSpan> {
+    fn from_str(text: &str) -> Result<Self, InvalidTimeSpan> {
         let text = text.trim();
         let unit = UNITS.into_iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
-        let (number, factor) = unit.ok_or(NotTimeSpan)?;
+        let (number, factor) = unit.ok_or(InvalidTimeSpan)?;
         let minutes = number.trim_end().parse::<u32>().ok().and_then(|number| number.checked_mul(factor));
         minutes
             .filter(|minutes| (1..=LONGEST).contains(minutes))
             .map(|minutes| Self { minutes })
-            .ok_or(NotTimeSpan)
+            .ok_or(InvalidTimeSpan)
     }
 }
 

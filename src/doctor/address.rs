@@ -8,8 +8,8 @@ use url::Url;
 use crate::app;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::doctor::finding::Finding;
-use crate::model::check::{CheckStatus, CheckType, Measurement, Outcome};
+use crate::doctor::finding::DoctorFinding;
+use crate::model::check::{CheckOutcome, CheckStatus, CheckType, Measurement};
 use crate::probe::finding::{CheckFinding, FindingValue};
 use crate::probe::spec::CheckSpec;
 use crate::probe::{inspect, run};
@@ -22,7 +22,7 @@ const CERTIFICATE_DAYS: f64 = 14.0;
 const PAGE_LABEL: &str = "watchkeeper-doctor";
 
 /// Requests the public address of the API and checks its certificate; no findings if no address is set.
-pub(super) async fn check_api_address(config: Arc<Config>) -> Vec<Finding> {
+pub(super) async fn check_api_address(config: Arc<Config>) -> Vec<DoctorFinding> {
     if config.public_api_url.is_none() {
         return Vec::new();
     }
@@ -36,28 +36,28 @@ pub(super) async fn check_api_address(config: Arc<Config>) -> Vec<Finding> {
     findings
 }
 
-fn judge_answer(base: &str, outcome: Result<Outcome, String>) -> Finding {
+fn judge_answer(base: &str, outcome: Result<CheckOutcome, String>) -> DoctorFinding {
     let name = "api address";
     let advice = "if the server runs: look at the name, the proxy and the certificate of public_api_url";
     match outcome {
-        Ok(Outcome::Measured(Measurement { status: CheckStatus::Up, .. })) => {
-            Finding::fine(name, format!("{base} answers"))
+        Ok(CheckOutcome::Measured(Measurement { status: CheckStatus::Up, .. })) => {
+            DoctorFinding::fine(name, format!("{base} answers"))
         }
-        Ok(Outcome::Measured(measured)) => Finding::warning(
+        Ok(CheckOutcome::Measured(measured)) => DoctorFinding::warning(
             name,
             format!("{base} does not answer as it should: {}", reason(&measured)),
             advice,
         ),
-        Ok(Outcome::Unmeasured(trouble)) => Finding::unknown(
+        Ok(CheckOutcome::Unmeasured(trouble)) => DoctorFinding::unknown(
             name,
             format!("{base} cannot be asked from here: {}", trouble.as_str()),
             "look at the name servers first",
         ),
-        Err(problem) => Finding::problem(name, format!("{base} cannot be asked: {problem}"), advice),
+        Err(problem) => DoctorFinding::problem(name, format!("{base} cannot be asked: {problem}"), advice),
     }
 }
 
-async fn check_certificate(config: &Config, target: &str) -> Finding {
+async fn check_certificate(config: &Config, target: &str) -> DoctorFinding {
     let name = "certificate";
     let inspected = async {
         let spec = CheckSpec::compile(CheckType::Ssl, target, CHECK_SECONDS, &Map::new())?;
@@ -65,18 +65,18 @@ async fn check_certificate(config: &Config, target: &str) -> Finding {
         anyhow::Ok(inspect(&spec, &toolbox).await)
     };
     match inspected.await {
-        Ok((Outcome::Measured(measured), facts)) => judge_certificate(target, &measured, &facts),
-        Ok((Outcome::Unmeasured(trouble), _)) => {
+        Ok((CheckOutcome::Measured(measured), facts)) => judge_certificate(target, &measured, &facts),
+        Ok((CheckOutcome::Unmeasured(trouble), _)) => {
             let said = format!("that of {target} cannot be seen from here: {}", trouble.as_str());
-            Finding::unknown(name, said, "look at the name servers first")
+            DoctorFinding::unknown(name, said, "look at the name servers first")
         }
         Err(error) => {
-            Finding::unknown(name, format!("that of {target} cannot be seen: {error}"), "report it")
+            DoctorFinding::unknown(name, format!("that of {target} cannot be seen: {error}"), "report it")
         }
     }
 }
 
-fn judge_certificate(target: &str, measured: &Measurement, facts: &[CheckFinding]) -> Finding {
+fn judge_certificate(target: &str, measured: &Measurement, facts: &[CheckFinding]) -> DoctorFinding {
     let (name, advice) = ("certificate", "renew the certificate of the proxy in front");
     let days = facts.iter().find_map(|fact| match (fact.field, &fact.value) {
         ("metadata.days_until_expiry", FindingValue::Number(days)) => Some(*days),
@@ -84,19 +84,21 @@ fn judge_certificate(target: &str, measured: &Measurement, facts: &[CheckFinding
     });
     match days {
         Some(days) if measured.status == CheckStatus::Up && days > CERTIFICATE_DAYS => {
-            Finding::fine(name, format!("that of {target} is valid for {days} days"))
+            DoctorFinding::fine(name, format!("that of {target} is valid for {days} days"))
         }
         Some(days) if measured.status == CheckStatus::Up => {
-            Finding::warning(name, format!("that of {target} ends in {days} days"), advice)
+            DoctorFinding::warning(name, format!("that of {target} ends in {days} days"), advice)
         }
-        _ => {
-            Finding::problem(name, format!("that of {target} is not accepted: {}", reason(measured)), advice)
-        }
+        _ => DoctorFinding::problem(
+            name,
+            format!("that of {target} is not accepted: {}", reason(measured)),
+            advice,
+        ),
     }
 }
 
 /// Resolves a name below the host of the status pages; no findings if no host is set.
-pub(super) async fn check_page_names(config: Arc<Config>) -> Vec<Finding> {
+pub(super) async fn check_page_names(config: Arc<Config>) -> Vec<DoctorFinding> {
     let host = config.statuspage_host_name();
     if config.statuspage_host.is_none() || host == "localhost" {
         return Vec::new();
@@ -110,27 +112,31 @@ pub(super) async fn check_page_names(config: Arc<Config>) -> Vec<Finding> {
     vec![judge_page_names(&host, &outcomes)]
 }
 
-fn judge_page_names(host: &str, outcomes: &[Result<Outcome, String>]) -> Finding {
+fn judge_page_names(host: &str, outcomes: &[Result<CheckOutcome, String>]) -> DoctorFinding {
     let name = "page names";
-    let is_up = |outcome: &Result<Outcome, String>| {
-        matches!(outcome, Ok(Outcome::Measured(Measurement { status: CheckStatus::Up, .. })))
+    let is_up = |outcome: &Result<CheckOutcome, String>| {
+        matches!(outcome, Ok(CheckOutcome::Measured(Measurement { status: CheckStatus::Up, .. })))
     };
-    let is_down = |outcome: &Result<Outcome, String>| matches!(outcome, Ok(Outcome::Measured(_)));
+    let is_down = |outcome: &Result<CheckOutcome, String>| matches!(outcome, Ok(CheckOutcome::Measured(_)));
     if outcomes.iter().any(is_up) {
-        return Finding::fine(name, format!("names below {host} resolve"));
+        return DoctorFinding::fine(name, format!("names below {host} resolve"));
     }
     if outcomes.iter().all(is_down) {
         let said = format!("names below {host} do not resolve: visitors cannot find status pages there");
-        return Finding::warning(name, said, format!("add a wildcard record for *.{host} that leads here"));
+        return DoctorFinding::warning(
+            name,
+            said,
+            format!("add a wildcard record for *.{host} that leads here"),
+        );
     }
-    Finding::unknown(
+    DoctorFinding::unknown(
         name,
         format!("names below {host} cannot be asked for"),
         "look at the name servers first",
     )
 }
 
-async fn check(config: &Config, check_type: CheckType, target: &str) -> Result<Outcome, String> {
+async fn check(config: &Config, check_type: CheckType, target: &str) -> Result<CheckOutcome, String> {
     check_with(config, check_type, target, &Map::new()).await
 }
 
@@ -139,7 +145,7 @@ async fn check_with(
     check_type: CheckType,
     target: &str,
     config_of_check: &Map<String, serde_json::Value>,
-) -> Result<Outcome, String> {
+) -> Result<CheckOutcome, String> {
     let spec = CheckSpec::compile(check_type, target, CHECK_SECONDS, config_of_check)
         .map_err(|error| error.to_string())?;
     let toolbox = app::toolbox(config, &Clock::System, None).map_err(|error| error.to_string())?;
@@ -155,41 +161,44 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::doctor::finding::Verdict;
-    use crate::model::check::{ErrorCode, Timings, Trouble};
+    use crate::doctor::finding::FindingVerdict;
+    use crate::model::check::{ErrorCode, LocalFault, PhaseTimings};
 
     fn up() -> Measurement {
         Measurement {
             status: CheckStatus::Up,
             response_time: None,
-            timings: Timings::default(),
+            timings: PhaseTimings::default(),
             status_code: None,
             failure: None,
         }
     }
 
     fn down() -> Measurement {
-        Measurement::unanswered(ErrorCode::DnsNxdomain, "The name does not exist.", Timings::default())
+        Measurement::unanswered(ErrorCode::DnsNxdomain, "The name does not exist.", PhaseTimings::default())
     }
 
     #[rstest]
-    #[case(Ok(Outcome::Measured(up())), Verdict::Fine)]
-    #[case(Ok(Outcome::Measured(down())), Verdict::Warning)]
-    #[case(Ok(Outcome::Unmeasured(Trouble::ResolverUnavailable)), Verdict::Unknown)]
-    #[case(Err("no address".into()), Verdict::Problem)]
-    fn the_api_is_asked_as_others_ask_it(#[case] outcome: Result<Outcome, String>, #[case] verdict: Verdict) {
+    #[case(Ok(CheckOutcome::Measured(up())), FindingVerdict::Fine)]
+    #[case(Ok(CheckOutcome::Measured(down())), FindingVerdict::Warning)]
+    #[case(Ok(CheckOutcome::Unmeasured(LocalFault::ResolverUnavailable)), FindingVerdict::Unknown)]
+    #[case(Err("no address".into()), FindingVerdict::Problem)]
+    fn the_api_is_asked_as_others_ask_it(
+        #[case] outcome: Result<CheckOutcome, String>,
+        #[case] verdict: FindingVerdict,
+    ) {
         assert_eq!(judge_answer("https://api.example.com", outcome).verdict, verdict);
     }
 
     #[rstest]
-    #[case(up(), Some(40.0), Verdict::Fine)]
-    #[case(up(), Some(14.0), Verdict::Warning)]
-    #[case(down(), Some(-1.0), Verdict::Problem)]
-    #[case(down(), None, Verdict::Problem)]
+    #[case(up(), Some(40.0), FindingVerdict::Fine)]
+    #[case(up(), Some(14.0), FindingVerdict::Warning)]
+    #[case(down(), Some(-1.0), FindingVerdict::Problem)]
+    #[case(down(), None, FindingVerdict::Problem)]
     fn a_certificate_is_looked_at(
         #[case] measured: Measurement,
         #[case] days: Option<f64>,
-        #[case] verdict: Verdict,
+        #[case] verdict: FindingVerdict,
     ) {
         let fact =
             |days| CheckFinding { field: "metadata.days_until_expiry", value: FindingValue::Number(days) };
@@ -198,10 +207,13 @@ mod tests {
     }
 
     #[rstest]
-    #[case(vec![Ok(Outcome::Measured(down())), Ok(Outcome::Measured(up()))], Verdict::Fine)]
-    #[case(vec![Ok(Outcome::Measured(down())), Ok(Outcome::Measured(down()))], Verdict::Warning)]
-    #[case(vec![Ok(Outcome::Measured(down())), Ok(Outcome::Unmeasured(Trouble::ResolverUnavailable))], Verdict::Unknown)]
-    fn names_of_pages_resolve(#[case] outcomes: Vec<Result<Outcome, String>>, #[case] verdict: Verdict) {
+    #[case(vec![Ok(CheckOutcome::Measured(down())), Ok(CheckOutcome::Measured(up()))], FindingVerdict::Fine)]
+    #[case(vec![Ok(CheckOutcome::Measured(down())), Ok(CheckOutcome::Measured(down()))], FindingVerdict::Warning)]
+    #[case(vec![Ok(CheckOutcome::Measured(down())), Ok(CheckOutcome::Unmeasured(LocalFault::ResolverUnavailable))], FindingVerdict::Unknown)]
+    fn names_of_pages_resolve(
+        #[case] outcomes: Vec<Result<CheckOutcome, String>>,
+        #[case] verdict: FindingVerdict,
+    ) {
         assert_eq!(judge_page_names("status.example.com", &outcomes).verdict, verdict);
     }
 

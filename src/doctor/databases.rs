@@ -9,7 +9,7 @@ use crate::app::{database_files, first_start};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::credentials::without_urls;
-use crate::doctor::finding::Finding;
+use crate::doctor::finding::DoctorFinding;
 use crate::doctor::{OTHER_USER, is_closed};
 use crate::store::file_copy::{DatabaseFile, FileError, FileKind};
 use crate::store::file_trouble::FileTrouble;
@@ -19,12 +19,12 @@ use crate::store::server_facts;
 /// Tolerated difference between the clocks of this machine and of PostgreSQL, in seconds.
 const APART_SECONDS: i64 = 2;
 
-pub(super) async fn look_at_main(config: Arc<Config>) -> Vec<Finding> {
+pub(super) async fn look_at_main(config: Arc<Config>) -> Vec<DoctorFinding> {
     let url = config.database_url.as_deref().unwrap_or_default();
     vec![look_at("main database", FileKind::Main, database_files::main_file(&config).ok(), url).await]
 }
 
-pub(super) async fn look_at_history(config: Arc<Config>) -> Vec<Finding> {
+pub(super) async fn look_at_history(config: Arc<Config>) -> Vec<DoctorFinding> {
     let url = config.history_url.as_deref().unwrap_or_default();
     vec![
         look_at("history database", FileKind::History, database_files::history_file(&config).ok(), url).await,
@@ -32,72 +32,90 @@ pub(super) async fn look_at_history(config: Arc<Config>) -> Vec<Finding> {
 }
 
 /// Checks one database: a file, or the server behind the URL.
-async fn look_at(check: &'static str, kind: FileKind, file: Option<PathBuf>, url: &str) -> Finding {
+async fn look_at(check: &'static str, kind: FileKind, file: Option<PathBuf>, url: &str) -> DoctorFinding {
     let Some(file) = file else { return look_at_postgres(check, url).await };
     let advice = "put it back from a backup: watchkeeper restore (docs/operations.md)";
     if is_closed(&file) {
-        return Finding::unknown(check, format!("this user may not read {}", file.display()), OTHER_USER);
+        return DoctorFinding::unknown(
+            check,
+            format!("this user may not read {}", file.display()),
+            OTHER_USER,
+        );
     }
     if !file.exists() {
-        return Finding::problem(check, format!("{} is missing", file.display()), advice);
+        return DoctorFinding::problem(check, format!("{} is missing", file.display()), advice);
     }
     let found = look_at_file(check, kind, &file).await;
     found.unwrap_or_else(|error| {
-        Finding::problem(check, error.said(), error.trouble().map_or(advice, FileTrouble::advice))
+        DoctorFinding::problem(check, error.said(), error.trouble().map_or(advice, FileTrouble::advice))
     })
 }
 
-async fn look_at_file(check: &'static str, kind: FileKind, file: &Path) -> Result<Finding, FileError> {
+async fn look_at_file(check: &'static str, kind: FileKind, file: &Path) -> Result<DoctorFinding, FileError> {
     let mut opened = DatabaseFile::open_to_read(file).await?;
     if let Some(step) = opened.unknown_step(kind).await? {
         let said = format!("it is of a newer version than this program: {step}");
-        return Ok(Finding::problem(check, said, "use the newer program, or put the backup of before back"));
+        return Ok(DoctorFinding::problem(
+            check,
+            said,
+            "use the newer program, or put the backup of before back",
+        ));
     }
-    let complaints = opened.quick_complaints().await?;
+    let complaints = opened.quick_check().await?;
     if !complaints.is_empty() {
         let said = format!("it is damaged: {}", complaints.join("; "));
-        return Ok(Finding::problem(check, said, "stop the server and put it back from a backup"));
+        return Ok(DoctorFinding::problem(check, said, "stop the server and put it back from a backup"));
     }
     if opened.lacks_steps(kind).await? {
         let said = "sound, of an earlier version";
-        return Ok(Finding::warning(check, said, "the next start brings it up to date; back it up before"));
+        return Ok(DoctorFinding::warning(
+            check,
+            said,
+            "the next start brings it up to date; back it up before",
+        ));
     }
-    Ok(Finding::fine(check, "sound, and of this version"))
+    Ok(DoctorFinding::fine(check, "sound, and of this version"))
 }
 
 /// Checks the key against the stored check value.
-pub(super) async fn look_at_key(config: Arc<Config>) -> Vec<Finding> {
+pub(super) async fn look_at_key(config: Arc<Config>) -> Vec<DoctorFinding> {
     vec![judged_key(&config).await]
 }
 
-async fn judged_key(config: &Config) -> Finding {
+async fn judged_key(config: &Config) -> DoctorFinding {
     let check = "secret key";
     let Ok(main) = database_files::main_file(config) else {
         let said = "not compared: the main database is a PostgreSQL";
-        return Finding::unknown(check, said, "a start compares it, and refuses a wrong one");
+        return DoctorFinding::unknown(check, said, "a start compares it, and refuses a wrong one");
     };
     let key = config.data_dir.join(first_start::KEY_FILE);
     for file in [&main, &key] {
         if is_closed(file) {
-            return Finding::unknown(check, format!("this user may not read {}", file.display()), OTHER_USER);
+            return DoctorFinding::unknown(
+                check,
+                format!("this user may not read {}", file.display()),
+                OTHER_USER,
+            );
         }
     }
     let stored = async { DatabaseFile::open_to_read(&main).await?.key_check().await };
     let stored = match stored.await {
         Ok(Some(stored)) => stored,
-        Ok(None) => return Finding::fine(check, "nothing has been sealed yet"),
-        Err(error) => return Finding::unknown(check, error.said(), "look at the main database first"),
+        Ok(None) => return DoctorFinding::fine(check, "nothing has been sealed yet"),
+        Err(error) => return DoctorFinding::unknown(check, error.said(), "look at the main database first"),
     };
     match first_start::sealer(config) {
-        Err(error) => Finding::problem(check, error.to_string(), "put the key back from where it is kept"),
-        Ok((_, Some(missing))) => Finding::problem(
+        Err(error) => {
+            DoctorFinding::problem(check, error.to_string(), "put the key back from where it is kept")
+        }
+        Ok((_, Some(missing))) => DoctorFinding::problem(
             check,
             format!("{} is missing", missing.file().display()),
             "put the key back from where it is kept: without it no secret can be read",
         ),
         Ok((sealer, None)) => match compare_key(&stored, &sealer) {
-            KeyCheck::Right => Finding::fine(check, "it opens what is sealed"),
-            KeyCheck::Wrong => Finding::problem(
+            KeyCheck::Right => DoctorFinding::fine(check, "it opens what is sealed"),
+            KeyCheck::Wrong => DoctorFinding::problem(
                 check,
                 "it is not the one that secrets were sealed with",
                 "put the right key back: it is that of the backup, or of WATCHKEEPER_SECRET_KEY at the first start",
@@ -106,9 +124,9 @@ async fn judged_key(config: &Config) -> Finding {
     }
 }
 
-async fn look_at_postgres(check: &'static str, url: &str) -> Finding {
+async fn look_at_postgres(check: &'static str, url: &str) -> DoctorFinding {
     match server_facts::read(url).await {
-        Err(error) => Finding::problem(
+        Err(error) => DoctorFinding::problem(
             check,
             format!("PostgreSQL does not answer: {}", without_urls(&error.to_string())),
             "look at the server, at the way to it, and at user and password of the URL",
@@ -117,13 +135,13 @@ async fn look_at_postgres(check: &'static str, url: &str) -> Finding {
     }
 }
 
-fn judged_server(check: &'static str, version: &str, now: DateTime<Utc>, here_ms: i64) -> Finding {
+fn judged_server(check: &'static str, version: &str, now: DateTime<Utc>, here_ms: i64) -> DoctorFinding {
     let apart = (now.timestamp_millis() - here_ms) / 1_000;
     if apart.abs() > APART_SECONDS {
         let said = format!("PostgreSQL {version}: its clock is {apart} s ahead of this machine's");
-        return Finding::warning(check, said, "let both machines set their clocks by NTP");
+        return DoctorFinding::warning(check, said, "let both machines set their clocks by NTP");
     }
-    Finding::fine(check, format!("PostgreSQL {version} answers"))
+    DoctorFinding::fine(check, format!("PostgreSQL {version} answers"))
 }
 
 #[cfg(test)]
@@ -131,22 +149,25 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::doctor::finding::Verdict;
+    use crate::doctor::finding::FindingVerdict;
 
     #[tokio::test]
     async fn no_password_is_shown() {
         for url in ["postgres://u:SECRETPW@127.0.0.1:99999/db", "postgres://u:SECRETPW/x@127.0.0.1/db"] {
             let found = look_at_postgres("main database", url).await;
-            assert!(found.verdict == Verdict::Problem && !found.said.contains("SECRETPW"), "{found:?}");
+            assert!(
+                found.verdict == FindingVerdict::Problem && !found.said.contains("SECRETPW"),
+                "{found:?}"
+            );
         }
     }
 
     #[rstest]
-    #[case(0, Verdict::Fine)]
-    #[case(2_999, Verdict::Fine)]
-    #[case(3_000, Verdict::Warning)]
-    #[case(-60_000, Verdict::Warning)]
-    fn clocks_that_are_apart_are_a_warning(#[case] apart_ms: i64, #[case] expected: Verdict) {
+    #[case(0, FindingVerdict::Fine)]
+    #[case(2_999, FindingVerdict::Fine)]
+    #[case(3_000, FindingVerdict::Warning)]
+    #[case(-60_000, FindingVerdict::Warning)]
+    fn clocks_that_are_apart_are_a_warning(#[case] apart_ms: i64, #[case] expected: FindingVerdict) {
         let now = DateTime::from_timestamp_millis(1_000_000_000_000 + apart_ms).unwrap();
         assert_eq!(judged_server("main database", "17.2", now, 1_000_000_000_000).verdict, expected);
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum FindingVerdict {
     /// Nothing is wrong.
     Fine,
     /// It works, but may fail later.
@@ -16,7 +16,7 @@ pub enum Verdict {
     Problem,
 }
 
-impl Verdict {
+impl FindingVerdict {
     /// Name of the verdict.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -31,39 +31,39 @@ impl Verdict {
 
 /// A finding of a check, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct DoctorFinding {
     /// Subject of the check.
     pub check: &'static str,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: FindingVerdict,
     /// Observation.
     pub said: String,
     /// Next step for the operator; `None` if all is fine.
     pub advice: Option<String>,
 }
 
-impl Finding {
+impl DoctorFinding {
     /// A finding with [`Verdict::Fine`].
     #[must_use]
     pub fn fine(check: &'static str, said: impl Into<String>) -> Self {
-        Self { check, verdict: Verdict::Fine, said: said.into(), advice: None }
+        Self { check, verdict: FindingVerdict::Fine, said: said.into(), advice: None }
     }
 
     /// A finding with [`Verdict::Warning`].
     #[must_use]
     pub fn warning(check: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { check, verdict: Verdict::Warning, said: said.into(), advice: Some(advice.into()) }
+        Self { check, verdict: FindingVerdict::Warning, said: said.into(), advice: Some(advice.into()) }
     }
 
     /// A finding with [`Verdict::Unknown`].
     #[must_use]
     pub fn unknown(check: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { check, verdict: Verdict::Unknown, said: said.into(), advice: Some(advice.into()) }
+        Self { check, verdict: FindingVerdict::Unknown, said: said.into(), advice: Some(advice.into()) }
     }
 
     /// A finding with [`Verdict::Problem`].
     #[must_use]
     pub fn problem(check: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { check, verdict: Verdict::Problem, said: said.into(), advice: Some(advice.into()) }
+        Self { check, verdict: FindingVerdict::Problem, said: said.into(), advice: Some(advice.into()) }
     }
 }

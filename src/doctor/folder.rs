@@ -13,7 +13,7 @@ use crate::backup::newest_backup;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::doctor::OTHER_USER;
-use crate::doctor::finding::Finding;
+use crate::doctor::finding::DoctorFinding;
 
 /// Less free space than this, in bytes, is a warning: results that wait for an unavailable history may take as much.
 const ROOM_BYTES: u64 = 1_024 * 1_024 * 1_024;
@@ -23,11 +23,11 @@ const OLD: u32 = 2;
 const OVER_NETWORK: [(i64, &str); 4] =
     [(0x6969, "NFS"), (0xff53_4d42, "SMB"), (0xfe53_4d42, "SMB"), (0x0102_1997, "9p")];
 
-pub(super) fn look(config: &Config) -> Vec<Finding> {
+pub(super) fn look(config: &Config) -> Vec<DoctorFinding> {
     let folder = &config.data_dir;
     if !folder.is_dir() {
         let said = format!("there is no folder {}", folder.display());
-        return vec![Finding::warning("data folder", said, "it is made by the next start")];
+        return vec![DoctorFinding::warning("data folder", said, "it is made by the next start")];
     }
     let mut found = vec![modes(folder), room(folder)];
     if config.database_url.is_none() || config.history_url.is_none() {
@@ -37,15 +37,15 @@ pub(super) fn look(config: &Config) -> Vec<Finding> {
 }
 
 /// Checks that only the owner can read the secrets, and that nobody else can create files in the folder.
-fn modes(folder: &Path) -> Finding {
+fn modes(folder: &Path) -> DoctorFinding {
     let check = "data folder";
     let (owner, mode) = match fs::metadata(folder) {
         Ok(found) => (found.uid(), found.permissions().mode()),
-        Err(error) => return Finding::unknown(check, error.to_string(), OTHER_USER),
+        Err(error) => return DoctorFinding::unknown(check, error.to_string(), OTHER_USER),
     };
     if mode & 0o022 != 0 {
         let said = format!("others can write into {}", folder.display());
-        return Finding::problem(check, said, format!("chmod 700 {}", folder.display()));
+        return DoctorFinding::problem(check, said, format!("chmod 700 {}", folder.display()));
     }
     let (mut open, mut foreign) = (Vec::new(), Vec::new());
     // Nobody else can enter a closed folder, so databases need no check there; the key and the token may be copied
@@ -58,7 +58,9 @@ fn modes(folder: &Path) -> Finding {
             Ok(found) if found.uid() != owner => foreign.push(file.display().to_string()),
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Finding::unknown(check, format!("{}: {error}", file.display()), OTHER_USER),
+            Err(error) => {
+                return DoctorFinding::unknown(check, format!("{}: {error}", file.display()), OTHER_USER);
+            }
         }
     }
     if !open.is_empty() {
@@ -67,68 +69,72 @@ fn modes(folder: &Path) -> Finding {
             "chmod 600 {}; who has read the key or the token can use it: think of new ones",
             open.join(" ")
         );
-        return Finding::problem(check, said, advice);
+        return DoctorFinding::problem(check, said, advice);
     }
     if !foreign.is_empty() {
         let said = format!("not of the folder's user: {}", foreign.join(" and "));
-        return Finding::warning(check, said, "chown them to the user of the server");
+        return DoctorFinding::warning(check, said, "chown them to the user of the server");
     }
-    Finding::fine(check, format!("{}: its secrets are for their owner alone", folder.display()))
+    DoctorFinding::fine(check, format!("{}: its secrets are for their owner alone", folder.display()))
 }
 
-fn room(folder: &Path) -> Finding {
+fn room(folder: &Path) -> DoctorFinding {
     let check = "disk";
     match statvfs(folder) {
         Ok(found) => {
             let free = found.blocks_available() * found.fragment_size();
             judged_room(free, folder)
         }
-        Err(error) => Finding::unknown(check, format!("its room is not known: {error}"), "look with: df -h"),
+        Err(error) => {
+            DoctorFinding::unknown(check, format!("its room is not known: {error}"), "look with: df -h")
+        }
     }
 }
 
-fn judged_room(free: u64, folder: &Path) -> Finding {
+fn judged_room(free: u64, folder: &Path) -> DoctorFinding {
     let mebibytes = free / (1_024 * 1_024);
     let said = format!("{mebibytes} MiB free at {}", folder.display());
     if free < ROOM_BYTES {
-        return Finding::warning(
+        return DoctorFinding::warning(
             "disk",
             said,
             "make room: when it is full nothing can be saved, and results wait in memory",
         );
     }
-    Finding::fine("disk", said)
+    DoctorFinding::fine("disk", said)
 }
 
-fn file_system(folder: &Path) -> Finding {
+fn file_system(folder: &Path) -> DoctorFinding {
     match statfs::statfs(folder) {
         Ok(found) => judged_file_system(found.filesystem_type()),
-        Err(error) => Finding::unknown("file system", format!("not known: {error}"), "look with: stat -f"),
+        Err(error) => {
+            DoctorFinding::unknown("file system", format!("not known: {error}"), "look with: stat -f")
+        }
     }
 }
 
-fn judged_file_system(kind: FsType) -> Finding {
+fn judged_file_system(kind: FsType) -> DoctorFinding {
     let number = kind.0 & 0xffff_ffff;
     match OVER_NETWORK.iter().find(|(known, _)| *known == number) {
-        Some((_, name)) => Finding::warning(
+        Some((_, name)) => DoctorFinding::warning(
             "file system",
             format!("the data folder is on {name}: the databases may be damaged there"),
             "move it to a local disk, or use PostgreSQL (docs/promote.md)",
         ),
-        None => Finding::fine("file system", "it is local"),
+        None => DoctorFinding::fine("file system", "it is local"),
     }
 }
 
 /// Checks the newest of the automatic backups.
-pub(super) fn look_for_backups(config: &Config) -> Vec<Finding> {
+pub(super) fn look_for_backups(config: &Config) -> Vec<DoctorFinding> {
     let check = "backups";
     let Some(folder) = &config.backup.folder else {
         if config.database_url.is_some() {
             let said = "PostgreSQL has tools of its own, which are not checked";
             let advice = "let pg_dump run regularly, that of the main database before that of the history";
-            return vec![Finding::unknown(check, said, advice)];
+            return vec![DoctorFinding::unknown(check, said, advice)];
         }
-        return vec![Finding::warning(
+        return vec![DoctorFinding::warning(
             check,
             "the server makes none by itself",
             "set backup.folder, or run watchkeeper backup regularly (docs/operations.md)",
@@ -136,8 +142,10 @@ pub(super) fn look_for_backups(config: &Config) -> Vec<Finding> {
     };
     let every = config.backup.every.get();
     let found = match newest_backup(folder) {
-        Err(error) => Finding::problem(check, error.to_string(), "the server must be able to write there"),
-        Ok(None) => Finding::warning(
+        Err(error) => {
+            DoctorFinding::problem(check, error.to_string(), "the server must be able to write there")
+        }
+        Ok(None) => DoctorFinding::warning(
             check,
             format!("there is none in {}", folder.display()),
             "is the server running?",
@@ -146,9 +154,9 @@ pub(super) fn look_for_backups(config: &Config) -> Vec<Finding> {
             let age_seconds = (Clock::System.now().ms() - newest.ms()).max(0).unsigned_abs() / 1_000;
             let said = format!("the newest is {} hours old", age_seconds / 3_600);
             if age_seconds > (every * OLD).as_secs() {
-                Finding::problem(check, said, "look for the reason in the log of the server")
+                DoctorFinding::problem(check, said, "look for the reason in the log of the server")
             } else {
-                Finding::fine(check, said)
+                DoctorFinding::fine(check, said)
             }
         }
     };
@@ -160,29 +168,29 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::doctor::finding::Verdict;
+    use crate::doctor::finding::FindingVerdict;
 
     #[rstest]
-    #[case(0, Verdict::Warning)]
-    #[case(ROOM_BYTES - 1, Verdict::Warning)]
-    #[case(ROOM_BYTES, Verdict::Fine)]
-    fn little_room_is_a_warning(#[case] free: u64, #[case] expected: Verdict) {
+    #[case(0, FindingVerdict::Warning)]
+    #[case(ROOM_BYTES - 1, FindingVerdict::Warning)]
+    #[case(ROOM_BYTES, FindingVerdict::Fine)]
+    fn little_room_is_a_warning(#[case] free: u64, #[case] expected: FindingVerdict) {
         assert_eq!(judged_room(free, Path::new("data")).verdict, expected);
     }
 
     #[rstest]
-    #[case(0x6969, Verdict::Warning)]
-    #[case(0xff53_4d42, Verdict::Warning)]
-    #[case(0xef53, Verdict::Fine)]
-    fn a_file_system_over_the_network_is_a_warning(#[case] number: i64, #[case] expected: Verdict) {
+    #[case(0x6969, FindingVerdict::Warning)]
+    #[case(0xff53_4d42, FindingVerdict::Warning)]
+    #[case(0xef53, FindingVerdict::Fine)]
+    fn a_file_system_over_the_network_is_a_warning(#[case] number: i64, #[case] expected: FindingVerdict) {
         assert_eq!(judged_file_system(FsType(number)).verdict, expected);
     }
 
     #[rstest]
-    #[case(0o600, Verdict::Fine)]
-    #[case(0o640, Verdict::Problem)]
-    #[case(0o604, Verdict::Problem)]
-    fn a_key_that_others_can_read_is_a_problem(#[case] mode: u32, #[case] expected: Verdict) {
+    #[case(0o600, FindingVerdict::Fine)]
+    #[case(0o640, FindingVerdict::Problem)]
+    #[case(0o604, FindingVerdict::Problem)]
+    fn a_key_that_others_can_read_is_a_problem(#[case] mode: u32, #[case] expected: FindingVerdict) {
         let folder = tempfile::tempdir().unwrap();
         let key = folder.path().join(KEY_FILE);
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
@@ -190,7 +198,7 @@ mod tests {
         fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
         let found = modes(folder.path());
         assert_eq!(found.verdict, expected);
-        assert_eq!(found.said.contains("secret.key"), expected == Verdict::Problem);
+        assert_eq!(found.said.contains("secret.key"), expected == FindingVerdict::Problem);
     }
 
     #[test]
@@ -198,6 +206,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let found = modes(folder.path());
-        assert!(found.verdict == Verdict::Problem && found.said.contains("write"), "{found:?}");
+        assert!(found.verdict == FindingVerdict::Problem && found.said.contains("write"), "{found:?}");
     }
 }

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::app::database_files;
 use crate::config::Config;
-use crate::doctor::finding::Finding;
+use crate::doctor::finding::DoctorFinding;
 use crate::egress;
 use crate::probe;
 use crate::store::file_copy::DatabaseFile;
@@ -25,24 +25,24 @@ const PER_SERVICE: u64 = 2;
 /// Descriptors of a process without services.
 const OTHERWISE: u64 = 512;
 
-pub(super) fn ping_sockets() -> Finding {
+pub(super) fn ping_sockets() -> DoctorFinding {
     if probe::may_ping() {
-        return Finding::fine("ping", "this user may send pings");
+        return DoctorFinding::fine("ping", "this user may send pings");
     }
-    Finding::warning(
+    DoctorFinding::warning(
         "ping",
         "this user may not send pings: services of type icmp have no data",
         "give the program CAP_NET_RAW, or run: sysctl net.ipv4.ping_group_range='0 2147483647'",
     )
 }
 
-pub(super) async fn name_servers(config: Arc<Config>) -> Vec<Finding> {
+pub(super) async fn name_servers(config: Arc<Config>) -> Vec<DoctorFinding> {
     let check = "name servers";
     let servers = match egress::configured_name_servers(&config.probe.dns_servers) {
         Ok(servers) => servers,
         Err(error) => {
             let advice = "name one in /etc/resolv.conf, or set probe.dns_servers";
-            return vec![Finding::problem(check, format!("none is configured: {error}"), advice)];
+            return vec![DoctorFinding::problem(check, format!("none is configured: {error}"), advice)];
         }
     };
     let answers = join_all(servers.iter().map(|server| answers(*server))).await;
@@ -55,15 +55,15 @@ pub(super) async fn name_servers(config: Arc<Config>) -> Vec<Finding> {
     vec![judged_servers(servers.len(), &silent)]
 }
 
-fn judged_servers(number: usize, silent: &[String]) -> Finding {
+fn judged_servers(number: usize, silent: &[String]) -> DoctorFinding {
     let check = "name servers";
     let advice = "look at /etc/resolv.conf or probe.dns_servers, and at the way to them";
     match silent.len() {
-        0 => Finding::fine(check, format!("{number} of {number} answer")),
+        0 => DoctorFinding::fine(check, format!("{number} of {number} answer")),
         all if all == number => {
-            Finding::problem(check, format!("none answers: {}", silent.join(", ")), advice)
+            DoctorFinding::problem(check, format!("none answers: {}", silent.join(", ")), advice)
         }
-        _ => Finding::warning(check, format!("without an answer: {}", silent.join(", ")), advice),
+        _ => DoctorFinding::warning(check, format!("without an answer: {}", silent.join(", ")), advice),
     }
 }
 
@@ -82,20 +82,20 @@ async fn answers(server: SocketAddr) -> bool {
 }
 
 /// Compares the limit of descriptors with the number of services.
-pub(super) async fn descriptors(config: Arc<Config>) -> Vec<Finding> {
+pub(super) async fn descriptors(config: Arc<Config>) -> Vec<DoctorFinding> {
     let check = "descriptors";
     let Ok((limit, _)) = getrlimit(Resource::RLIMIT_NOFILE) else {
-        return vec![Finding::unknown(check, "the limit is not known", "look with: ulimit -n")];
+        return vec![DoctorFinding::unknown(check, "the limit is not known", "look with: ulimit -n")];
     };
     let Ok(main) = database_files::main_file(&config) else {
         let said = format!("{limit} of this user's processes; services in PostgreSQL are not counted");
-        return vec![Finding::unknown(check, said, "two for each service and 512 more are enough")];
+        return vec![DoctorFinding::unknown(check, said, "two for each service and 512 more are enough")];
     };
     let counted = async { DatabaseFile::open_to_read(&main).await?.count_services().await };
     match counted.await {
         Ok(services) => vec![judged_limit(limit, services)],
         // The check of the databases reports the reason.
-        Err(error) => vec![Finding::unknown(
+        Err(error) => vec![DoctorFinding::unknown(
             check,
             format!("services cannot be counted: {}", error.said()),
             "look at the databases first",
@@ -103,14 +103,14 @@ pub(super) async fn descriptors(config: Arc<Config>) -> Vec<Finding> {
     }
 }
 
-fn judged_limit(limit: u64, services: u64) -> Finding {
+fn judged_limit(limit: u64, services: u64) -> DoctorFinding {
     let wanted = services.saturating_mul(PER_SERVICE).saturating_add(OTHERWISE);
     let said = format!("{limit} of this user's processes, for {services} services");
     if limit >= wanted {
-        return Finding::fine("descriptors", said);
+        return DoctorFinding::fine("descriptors", said);
     }
     let advice = format!("allow {wanted}: LimitNOFILE= of the unit, or ulimit -n");
-    Finding::warning("descriptors", said, advice)
+    DoctorFinding::warning("descriptors", said, advice)
 }
 
 #[cfg(test)]
@@ -118,16 +118,16 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::doctor::finding::Verdict;
+    use crate::doctor::finding::FindingVerdict;
 
     #[rstest]
-    #[case(2, &[], Verdict::Fine)]
-    #[case(2, &["a"], Verdict::Warning)]
-    #[case(2, &["a", "b"], Verdict::Problem)]
+    #[case(2, &[], FindingVerdict::Fine)]
+    #[case(2, &["a"], FindingVerdict::Warning)]
+    #[case(2, &["a", "b"], FindingVerdict::Problem)]
     fn a_silent_name_server_is_named(
         #[case] number: usize,
         #[case] silent: &[&str],
-        #[case] expected: Verdict,
+        #[case] expected: FindingVerdict,
     ) {
         let silent: Vec<String> = silent.iter().map(|server| (*server).to_owned()).collect();
         let found = judged_servers(number, &silent);
@@ -152,13 +152,13 @@ mod tests {
     }
 
     #[rstest]
-    #[case(1_024, 256, Verdict::Fine)]
-    #[case(1_024, 257, Verdict::Warning)]
-    #[case(u64::MAX, u64::MAX, Verdict::Fine)]
+    #[case(1_024, 256, FindingVerdict::Fine)]
+    #[case(1_024, 257, FindingVerdict::Warning)]
+    #[case(u64::MAX, u64::MAX, FindingVerdict::Fine)]
     fn the_limit_of_descriptors_is_for_all_services(
         #[case] limit: u64,
         #[case] services: u64,
-        #[case] expected: Verdict,
+        #[case] expected: FindingVerdict,
     ) {
         assert_eq!(judged_limit(limit, services).verdict, expected);
     }

@@ -15,8 +15,8 @@ use tokio::time::timeout;
 use crate::app::{self, database_files};
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
-use crate::doctor::finding::Finding;
-use crate::egress::outbound::{Failed, Outbound, OutboundUrl, Request};
+use crate::doctor::finding::DoctorFinding;
+use crate::egress::outbound::{ExchangeFailure, OutboundClient, OutboundRequest, OutboundUrl};
 use crate::store::file_copy::DatabaseFile;
 
 /// The wait for an answer.
@@ -27,13 +27,13 @@ const APART_MS: i64 = 3_000;
 const MAIL_SERVERS: usize = 10;
 
 /// Compares the clock with that of `public_api_url`, which a proxy on another machine may answer; nothing where none is set.
-pub(super) async fn check_clock(config: Arc<Config>) -> Vec<Finding> {
+pub(super) async fn check_clock(config: Arc<Config>) -> Vec<DoctorFinding> {
     let address = format!("{}/healthz", config.base_url());
     let (Some(_), Ok(url)) = (&config.public_api_url, OutboundUrl::parse(&address)) else {
         return Vec::new();
     };
     let Ok(outbound) = app::outbound(&config, &Clock::System) else { return Vec::new() };
-    let request = Request {
+    let request = OutboundRequest {
         method: Method::GET,
         url,
         headers: Vec::new(),
@@ -45,13 +45,13 @@ pub(super) async fn check_clock(config: Arc<Config>) -> Vec<Finding> {
     answer.date.map(|date| judge_clock(&config.base_url(), date, Clock::System.now())).into_iter().collect()
 }
 
-fn judge_clock(base: &str, there: Timestamp, here: Timestamp) -> Finding {
+fn judge_clock(base: &str, there: Timestamp, here: Timestamp) -> DoctorFinding {
     let apart_ms = there.ms_since(here);
     if (-APART_MS..=APART_MS).contains(&apart_ms) {
-        return Finding::fine("clock", format!("it agrees with that of {base}"));
+        return DoctorFinding::fine("clock", format!("it agrees with that of {base}"));
     }
     let (seconds, side) = (apart_ms.abs() / 1_000, if apart_ms > 0 { "behind" } else { "ahead of" });
-    Finding::warning(
+    DoctorFinding::warning(
         "clock",
         format!("the clock of this machine is {seconds} s {side} that of {base}"),
         "let both machines set their clocks by NTP",
@@ -79,13 +79,13 @@ impl MailServer {
     }
 
     /// Connects and hears the greeting.
-    async fn greet(&self, outbound: &Outbound) -> Result<String, String> {
+    async fn greet(&self, outbound: &OutboundClient) -> Result<String, String> {
         let heard = timeout(ANSWER_WITHIN, self.first_line(outbound)).await;
         heard.map_err(|_| format!("no greeting within {} s", ANSWER_WITHIN.as_secs()))?
     }
 
-    async fn first_line(&self, outbound: &Outbound) -> Result<String, String> {
-        let text = |failed: Failed| failed.to_string();
+    async fn first_line(&self, outbound: &OutboundClient) -> Result<String, String> {
+        let text = |failed: ExchangeFailure| failed.to_string();
         let stream = outbound.reach(&self.host, self.port).await.map_err(text)?;
         if self.is_encrypted {
             read_line(outbound.secure(stream, &self.host).await.map_err(text)?).await
@@ -105,10 +105,10 @@ async fn read_line(stream: impl AsyncRead + Unpin) -> Result<String, String> {
 }
 
 /// Asks the mail servers of the channels that are on; nothing where there are none.
-pub(super) async fn check_mail_servers(config: Arc<Config>) -> Vec<Finding> {
+pub(super) async fn check_mail_servers(config: Arc<Config>) -> Vec<DoctorFinding> {
     let Ok(main) = database_files::main_file(&config) else {
         let said = "channels are in PostgreSQL and their mail servers not asked";
-        return vec![Finding::unknown(
+        return vec![DoctorFinding::unknown(
             "mail server",
             said,
             "send a test: POST /v1/notification-channels/ID/test",
@@ -121,7 +121,7 @@ pub(super) async fn check_mail_servers(config: Arc<Config>) -> Vec<Finding> {
     let outbound = match app::outbound(&config, &Clock::System) {
         Ok(outbound) => outbound,
         Err(error) => {
-            return vec![Finding::problem(
+            return vec![DoctorFinding::problem(
                 "mail server",
                 error.to_string(),
                 "look at probe.ca_file and the name servers",
@@ -132,21 +132,23 @@ pub(super) async fn check_mail_servers(config: Arc<Config>) -> Vec<Finding> {
     join_all(asked.map(async |server| judge_greeting(server, server.greet(&outbound).await))).await
 }
 
-fn judge_greeting(server: &MailServer, greeting: Result<String, String>) -> Finding {
+fn judge_greeting(server: &MailServer, greeting: Result<String, String>) -> DoctorFinding {
     let check = "mail server";
     let MailServer { host, port, .. } = server;
     let advice =
         "look at host, port and encryption of the channel, and at the way there; then send a test to it";
     match greeting {
-        Ok(greeting) if greeting.starts_with("220") => Finding::fine(check, format!("{host}:{port} answers")),
+        Ok(greeting) if greeting.starts_with("220") => {
+            DoctorFinding::fine(check, format!("{host}:{port} answers"))
+        }
         Ok(greeting) if greeting.is_empty() => {
-            Finding::problem(check, format!("{host}:{port} hangs up without a greeting"), advice)
+            DoctorFinding::problem(check, format!("{host}:{port} hangs up without a greeting"), advice)
         }
         Ok(greeting) => {
-            Finding::problem(check, format!("{host}:{port} refuses or is none: {greeting}"), advice)
+            DoctorFinding::problem(check, format!("{host}:{port} refuses or is none: {greeting}"), advice)
         }
         Err(problem) => {
-            Finding::problem(check, format!("{host}:{port} cannot be reached: {problem}"), advice)
+            DoctorFinding::problem(check, format!("{host}:{port} cannot be reached: {problem}"), advice)
         }
     }
 }
@@ -156,16 +158,16 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::doctor::finding::Verdict;
+    use crate::doctor::finding::FindingVerdict;
 
     #[rstest]
-    #[case(0, Verdict::Fine, "agrees")]
-    #[case(3_000, Verdict::Fine, "agrees")]
-    #[case(-3_001, Verdict::Warning, "3 s ahead of")]
-    #[case(90_000, Verdict::Warning, "90 s behind")]
+    #[case(0, FindingVerdict::Fine, "agrees")]
+    #[case(3_000, FindingVerdict::Fine, "agrees")]
+    #[case(-3_001, FindingVerdict::Warning, "3 s ahead of")]
+    #[case(90_000, FindingVerdict::Warning, "90 s behind")]
     fn clocks_that_are_apart_are_a_warning(
         #[case] apart_ms: i64,
-        #[case] verdict: Verdict,
+        #[case] verdict: FindingVerdict,
         #[case] said: &str,
     ) {
         let here = Timestamp::from_ms(1_000_000);
@@ -190,11 +192,11 @@ mod tests {
     }
 
     #[rstest]
-    #[case(Ok("220 mail.example.net ESMTP".to_owned()), Verdict::Fine)]
-    #[case(Ok("554 go away".to_owned()), Verdict::Problem)]
-    #[case(Ok(String::new()), Verdict::Problem)]
-    #[case(Err("refused".to_owned()), Verdict::Problem)]
-    fn a_greeting_is_judged(#[case] greeting: Result<String, String>, #[case] verdict: Verdict) {
+    #[case(Ok("220 mail.example.net ESMTP".to_owned()), FindingVerdict::Fine)]
+    #[case(Ok("554 go away".to_owned()), FindingVerdict::Problem)]
+    #[case(Ok(String::new()), FindingVerdict::Problem)]
+    #[case(Err("refused".to_owned()), FindingVerdict::Problem)]
+    fn a_greeting_is_judged(#[case] greeting: Result<String, String>, #[case] verdict: FindingVerdict) {
         let server = MailServer { host: "m".to_owned(), port: 25, is_encrypted: false };
         assert_eq!(judge_greeting(&server, greeting).verdict, verdict);
     }

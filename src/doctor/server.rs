@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::app::first_start;
 use crate::config::Config;
-use crate::doctor::finding::Finding;
+use crate::doctor::finding::DoctorFinding;
 
 /// Connect timeout.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
@@ -25,7 +25,7 @@ const NATS_PORT: u16 = 4_222;
 const ANSWER_BYTES: u64 = 64 * 1_024;
 
 /// Requests `/readyz`; if nothing answers, checks whether the port is free.
-pub(super) async fn look(config: Arc<Config>) -> Vec<Finding> {
+pub(super) async fn look(config: Arc<Config>) -> Vec<DoctorFinding> {
     let check = "server";
     let answered = timeout(ANSWER_WITHIN, ask(&config, "/readyz")).await;
     match answered.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
@@ -33,19 +33,21 @@ pub(super) async fn look(config: Arc<Config>) -> Vec<Finding> {
         Err(error) if error.kind() == ErrorKind::ConnectionRefused && is_served(&config) => {
             let said = format!("one runs on {}, but not at {}", config.data_dir.display(), config.listen);
             let advice = "give the settings of the server: --config-file, --listen, or its environment";
-            vec![Finding::unknown(check, said, advice)]
+            vec![DoctorFinding::unknown(check, said, advice)]
         }
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
             vec![match TcpListener::bind(config.listen.address()) {
-                Ok(_) => Finding::fine(check, format!("it does not run; {} is free for it", config.listen)),
-                Err(error) => Finding::problem(
+                Ok(_) => {
+                    DoctorFinding::fine(check, format!("it does not run; {} is free for it", config.listen))
+                }
+                Err(error) => DoctorFinding::problem(
                     check,
                     format!("it does not run, and {} cannot be taken: {error}", config.listen),
                     "choose another address with --listen",
                 ),
             }]
         }
-        Err(error) => vec![Finding::problem(
+        Err(error) => vec![DoctorFinding::problem(
             check,
             format!("something at {} does not answer: {error}", config.listen),
             "look who listens there: ss -ltnp",
@@ -71,7 +73,7 @@ async fn ask(config: &Config, path: &str) -> std::io::Result<String> {
 }
 
 /// Findings from an answer of `/readyz`.
-fn judged_answer(answer: &str) -> Vec<Finding> {
+fn judged_answer(answer: &str) -> Vec<DoctorFinding> {
     let check = "server";
     let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
     // A body without a length may be chunked: the object is what is between the braces.
@@ -79,18 +81,18 @@ fn judged_answer(answer: &str) -> Vec<Finding> {
     let said: Option<Value> = object.and_then(|object| serde_json::from_str(object).ok());
     let Some(said) = said.filter(|said| said["status"].is_string()) else {
         let advice = "look who listens there: ss -ltnp";
-        return vec![Finding::problem(check, "something else answers on its address", advice)];
+        return vec![DoctorFinding::problem(check, "something else answers on its address", advice)];
     };
     let mut found = match said["status"].as_str() {
-        Some("ready") => vec![Finding::fine(check, "it runs and is ready")],
-        _ => vec![Finding::problem(
+        Some("ready") => vec![DoctorFinding::fine(check, "it runs and is ready")],
+        _ => vec![DoctorFinding::problem(
             check,
             format!("it is not ready: {said}"),
             "look at the databases, and at its log",
         )],
     };
     for warning in said["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        found.push(Finding::warning(
+        found.push(DoctorFinding::warning(
             check,
             warning,
             "docs/operations.md, \"3 a.m.\", or the log of the server",
@@ -100,7 +102,7 @@ fn judged_answer(answer: &str) -> Vec<Finding> {
 }
 
 /// Connects to the configured NATS servers.
-pub(super) async fn look_for_nats(config: Arc<Config>) -> Vec<Finding> {
+pub(super) async fn look_for_nats(config: Arc<Config>) -> Vec<DoctorFinding> {
     let check = "nats";
     let mut found = Vec::new();
     for text in config.nats_url.iter().flat_map(|urls| urls.split(',')).map(str::trim) {
@@ -109,8 +111,8 @@ pub(super) async fn look_for_nats(config: Arc<Config>) -> Vec<Finding> {
         let port = url.port().unwrap_or(NATS_PORT);
         let connected = timeout(CONNECT_WITHIN, TcpStream::connect((host.as_str(), port))).await;
         found.push(match connected.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
-            Ok(_) => Finding::fine(check, format!("{host}:{port} can be reached")),
-            Err(error) => Finding::problem(
+            Ok(_) => DoctorFinding::fine(check, format!("{host}:{port} can be reached")),
+            Err(error) => DoctorFinding::problem(
                 check,
                 format!("{host}:{port} cannot be reached: {error}"),
                 "look at the NATS server and at the way to it (docs/cluster.md)",
@@ -125,18 +127,18 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::doctor::finding::Verdict;
+    use crate::doctor::finding::FindingVerdict;
 
     #[rstest]
-    #[case("HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ready\"}", &[Verdict::Fine])]
+    #[case("HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ready\"}", &[FindingVerdict::Fine])]
     #[case(
         "HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ready\",\"warnings\":[\"a\",\"b\"]}",
-        &[Verdict::Fine, Verdict::Warning, Verdict::Warning]
+        &[FindingVerdict::Fine, FindingVerdict::Warning, FindingVerdict::Warning]
     )]
-    #[case("HTTP/1.1 503 x\r\n\r\n{\"status\":\"not ready\"}", &[Verdict::Problem])]
-    #[case("HTTP/1.1 200 OK\r\n\r\n<html>", &[Verdict::Problem])]
-    #[case("", &[Verdict::Problem])]
-    fn the_answer_of_a_server_is_judged(#[case] answer: &str, #[case] expected: &[Verdict]) {
+    #[case("HTTP/1.1 503 x\r\n\r\n{\"status\":\"not ready\"}", &[FindingVerdict::Problem])]
+    #[case("HTTP/1.1 200 OK\r\n\r\n<html>", &[FindingVerdict::Problem])]
+    #[case("", &[FindingVerdict::Problem])]
+    fn the_answer_of_a_server_is_judged(#[case] answer: &str, #[case] expected: &[FindingVerdict]) {
         let found: Vec<_> = judged_answer(answer).iter().map(|finding| finding.verdict).collect();
         assert_eq!(found, expected);
     }

@@ -114,15 +114,15 @@ fn classify_v6(address: Ipv6Addr) -> AddressClass {
         return AddressClass::Never;
     }
     // A tunnel or translator must not bypass the rules, nor does it make a documentation address usable.
-    let prefix = match behind_prefix(address) {
+    let prefix = match ipv4_in_prefix(address) {
         Some(inner) => inner.into_iter().map(classify_v4).max().unwrap_or(AddressClass::Never),
         None => native_v6(address.segments()),
     };
-    behind_interface(address).map_or(prefix, |inner| prefix.max(classify_v4(inner)))
+    ipv4_in_interface_id(address).map_or(prefix, |inner| prefix.max(classify_v4(inner)))
 }
 
 /// Returns the IPv4 addresses contained in an address with a known prefix: two for Teredo (server, client), else one twice.
-fn behind_prefix(address: Ipv6Addr) -> Option<[Ipv4Addr; 2]> {
+fn ipv4_in_prefix(address: Ipv6Addr) -> Option<[Ipv4Addr; 2]> {
     let at = |from: usize| ipv4_at(address, from);
     let twice = |inner: Ipv4Addr| Some([inner, inner]);
     match address.segments() {
@@ -140,7 +140,7 @@ fn behind_prefix(address: Ipv6Addr) -> Option<[Ipv4Addr; 2]> {
 
 /// Returns the IPv4 address in an interface identifier of ISATAP (RFC 5214), below any prefix: also below a private one, or
 /// one that contains another address itself. The bits "universal" and "group" may be set or not.
-fn behind_interface(address: Ipv6Addr) -> Option<Ipv4Addr> {
+fn ipv4_in_interface_id(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         [_, _, _, _, 0 | 0x0100 | 0x0200 | 0x0300, 0x5efe, _, _] => Some(ipv4_at(address, 12)),
         _ => None,

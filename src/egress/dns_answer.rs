@@ -19,7 +19,7 @@ pub(crate) fn read_answer(bytes: &[u8]) -> Option<Message> {
     let mut message = Message::new(metadata.id, metadata.message_type, metadata.op_code);
     message.metadata = metadata;
     message.queries = Message::read_queries(&mut decoder, counts.queries.into()).ok()?;
-    let is_whole = read_asked(&mut decoder, counts.answers, &mut message)?;
+    let is_whole = read_answers(&mut decoder, counts.answers, &mut message)?;
     if is_whole && read_authorities(&mut decoder, counts.authorities, &mut message).is_some() {
         read_edns(&mut decoder, counts.additionals, &mut message);
     }
@@ -27,7 +27,7 @@ pub(crate) fn read_answer(bytes: &[u8]) -> Option<Message> {
 }
 
 /// Reads the answers. They may end early if the message is marked as truncated; `Some(false)` then.
-fn read_asked(decoder: &mut BinDecoder<'_>, count: u16, message: &mut Message) -> Option<bool> {
+fn read_answers(decoder: &mut BinDecoder<'_>, count: u16, message: &mut Message) -> Option<bool> {
     let asked = message.queries.first().map(|query| query.query_type);
     let mut is_spoiled = false;
     for _ in 0..count {

@@ -14,8 +14,8 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::head_limits::HEAD_MAX_BYTES;
-use chunks::{ChunkReader, Chunked};
-use head::{Framing, HeadForm};
+use chunks::{ChunkProgress, ChunkReader};
+use head::{BodyFraming, HeadForm};
 
 /// Bytes that are read at a time.
 const PIECE_BYTES: usize = 16 << 10;
@@ -24,7 +24,7 @@ const PIECE_BYTES: usize = 16 << 10;
 #[derive(Debug)]
 pub(crate) struct LenientStream<S> {
     stream: S,
-    stage: Stage,
+    stage: ExchangeStage,
     /// Received data that are not parsed yet.
     waiting: Vec<u8>,
     /// Repaired data, and the part of them that was read already.
@@ -34,7 +34,7 @@ pub(crate) struct LenientStream<S> {
 
 /// The next part of an exchange.
 #[derive(Debug)]
-enum Stage {
+enum ExchangeStage {
     /// No response is expected.
     Idle,
     /// The head of a response.
@@ -51,57 +51,57 @@ enum Stage {
 
 impl<S> LenientStream<S> {
     pub(crate) const fn new(stream: S) -> Self {
-        Self { stream, stage: Stage::Idle, waiting: Vec::new(), tidy: Vec::new(), handed: 0 }
+        Self { stream, stage: ExchangeStage::Idle, waiting: Vec::new(), tidy: Vec::new(), handed: 0 }
     }
 
     /// Repairs as much of the received data as possible.
-    fn tidy_up(&mut self) {
+    fn normalise_input(&mut self) {
         while !self.waiting.is_empty() {
             match &mut self.stage {
-                Stage::Head { is_body_allowed } => {
+                ExchangeStage::Head { is_body_allowed } => {
                     let is_body_allowed = *is_body_allowed;
-                    if !self.tidy_head(is_body_allowed) {
+                    if !self.normalise_head(is_body_allowed) {
                         return;
                     }
                 }
-                Stage::Chunks(reader) => match reader.read(&mut self.waiting, &mut self.tidy) {
-                    Chunked::Partial => return,
-                    Chunked::Complete if reader.is_bare() => self.stage = Stage::Over,
-                    Chunked::Complete => self.stage = Stage::Idle,
-                    Chunked::Broken => self.stage = Stage::AsItIs,
+                ExchangeStage::Chunks(reader) => match reader.read(&mut self.waiting, &mut self.tidy) {
+                    ChunkProgress::Partial => return,
+                    ChunkProgress::Complete if reader.is_bare() => self.stage = ExchangeStage::Over,
+                    ChunkProgress::Complete => self.stage = ExchangeStage::Idle,
+                    ChunkProgress::Broken => self.stage = ExchangeStage::AsItIs,
                 },
-                Stage::Length(left) => {
+                ExchangeStage::Length(left) => {
                     let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(self.waiting.len());
                     *left -= taken as u64;
                     let is_complete = *left == 0;
                     self.tidy.extend(self.waiting.drain(..taken));
                     if is_complete {
-                        self.stage = Stage::Idle;
+                        self.stage = ExchangeStage::Idle;
                     }
                 }
-                Stage::Idle | Stage::AsItIs => self.tidy.append(&mut self.waiting),
-                Stage::Over => self.waiting.clear(),
+                ExchangeStage::Idle | ExchangeStage::AsItIs => self.tidy.append(&mut self.waiting),
+                ExchangeStage::Over => self.waiting.clear(),
             }
         }
     }
 
     /// Repairs a head; returns true if there was enough of it to continue.
-    fn tidy_head(&mut self, is_body_allowed: bool) -> bool {
-        match head::form(&self.waiting) {
+    fn normalise_head(&mut self, is_body_allowed: bool) -> bool {
+        match head::find_head_end(&self.waiting) {
             HeadForm::Partial if self.waiting.len() <= HEAD_MAX_BYTES => return false,
-            HeadForm::Partial | HeadForm::Foreign => self.stage = Stage::AsItIs,
+            HeadForm::Partial | HeadForm::Foreign => self.stage = ExchangeStage::AsItIs,
             HeadForm::Complete(length) => {
-                let framing = head::tidy(&self.waiting[..length], &mut self.tidy);
+                let framing = head::rewrite_head(&self.waiting[..length], &mut self.tidy);
                 self.waiting.drain(..length);
                 self.stage = match framing {
-                    Framing::Informational => Stage::Head { is_body_allowed },
-                    Framing::Empty => Stage::Idle,
-                    Framing::UntilClose => Stage::AsItIs,
-                    _ if !is_body_allowed => Stage::Idle,
-                    Framing::Length(0) => Stage::Idle,
-                    Framing::Length(length) => Stage::Length(length),
-                    Framing::Chunks => Stage::Chunks(ChunkReader::new(false)),
-                    Framing::BareChunks => Stage::Chunks(ChunkReader::new(true)),
+                    BodyFraming::Informational => ExchangeStage::Head { is_body_allowed },
+                    BodyFraming::Empty => ExchangeStage::Idle,
+                    BodyFraming::UntilClose => ExchangeStage::AsItIs,
+                    _ if !is_body_allowed => ExchangeStage::Idle,
+                    BodyFraming::Length(0) => ExchangeStage::Idle,
+                    BodyFraming::Length(length) => ExchangeStage::Length(length),
+                    BodyFraming::Chunks => ExchangeStage::Chunks(ChunkReader::new(false)),
+                    BodyFraming::BareChunks => ExchangeStage::Chunks(ChunkReader::new(true)),
                 };
             }
         }
@@ -133,8 +133,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for LenientStream<S> {
                 return Poll::Ready(Ok(()));
             }
             match this.stage {
-                Stage::Over => return Poll::Ready(Ok(())),
-                Stage::Idle | Stage::AsItIs => return Pin::new(&mut this.stream).poll_read(context, buffer),
+                ExchangeStage::Over => return Poll::Ready(Ok(())),
+                ExchangeStage::Idle | ExchangeStage::AsItIs => {
+                    return Pin::new(&mut this.stream).poll_read(context, buffer);
+                }
                 _ => {}
             }
             let mut piece = [0; PIECE_BYTES];
@@ -143,19 +145,19 @@ impl<S: AsyncRead + Unpin> AsyncRead for LenientStream<S> {
             if piece.filled().is_empty() {
                 return match &this.stage {
                     // The library would take the end of the connection for the end of the body.
-                    Stage::Chunks(reader) if reader.is_bare() => {
+                    ExchangeStage::Chunks(reader) if reader.is_bare() => {
                         Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()))
                     }
-                    Stage::Head { .. } if !this.waiting.is_empty() => {
-                        this.stage = Stage::AsItIs;
-                        this.tidy_up();
+                    ExchangeStage::Head { .. } if !this.waiting.is_empty() => {
+                        this.stage = ExchangeStage::AsItIs;
+                        this.normalise_input();
                         continue;
                     }
                     _ => Poll::Ready(Ok(())),
                 };
             }
             this.waiting.extend_from_slice(piece.filled());
-            this.tidy_up();
+            this.normalise_input();
         }
     }
 }
@@ -163,8 +165,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for LenientStream<S> {
 impl<S: AsyncWrite + Unpin> AsyncWrite for LenientStream<S> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        if matches!(this.stage, Stage::Idle) && !bytes.is_empty() {
-            this.stage = Stage::Head { is_body_allowed: !bytes.starts_with(b"HEAD ") };
+        if matches!(this.stage, ExchangeStage::Idle) && !bytes.is_empty() {
+            this.stage = ExchangeStage::Head { is_body_allowed: !bytes.starts_with(b"HEAD ") };
         }
         Pin::new(&mut this.stream).poll_write(context, bytes)
     }

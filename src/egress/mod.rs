@@ -34,10 +34,10 @@ pub(crate) use cryptography::cryptography;
 pub(crate) use dns_answer::{DATAGRAM_MAX_BYTES, read_answer};
 pub(crate) use head_limits::{HEAD_MAX_BYTES, HEAD_MAX_LINES};
 pub(crate) use lenient::LenientStream;
-pub(crate) use name_servers::{addresses, configured_name_servers, known_to_hosts};
+pub(crate) use name_servers::{addresses, configured_name_servers, find_in_hosts};
 pub use system_names::NameFiles;
 pub(crate) use system_names::SystemNames;
-pub(crate) use trouble::trouble;
+pub(crate) use trouble::local_fault;
 
 /// Returns true when the head of a response exceeds the limits. On the client side, hyper reports it only in its error text.
 pub(crate) fn is_head_too_large(error: &hyper::Error) -> bool {
@@ -56,32 +56,32 @@ pub enum EgressPolicy {
 
 /// The gate: a policy, and the source address of connections.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Egress {
+pub struct EgressGate {
     /// The permitted addresses.
     pub policy: EgressPolicy,
     /// Local address of outbound connections of the same family; chosen by the kernel when it is not set.
     pub source: Option<IpAddr>,
 }
 
-impl Egress {
+impl EgressGate {
     /// Classifies an address; a permitted one may be connected to.
-    pub fn permit(&self, address: IpAddr) -> Result<Pinned, Blocked> {
+    pub fn permit(&self, address: IpAddr) -> Result<PermittedAddress, BlockedAddress> {
         let class = classify(address);
         let allowed = match class {
             AddressClass::Public => true,
             AddressClass::Loopback | AddressClass::Private => self.policy == EgressPolicy::PrivateAllowed,
             AddressClass::Never => false,
         };
-        if allowed { Ok(Pinned(address)) } else { Err(Blocked { address, class }) }
+        if allowed { Ok(PermittedAddress(address)) } else { Err(BlockedAddress { address, class }) }
     }
 
     /// Opens a TCP connection to a permitted address.
-    pub async fn connect(&self, to: Pinned, port: u16) -> std::io::Result<TcpStream> {
+    pub async fn connect(&self, to: PermittedAddress, port: u16) -> std::io::Result<TcpStream> {
         socket::connect(SocketAddr::new(to.0, port), self.source_for(to.0)).await
     }
 
     /// Returns true when this machine has no route to an address, or only over an interface that is down.
-    pub(crate) fn has_lost(&self, to: IpAddr) -> bool {
+    pub(crate) fn has_lost_route_to(&self, to: IpAddr) -> bool {
         way_out::is_lost(to, self.source_for(to))
     }
 
@@ -93,9 +93,9 @@ impl Egress {
 
 /// An address that passed the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pinned(IpAddr);
+pub struct PermittedAddress(IpAddr);
 
-impl Pinned {
+impl PermittedAddress {
     /// The address itself.
     #[must_use]
     pub const fn address(self) -> IpAddr {
@@ -105,17 +105,17 @@ impl Pinned {
 
 /// The policy forbids the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blocked {
+pub struct BlockedAddress {
     /// The address as it was given.
     pub address: IpAddr,
     /// The class of the address.
     pub class: AddressClass,
 }
 
-impl std::error::Error for Blocked {}
+impl std::error::Error for BlockedAddress {}
 
 /// Omits the address: the owner of a name need not learn its address within our network.
-impl fmt::Display for Blocked {
+impl fmt::Display for BlockedAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("The egress policy forbids the address of this target")
     }

@@ -48,7 +48,7 @@ fn name_server(address: SocketAddr) -> NameServerConfig {
 
 /// Returns the addresses of a name in the hosts file, IPv6 and IPv4; `None` when it is not listed. No server is asked for a
 /// listed name, not even for its missing family.
-pub(crate) fn known_to_hosts(hosts: &Hosts, name: &Name) -> Option<(Vec<IpAddr>, Vec<IpAddr>)> {
+pub(crate) fn find_in_hosts(hosts: &Hosts, name: &Name) -> Option<(Vec<IpAddr>, Vec<IpAddr>)> {
     let of = |record: RecordType| {
         let query = Query::query(name.clone(), record);
         hosts.lookup_static_host(&query).map(|lookup| addresses(&lookup))

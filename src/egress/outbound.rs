@@ -23,12 +23,12 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::client::TlsStream;
 
-pub use answer::{Answer, EXCERPT_MAX_BYTES, RetryAfter};
-use connector::Connector;
-pub use failed::{ConnectFault, Failed, NameFault, Stage, TlsFault};
+pub use answer::{EXCERPT_MAX_BYTES, OutboundResponse, RetryAfter};
+use connector::OutboundConnector;
+pub use failed::{ConnectFault, ExchangeFailure, NameFault, TimeoutStage, TlsFault};
 pub use parts::{OutboundError, OutboundParts};
-pub use request::{Request, is_own};
-pub use url::{OutboundUrl, UrlForm};
+pub use request::{OutboundRequest, is_own};
+pub use url::{OutboundUrl, OutboundUrlError};
 
 use super::{HEAD_MAX_BYTES, HEAD_MAX_LINES};
 
@@ -39,18 +39,18 @@ const IDLE_PER_HOST: usize = 16;
 
 /// The client. Cheap to clone; one per process, used on one runtime.
 #[derive(Clone, Debug)]
-pub struct Outbound {
-    client: Client<Connector, Full<Bytes>>,
-    connector: Connector,
+pub struct OutboundClient {
+    client: Client<OutboundConnector, Full<Bytes>>,
+    connector: OutboundConnector,
 }
 
-impl Outbound {
+impl OutboundClient {
     /// Reads the authorities and the resolver's configuration; connects to nothing.
     ///
     /// # Errors
     /// When one of these files is missing or broken; the text says which and why.
     pub fn new(parts: OutboundParts<'_>) -> Result<Self, OutboundError> {
-        let connector = Connector::new(parts)?;
+        let connector = OutboundConnector::new(parts)?;
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
@@ -68,7 +68,7 @@ impl Outbound {
     ///
     /// # Errors
     /// When no connection can be opened.
-    pub async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, Failed> {
+    pub async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, ExchangeFailure> {
         self.connector.reach(host, port).await
     }
 
@@ -76,7 +76,11 @@ impl Outbound {
     ///
     /// # Errors
     /// When the server is not trusted, or the handshake fails.
-    pub async fn secure(&self, stream: TcpStream, host: &str) -> Result<TlsStream<TcpStream>, Failed> {
+    pub async fn secure(
+        &self,
+        stream: TcpStream,
+        host: &str,
+    ) -> Result<TlsStream<TcpStream>, ExchangeFailure> {
         self.connector.secure(stream, host).await
     }
 
@@ -84,17 +88,17 @@ impl Outbound {
     ///
     /// # Errors
     /// When there is no complete response; the error contains no sent data.
-    pub async fn send(&self, request: Request) -> Result<Answer, Failed> {
+    pub async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, ExchangeFailure> {
         let deadline = Instant::now() + request.deadline;
         let mut request = request.into_http()?;
         let captured = capture_connection(&mut request);
         let answered = match timeout_at(deadline, self.client.request(request)).await {
-            Ok(answered) => answered.map_err(|error| Failed::of(&error))?,
+            Ok(answered) => answered.map_err(|error| ExchangeFailure::of(&error))?,
             Err(_elapsed) if captured.connection_metadata().is_some() => {
-                return Err(Failed::Timeout(Stage::Answering));
+                return Err(ExchangeFailure::Timeout(TimeoutStage::Answering));
             }
-            Err(_elapsed) => return Err(Failed::Timeout(Stage::Connecting)),
+            Err(_elapsed) => return Err(ExchangeFailure::Timeout(TimeoutStage::Connecting)),
         };
-        Answer::take_in(answered, deadline).await
+        OutboundResponse::read_response(answered, deadline).await
     }
 }

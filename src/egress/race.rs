@@ -11,21 +11,21 @@ use futures_util::stream::FuturesUnordered;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use super::{Egress, Pinned};
+use super::{EgressGate, PermittedAddress};
 
 /// The time that one address may be silent before the next one is tried as well.
 const HEAD_START: Duration = Duration::from_millis(250);
 
-impl Egress {
+impl EgressGate {
     /// Dials the candidates, staggered; the first open connection wins, the others are dropped. `None` when all have
     /// failed; each failure is passed to `lost`.
     pub(crate) async fn race(
         &self,
-        candidates: &[Pinned],
+        candidates: &[PermittedAddress],
         port: u16,
-        mut lost: impl FnMut(Pinned, &io::Error),
-    ) -> Option<(TcpStream, Pinned)> {
-        let dial = |pinned: Pinned| async move { (pinned, self.connect(pinned, port).await) };
+        mut lost: impl FnMut(PermittedAddress, &io::Error),
+    ) -> Option<(TcpStream, PermittedAddress)> {
+        let dial = |pinned: PermittedAddress| async move { (pinned, self.connect(pinned, port).await) };
         let mut waiting = candidates.iter().copied();
         let mut running: FuturesUnordered<_> = waiting.next().map(dial).into_iter().collect();
         let mut next_start = Instant::now() + HEAD_START;

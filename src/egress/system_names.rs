@@ -115,13 +115,13 @@ impl SystemNames {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.looked_at.elapsed() >= LOOKED_AT_EVERY {
             state.looked_at = Instant::now();
-            self.follow_servers(&mut state);
-            self.follow_hosts(&mut state);
+            self.reload_servers(&mut state);
+            self.reload_hosts(&mut state);
         }
         Arc::clone(&state.current)
     }
 
-    fn follow_servers(&self, state: &mut NameState) {
+    fn reload_servers(&self, state: &mut NameState) {
         let stamp = FileStamp::of(&self.files.resolv_conf);
         if !self.chosen.is_empty() || stamp == state.resolv_conf {
             return;
@@ -142,7 +142,7 @@ impl SystemNames {
         }
     }
 
-    fn follow_hosts(&self, state: &mut NameState) {
+    fn reload_hosts(&self, state: &mut NameState) {
         let stamp = FileStamp::of(&self.files.hosts);
         if stamp == state.hosts {
             return;
@@ -198,7 +198,7 @@ mod tests {
     use tokio::time::advance;
 
     use super::*;
-    use crate::egress::known_to_hosts;
+    use crate::egress::find_in_hosts;
 
     /// The two files in a folder of their own.
     struct Scene {
@@ -231,7 +231,7 @@ mod tests {
         }
 
         fn knows(&self, name: &str) -> bool {
-            known_to_hosts(&self.names.current().hosts, &Name::from_ascii(name).unwrap()).is_some()
+            find_in_hosts(&self.names.current().hosts, &Name::from_ascii(name).unwrap()).is_some()
         }
     }
 

@@ -6,16 +6,16 @@ use std::io;
 
 use nix::errno::Errno;
 
-use crate::model::check::Trouble;
+use crate::model::check::LocalFault;
 
 /// Returns the trouble of this process that an error of the operating system means; `None` when it concerns the target.
-pub(crate) fn trouble(error: &io::Error) -> Option<Trouble> {
+pub(crate) fn local_fault(error: &io::Error) -> Option<LocalFault> {
     match Errno::from_raw(error.raw_os_error()?) {
-        Errno::EMFILE | Errno::ENFILE => Some(Trouble::NoDescriptors),
-        Errno::EADDRNOTAVAIL | Errno::EADDRINUSE | Errno::EAGAIN => Some(Trouble::NoPorts),
-        Errno::ENOBUFS | Errno::ENOMEM => Some(Trouble::NoMemory),
-        Errno::ENETDOWN => Some(Trouble::NetworkDown),
-        Errno::EPERM | Errno::EACCES => Some(Trouble::NotPermitted),
+        Errno::EMFILE | Errno::ENFILE => Some(LocalFault::NoDescriptors),
+        Errno::EADDRNOTAVAIL | Errno::EADDRINUSE | Errno::EAGAIN => Some(LocalFault::NoPorts),
+        Errno::ENOBUFS | Errno::ENOMEM => Some(LocalFault::NoMemory),
+        Errno::ENETDOWN => Some(LocalFault::NetworkDown),
+        Errno::EPERM | Errno::EACCES => Some(LocalFault::NotPermitted),
         _ => None,
     }
 }
@@ -28,21 +28,21 @@ mod tests {
 
     /// "Our own trouble is never the target's."
     #[rstest]
-    #[case(Errno::EMFILE, Some(Trouble::NoDescriptors))]
-    #[case(Errno::ENFILE, Some(Trouble::NoDescriptors))]
-    #[case(Errno::EADDRNOTAVAIL, Some(Trouble::NoPorts))]
-    #[case(Errno::EADDRINUSE, Some(Trouble::NoPorts))]
-    #[case(Errno::ENOBUFS, Some(Trouble::NoMemory))]
-    #[case(Errno::ENOMEM, Some(Trouble::NoMemory))]
-    #[case(Errno::ENETDOWN, Some(Trouble::NetworkDown))]
-    #[case(Errno::EPERM, Some(Trouble::NotPermitted))]
-    #[case(Errno::EACCES, Some(Trouble::NotPermitted))]
+    #[case(Errno::EMFILE, Some(LocalFault::NoDescriptors))]
+    #[case(Errno::ENFILE, Some(LocalFault::NoDescriptors))]
+    #[case(Errno::EADDRNOTAVAIL, Some(LocalFault::NoPorts))]
+    #[case(Errno::EADDRINUSE, Some(LocalFault::NoPorts))]
+    #[case(Errno::ENOBUFS, Some(LocalFault::NoMemory))]
+    #[case(Errno::ENOMEM, Some(LocalFault::NoMemory))]
+    #[case(Errno::ENETDOWN, Some(LocalFault::NetworkDown))]
+    #[case(Errno::EPERM, Some(LocalFault::NotPermitted))]
+    #[case(Errno::EACCES, Some(LocalFault::NotPermitted))]
     #[case(Errno::ECONNREFUSED, None)]
     #[case(Errno::ECONNRESET, None)]
     #[case(Errno::ETIMEDOUT, None)]
     #[case(Errno::ENETUNREACH, None)]
     #[case(Errno::EHOSTUNREACH, None)]
-    fn local_errors_are_told_from_the_targets(#[case] errno: Errno, #[case] expected: Option<Trouble>) {
-        assert_eq!(trouble(&io::Error::from(errno)), expected);
+    fn local_errors_are_told_from_the_targets(#[case] errno: Errno, #[case] expected: Option<LocalFault>) {
+        assert_eq!(local_fault(&io::Error::from(errno)), expected);
     }
 }

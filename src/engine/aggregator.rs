@@ -14,31 +14,31 @@ use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, Respon
 use hdrhistogram::Histogram;
 
 use crate::clock::Timestamp;
-pub use crate::engine::aggregator::figures::Figures;
-pub use crate::engine::aggregator::live::{LastKnownState, Snapshot};
-use crate::model::flapping::Flapping;
+pub use crate::engine::aggregator::figures::ShardFigures;
+pub use crate::engine::aggregator::live::{LastKnownState, ServiceSnapshot};
+use crate::model::flapping::FlappingState;
 use crate::model::history::{CheckRecord, MeasuredStatus, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Verdict;
-use crate::supervise::{Beat, Kind, Stop, Supervised};
+use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};
 
 /// The aggregator of one shard.
 pub struct Aggregator {
-    figures: Arc<Figures>,
+    figures: Arc<ShardFigures>,
     batch: Duration,
 }
 
 /// Facts on their way to the recorder.
 #[derive(Clone, Debug, Default, Message)]
 #[rtype(result = "()")]
-pub struct Batch {
+pub struct RecordBatch {
     /// Finished checks.
     pub checks: Vec<CheckRecord>,
     /// Status changes, in order per service.
     pub changes: Vec<StatusChange>,
 }
 
-impl Batch {
+impl RecordBatch {
     /// Returns true if the batch is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
@@ -56,13 +56,13 @@ pub struct KnownStatus {
     /// The time at which the newest result was measured.
     pub last_result_at: Option<Timestamp>,
     /// Recent status transitions, and whether the service flaps.
-    pub flapping: Flapping,
+    pub flapping: FlappingState,
 }
 
 /// Asks for the present snapshots of these services.
 #[derive(Message)]
-#[rtype(result = "Vec<Snapshot>")]
-pub struct Snapshots {
+#[rtype(result = "Vec<ServiceSnapshot>")]
+pub struct SnapshotQuery {
     /// Keys of services of this shard.
     pub keys: Vec<ServiceKey>,
     /// The present time.
@@ -72,12 +72,12 @@ pub struct Snapshots {
 /// Asks for the lateness of check starts since the last such request.
 #[derive(Message)]
 #[rtype(result = "LatenessReport")]
-pub struct Lateness;
+pub struct LatenessQuery;
 
 /// Sends everything to the recorder now; answered once the recorder has it.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct Flush;
+pub struct FlushBatch;
 
 /// Lateness of starts in microseconds.
 #[derive(Clone, Debug, actix::MessageResponse)]
@@ -130,13 +130,13 @@ impl LatenessReport {
 }
 
 impl Aggregator {
-    pub(super) const fn new(figures: Arc<Figures>, batch_ms: u64) -> Self {
+    pub(super) const fn new(figures: Arc<ShardFigures>, batch_ms: u64) -> Self {
         Self { figures, batch: Duration::from_millis(batch_ms) }
     }
 }
 
-impl Supervised for Aggregator {
-    const KIND: Kind = Kind::restarting("aggregator");
+impl SupervisedActor for Aggregator {
+    const KIND: ActorKind = ActorKind::restarting("aggregator");
 }
 
 impl Actor for Aggregator {
@@ -147,37 +147,41 @@ impl Actor for Aggregator {
     }
 }
 
-impl Handler<Beat> for Aggregator {
+impl Handler<LivenessQuery> for Aggregator {
     type Result = ();
 
-    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+    fn handle(&mut self, beat: LivenessQuery, ctx: &mut Context<Self>) {
         beat.answer(ctx);
     }
 }
 
-impl Handler<Snapshots> for Aggregator {
-    type Result = Vec<Snapshot>;
+impl Handler<SnapshotQuery> for Aggregator {
+    type Result = Vec<ServiceSnapshot>;
 
-    fn handle(&mut self, Snapshots { keys, now }: Snapshots, _: &mut Context<Self>) -> Vec<Snapshot> {
+    fn handle(
+        &mut self,
+        SnapshotQuery { keys, now }: SnapshotQuery,
+        _: &mut Context<Self>,
+    ) -> Vec<ServiceSnapshot> {
         let state = self.figures.lock();
         let snapshot = |key| state.services.get(&key).map(|live| live.snapshot(now)).unwrap_or_default();
         keys.into_iter().map(snapshot).collect()
     }
 }
 
-impl Handler<Lateness> for Aggregator {
+impl Handler<LatenessQuery> for Aggregator {
     type Result = LatenessReport;
 
-    fn handle(&mut self, _: Lateness, _: &mut Context<Self>) -> LatenessReport {
+    fn handle(&mut self, _: LatenessQuery, _: &mut Context<Self>) -> LatenessReport {
         std::mem::take(&mut self.figures.lock().lateness)
     }
 }
 
-impl Handler<Flush> for Aggregator {
+impl Handler<FlushBatch> for Aggregator {
     type Result = ResponseFuture<()>;
 
     /// Unlike the periodic flush this one waits for room in the recorder's mailbox: there is no later one.
-    fn handle(&mut self, _: Flush, _: &mut Context<Self>) -> ResponseFuture<()> {
+    fn handle(&mut self, _: FlushBatch, _: &mut Context<Self>) -> ResponseFuture<()> {
         let batch = self.figures.take_batch();
         let results = batch.checks.len() as u64;
         let figures = Arc::clone(&self.figures);
@@ -193,10 +197,10 @@ impl Handler<Flush> for Aggregator {
     }
 }
 
-impl Handler<Stop> for Aggregator {
+impl Handler<StopActor> for Aggregator {
     type Result = ();
 
-    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) {
+    fn handle(&mut self, _: StopActor, ctx: &mut Context<Self>) {
         ctx.stop();
     }
 }

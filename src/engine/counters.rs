@@ -4,17 +4,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::model::check::{Outcome, Trouble};
-use crate::telemetry::{Collect, Exposition};
+use crate::model::check::{CheckOutcome, LocalFault};
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// Upper bounds of the lateness histogram in milliseconds.
 const LATENESS_BOUNDS_MS: [i64; 12] = [1, 2, 5, 10, 20, 50, 100, 250, 500, 1_000, 5_000, 60_000];
 
 /// A count that only grows.
 #[derive(Debug, Default)]
-pub struct Count(AtomicU64);
+pub struct AtomicCounter(AtomicU64);
 
-impl Count {
+impl AtomicCounter {
     /// Adds `amount`.
     pub fn add(&self, amount: u64) {
         self.0.fetch_add(amount, Ordering::Relaxed);
@@ -30,30 +30,30 @@ impl Count {
 /// A running attempt. Dropping it without settling it (the service was deleted, a lane was closed, a task was cancelled)
 /// counts the attempt as dropped, so that every attempt is counted.
 #[derive(Debug)]
-pub struct Ticket {
-    counters: Arc<Counters>,
+pub struct AttemptTicket {
+    counters: Arc<EngineCounters>,
     is_settled: bool,
 }
 
-impl Ticket {
+impl AttemptTicket {
     /// Counts an attempt as scheduled.
     #[must_use]
-    pub fn issue(counters: &Arc<Counters>) -> Self {
+    pub fn issue(counters: &Arc<EngineCounters>) -> Self {
         counters.scheduled.add(1);
         Self { counters: Arc::clone(counters), is_settled: false }
     }
 
     /// Counts the attempt by its outcome.
-    pub fn settle(mut self, outcome: &Outcome) {
+    pub fn settle(mut self, outcome: &CheckOutcome) {
         self.is_settled = true;
         match outcome {
-            Outcome::Measured(_) => self.counters.measured.add(1),
-            Outcome::Unmeasured(trouble) => self.counters.unmeasured(*trouble).add(1),
+            CheckOutcome::Measured(_) => self.counters.measured.add(1),
+            CheckOutcome::Unmeasured(trouble) => self.counters.unmeasured(*trouble).add(1),
         }
     }
 }
 
-impl Drop for Ticket {
+impl Drop for AttemptTicket {
     fn drop(&mut self) {
         if !self.is_settled {
             self.counters.dropped.add(1);
@@ -63,30 +63,30 @@ impl Drop for Ticket {
 
 /// All counts of an engine.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub struct EngineCounters {
     /// Attempts that were handed to a location.
-    pub scheduled: Count,
+    pub scheduled: AtomicCounter,
     /// Attempts that ended with a measurement.
-    pub measured: Count,
+    pub measured: AtomicCounter,
     /// Attempts whose service changed or ended before the outcome arrived: the outcome was dropped.
-    pub dropped: Count,
+    pub dropped: AtomicCounter,
     /// Runs that were due while an earlier one was still running, or while the process was suspended.
-    pub missed: Count,
+    pub missed: AtomicCounter,
     /// Finished checks that could not be recorded: the batch towards the recorder was full.
-    pub unrecorded: Count,
+    pub unrecorded: AtomicCounter,
     /// Service actors that panicked and were started again.
-    pub restarts: Count,
+    pub restarts: AtomicCounter,
     /// Times that a service started to flap.
-    pub flapping: Count,
-    unmeasured: [Count; Trouble::ALL.len()],
-    lateness: [Count; LATENESS_BOUNDS_MS.len() + 1],
-    late_sum_us: Count,
+    pub flapping: AtomicCounter,
+    unmeasured: [AtomicCounter; LocalFault::ALL.len()],
+    lateness: [AtomicCounter; LATENESS_BOUNDS_MS.len() + 1],
+    late_sum_us: AtomicCounter,
 }
 
-impl Counters {
+impl EngineCounters {
     /// Attempts that ended without a measurement for this reason.
     #[must_use]
-    pub fn unmeasured(&self, trouble: Trouble) -> &Count {
+    pub fn unmeasured(&self, trouble: LocalFault) -> &AtomicCounter {
         &self.unmeasured[trouble as usize]
     }
 
@@ -101,7 +101,7 @@ impl Counters {
     /// includes everything above it. `None` before the first start.
     #[must_use]
     pub fn lateness_p99_ms(&self) -> Option<u64> {
-        let counts = self.lateness.each_ref().map(Count::get);
+        let counts = self.lateness.each_ref().map(AtomicCounter::get);
         let starts: u64 = counts.iter().sum();
         let mut within = 0;
         let place = counts.iter().position(|count| {
@@ -123,7 +123,7 @@ impl Counters {
                 (*bound_ms as f64 / 1_000.0, within)
             })
             .collect();
-        let count = self.lateness.iter().map(Count::get).sum();
+        let count = self.lateness.iter().map(AtomicCounter::get).sum();
         let sum_seconds = self.late_sum_us.get() as f64 / 1_000_000.0;
         out.histogram("check_lateness_seconds", "Start of a check minus its due time.").buckets(
             bounds,
@@ -133,13 +133,13 @@ impl Counters {
     }
 }
 
-impl Collect for Counters {
+impl MetricCollector for EngineCounters {
     fn collect(&self, out: &mut Exposition) {
         out.counter("attempts_scheduled_total", "Attempts handed to a location.").value(self.scheduled.get());
         out.counter("attempts_measured_total", "Attempts that ended with a measurement.")
             .value(self.measured.get());
         let mut shed = out.counter("attempts_shed_total", "Attempts without a measurement by reason.");
-        for trouble in Trouble::ALL {
+        for trouble in LocalFault::ALL {
             shed.labelled(&[("reason", trouble.as_str())], self.unmeasured(trouble).get());
         }
         shed.labelled(&[("reason", "redefined")], self.dropped.get());
@@ -169,7 +169,7 @@ mod tests {
     #[case::two_of_a_hundred(&[(98, 1), (2, 400)], Some(500))]
     #[case::beyond_all_bounds(&[(1, 100_000)], Some(60_000))]
     fn a_bound_is_kept_by_99_of_100_starts(#[case] starts: &[(u32, i64)], #[case] bound_ms: Option<u64>) {
-        let counters = Counters::default();
+        let counters = EngineCounters::default();
         for (count, late_ms) in starts {
             (0..*count).for_each(|_| counters.started_late(late_ms * 1_000));
         }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::config::limits::EngineLimits;
-use crate::engine::roster::{KnownLocation, Roster};
+use crate::engine::roster::{LocationRegistry, RegisteredLocation};
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::heartbeat::{HeartbeatPlan, StoredPings};
 use crate::model::location::LocationKey;
-use crate::model::secret::{SealBroken, Sealer};
-use crate::model::service::{OverrideStatus, Service, ServiceKey, Settings};
+use crate::model::secret::{SecretSealer, UnsealError};
+use crate::model::service::{OverrideStatus, Service, ServiceKey, ServiceSettings};
 use crate::model::service_secrets::{each_leaf, place_of};
 use crate::model::watch::{PlannedLocation, WatchPlan};
 use crate::probe::compile::SpecError;
@@ -21,7 +21,7 @@ use crate::probe::spec::CheckSpec;
 
 /// A service as the engine uses it.
 #[derive(Debug)]
-pub struct Definition {
+pub struct WatchDefinition {
     /// Key of its measurements.
     pub key: ServiceKey,
     /// Id; decides shard and phase.
@@ -36,7 +36,7 @@ pub struct Definition {
     pub revision: i64,
     /// The checks to make; `None` while paused, unconfigured, or manual. While no location is known no checks are made, but
     /// earlier results stay valid as long as they otherwise would.
-    pub task: Option<Task>,
+    pub task: Option<CompiledChecks>,
     /// The pings that are expected; `None` for other types, and while paused.
     pub heartbeat: Option<HeartbeatPlan>,
     /// True while its time counts for nothing because it is paused.
@@ -47,7 +47,7 @@ pub struct Definition {
     pub stated: Option<OverrideStatus>,
 }
 
-impl Definition {
+impl WatchDefinition {
     /// Returns true if the engine has anything to do for the service.
     #[must_use]
     pub const fn is_watched(&self) -> bool {
@@ -66,7 +66,7 @@ impl Definition {
 
 /// The checks of a service: their plan, their specification and their locations.
 #[derive(Debug)]
-pub struct Task {
+pub struct CompiledChecks {
     /// The times and the frequency of the checks.
     pub plan: WatchPlan,
     /// The specification of the check.
@@ -85,7 +85,7 @@ pub struct PlannedChecks {
     /// The times and the frequency of the checks.
     pub plan: WatchPlan,
     /// The locations that check, in the order of the plan.
-    pub locations: Vec<Arc<KnownLocation>>,
+    pub locations: Vec<Arc<RegisteredLocation>>,
     /// The target.
     pub target: String,
     /// Seconds that one attempt may take.
@@ -110,7 +110,7 @@ pub enum DefinitionError {
         /// Path of the field.
         field: String,
         /// The reason.
-        source: SealBroken,
+        source: UnsealError,
     },
     /// Target or configuration cannot be used.
     #[error(transparent)]
@@ -119,26 +119,26 @@ pub enum DefinitionError {
 
 /// The key, the locations and the limits with which definitions are made.
 #[derive(Clone, Debug)]
-pub struct Definer {
+pub struct DefinitionCompiler {
     /// Opens secrets.
-    pub sealer: Sealer,
+    pub sealer: SecretSealer,
     /// The locations that check.
-    pub roster: Arc<Roster>,
+    pub roster: Arc<LocationRegistry>,
     /// Back-off and speed.
     pub limits: EngineLimits,
 }
 
-impl Definer {
+impl DefinitionCompiler {
     /// The definition of a stored service of this organisation.
     ///
     /// # Errors
     /// [`DefinitionError`] when a secret does not open or the check cannot be compiled.
-    pub fn define(&self, service: &Service, organisation: Id) -> Result<Definition, DefinitionError> {
+    pub fn define(&self, service: &Service, organisation: Id) -> Result<WatchDefinition, DefinitionError> {
         let planned = self.planned_checks(service, organisation)?;
-        let task = planned.map(|planned| compile(service.check_type, planned)).transpose()?;
+        let task = planned.map(|planned| compile_checks(service.check_type, planned)).transpose()?;
         let reports_itself = service.check_type == CheckType::Heartbeat && service.pause.is_none();
         let heartbeat = service.settings.as_ref().filter(|_| reports_itself).map(HeartbeatPlan::new);
-        Ok(Definition {
+        Ok(WatchDefinition {
             key: service.key,
             id: service.id,
             organisation: service.organisation,
@@ -167,7 +167,7 @@ impl Definer {
         let (Some(settings), Some(target), true) = (&service.settings, &service.target, is_checked) else {
             return Ok(None);
         };
-        let locations = self.roster.chosen(settings.assigned_probes.as_deref());
+        let locations = self.roster.locations_for(settings.assigned_probes.as_deref());
         let planned = locations.iter().map(|known| PlannedLocation {
             role: settings.role_of(known.location.code.as_str()),
             round: known.round(),
@@ -181,7 +181,12 @@ impl Definer {
         }))
     }
 
-    fn plan(&self, service: &Service, settings: &Settings, locations: Box<[PlannedLocation]>) -> WatchPlan {
+    fn plan(
+        &self,
+        service: &Service,
+        settings: &ServiceSettings,
+        locations: Box<[PlannedLocation]>,
+    ) -> WatchPlan {
         let ms = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
         WatchPlan {
             hash: service.id.stable_hash(),
@@ -201,10 +206,10 @@ impl Definer {
 ///
 /// # Errors
 /// When target or configuration cannot be used.
-pub fn compile(check_type: CheckType, planned: PlannedChecks) -> Result<Task, SpecError> {
+pub fn compile_checks(check_type: CheckType, planned: PlannedChecks) -> Result<CompiledChecks, SpecError> {
     let PlannedChecks { plan, locations, target, timeout_seconds, config } = planned;
     let spec = CheckSpec::compile(check_type, &target, timeout_seconds, &config)?;
-    Ok(Task {
+    Ok(CompiledChecks {
         plan,
         spec: Arc::new(spec),
         locations: locations.iter().map(|known| known.key).collect(),
@@ -214,7 +219,7 @@ pub fn compile(check_type: CheckType, planned: PlannedChecks) -> Result<Task, Sp
 }
 
 fn open_secrets(
-    sealer: &Sealer,
+    sealer: &SecretSealer,
     config: &Map<String, Value>,
     organisation: Id,
     service: Id,

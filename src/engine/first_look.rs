@@ -18,7 +18,7 @@ const BIN_ROOM: u32 = 10;
 
 /// The planned first checks.
 #[derive(Debug)]
-pub(super) struct FirstLooks {
+pub(super) struct FirstCheckPlan {
     /// First checks per bin; the index is the bin's number since the start, modulo [`BINS`].
     planned: Box<[u32]>,
     /// Number of the present bin.
@@ -28,13 +28,13 @@ pub(super) struct FirstLooks {
     credited_ms: u64,
 }
 
-impl Default for FirstLooks {
+impl Default for FirstCheckPlan {
     fn default() -> Self {
         Self { planned: vec![0; BINS].into(), bin: 0, credit: AT_ONCE * 1_000, credited_ms: 0 }
     }
 }
 
-impl FirstLooks {
+impl FirstCheckPlan {
     /// Plans the first check of a service that is checked every `interval_ms`; returns its wait in milliseconds.
     /// `now_ms` counts from the start and never decreases.
     pub(super) fn plan(&mut self, now_ms: u64, interval_ms: u64) -> u64 {
@@ -77,13 +77,13 @@ mod tests {
 
     #[test]
     fn a_service_that_comes_alone_is_looked_at_at_once() {
-        let mut looks = FirstLooks::default();
+        let mut looks = FirstCheckPlan::default();
         assert!((0..200).all(|second| looks.plan(second * 1_000, 60_000) == 0));
     }
 
     #[test]
     fn a_few_hundred_at_once_wait_a_moment() {
-        let mut looks = FirstLooks::default();
+        let mut looks = FirstCheckPlan::default();
         let waits: Vec<u64> = (0..300).map(|_| looks.plan(0, 60_000)).collect();
         assert!(waits[..100].iter().all(|wait| *wait == 0));
         assert!(waits.iter().all(|wait| *wait < 2_000), "{waits:?}");
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn many_at_once_are_spread_evenly_and_a_later_one_does_not_wait() {
-        let mut looks = FirstLooks::default();
+        let mut looks = FirstCheckPlan::default();
         let mut a_second = vec![0; 60];
         for _ in 0..60_100 {
             a_second[usize::try_from(looks.plan(0, 300_000) / 1_000).unwrap()] += 1;
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_short_interval_is_kept() {
-        let mut looks = FirstLooks::default();
+        let mut looks = FirstCheckPlan::default();
         for _ in 0..50_000 {
             looks.plan(0, 60_000);
         }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_has_passed_is_forgotten() {
-        let mut looks = FirstLooks::default();
+        let mut looks = FirstCheckPlan::default();
         for round in 0..5 {
             let now_ms = round * 90_000;
             let waits: Vec<u64> = (0..6_100).map(|_| looks.plan(now_ms, 60_000)).collect();

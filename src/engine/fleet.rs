@@ -21,21 +21,23 @@ use actix::{
 };
 use tokio::sync::oneshot;
 
-use crate::engine::counters::Counters;
-use crate::engine::definition::Definition;
-use crate::engine::fleet::members::Members;
-use crate::engine::fleet::memory::{known_status, remember};
-use crate::engine::retired::Retired;
-use crate::engine::service::{End, Pinged, Redefine, ServiceActor};
+use crate::engine::counters::EngineCounters;
+use crate::engine::definition::WatchDefinition;
+use crate::engine::fleet::members::MemberSlices;
+use crate::engine::fleet::memory::{known_status, memory_from};
+use crate::engine::retired::RetiredServices;
+use crate::engine::service::{EndWatch, ReceivedPing, RedefineService, ServiceActor};
 use crate::engine::shard::{Shard, shard_index};
 use crate::id::Id;
-use crate::model::heartbeat::Ping;
+use crate::model::heartbeat::HeartbeatPing;
 use crate::model::history::MeasuredStatus;
-use crate::model::partition::{Partition, Partitions};
+use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::ServiceKey;
-use crate::model::watch::Memory;
+use crate::model::watch::WatchMemory;
 use crate::supervise::backoff::Backoff;
-use crate::supervise::{Beat, Ending, Kind, KindState, Life, Stop, Supervised, Supervisor};
+use crate::supervise::{
+    ActorExit, ActorKind, ActorKindCounters, ActorLife, LivenessQuery, StopActor, SupervisedActor, Supervisor,
+};
 
 /// The timeout for an answer of a service actor.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
@@ -43,15 +45,15 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 /// The actor that knows every service of this process.
 pub struct Fleet {
     shards: Arc<[Arc<Shard>]>,
-    services: Members<Member>,
-    counters: Arc<Counters>,
+    services: MemberSlices<FleetMember>,
+    counters: Arc<EngineCounters>,
     supervisor: Supervisor,
     /// Supervision counters of the service actors.
-    state: Arc<KindState>,
+    state: Arc<ActorKindCounters>,
     /// Services that were deleted.
-    retired: Retired,
+    retired: RetiredServices,
     /// Partitions whose services may be watched; a definition of a service that another node has taken may arrive late.
-    permitted: Partitions,
+    permitted: PartitionSet,
     /// Number of actors launched so far; each actor gets its own number, even if a service returns under the same id.
     launched: u64,
     /// The address to which service actors report their end.
@@ -64,20 +66,20 @@ pub struct Fleet {
     all_ended: Option<oneshot::Sender<()>>,
 }
 
-struct Member {
+struct FleetMember {
     address: Arc<Addr<ServiceActor>>,
-    life: Arc<Life>,
-    definition: Arc<Definition>,
+    life: Arc<ActorLife>,
+    definition: Arc<WatchDefinition>,
     /// Distinguishes the present actor from earlier ones of the same service.
     generation: u64,
     /// Backoff of an actor that has died before.
     backoff: Option<Box<Backoff>>,
 }
 
-impl Member {
+impl FleetMember {
     /// Ends the actor; one that does not answer, or has ended already, is abandoned.
     fn end(self) -> impl Future<Output = ()> {
-        let ended = self.address.send(End);
+        let ended = self.address.send(EndWatch);
         async move {
             if !is_answered(ended).await {
                 self.life.give_up();
@@ -92,20 +94,20 @@ async fn is_answered(answer: impl Future<Output = Result<(), MailboxError>>) -> 
 }
 
 /// An actor that was just launched.
-struct Launched {
+struct LaunchedActor {
     address: Arc<Addr<ServiceActor>>,
-    life: Arc<Life>,
+    life: Arc<ActorLife>,
     generation: u64,
 }
 
 /// Watch a service by this definition.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct Apply {
+pub struct ApplyDefinition {
     /// The definition.
-    pub definition: Arc<Definition>,
+    pub definition: Arc<WatchDefinition>,
     /// The memory from before this process started.
-    pub memory: Option<Memory>,
+    pub memory: Option<WatchMemory>,
 }
 
 /// A stored ping of a service that reports itself.
@@ -115,13 +117,13 @@ pub struct TakePing {
     /// The service.
     pub id: Id,
     /// The ping.
-    pub ping: Ping,
+    pub ping: HeartbeatPing,
 }
 
 /// Stop watching the service: a definition up to its last revision that arrives later changes nothing.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct Retire {
+pub struct RetireService {
     /// The service.
     pub id: Id,
     /// Its last revision.
@@ -131,17 +133,17 @@ pub struct Retire {
 /// Check these services now, from every location, instead of at their next scheduled time.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct LookAt(pub Vec<Id>);
+pub struct CheckServices(pub Vec<Id>);
 
 /// Services of these partitions may be watched from now on.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct Permit(pub Partitions);
+pub struct PermitPartitions(pub PartitionSet);
 
 /// Another node watches the services of these partitions from now on.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct Release(pub Partitions);
+pub struct ReleasePartitions(pub PartitionSet);
 
 /// Stop watching all services.
 #[derive(Message)]
@@ -165,7 +167,7 @@ pub struct WatchedService {
 /// Health request; answered as long as the fleet processes messages.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct AreYouThere;
+pub struct FleetLivenessQuery;
 
 /// A service actor has ended.
 #[derive(Message)]
@@ -173,28 +175,32 @@ pub struct AreYouThere;
 pub struct ServiceExited {
     id: Id,
     generation: u64,
-    ending: Ending,
+    ending: ActorExit,
 }
 
 /// The wait after a panic is over: start the service again.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct StartAgain {
+struct RestartService {
     id: Id,
     generation: u64,
 }
 
 impl Fleet {
-    pub(super) fn new(shards: Arc<[Arc<Shard>]>, counters: Arc<Counters>, supervisor: Supervisor) -> Self {
+    pub(super) fn new(
+        shards: Arc<[Arc<Shard>]>,
+        counters: Arc<EngineCounters>,
+        supervisor: Supervisor,
+    ) -> Self {
         let state = supervisor.kind(ServiceActor::KIND);
         Self {
             shards,
-            services: Members::default(),
+            services: MemberSlices::default(),
             counters,
             supervisor,
             state,
-            retired: Retired::default(),
-            permitted: Partitions::ALL,
+            retired: RetiredServices::default(),
+            permitted: PartitionSet::ALL,
             launched: 0,
             address: None,
             tick: 0,
@@ -214,10 +220,10 @@ impl Fleet {
 
     fn launch(
         &mut self,
-        definition: &Arc<Definition>,
-        memory: Option<Memory>,
+        definition: &Arc<WatchDefinition>,
+        memory: Option<WatchMemory>,
         ctx: &Context<Self>,
-    ) -> Launched {
+    ) -> LaunchedActor {
         self.launched += 1;
         let generation = self.launched;
         let shard = Arc::clone(self.shard(definition.id));
@@ -232,13 +238,13 @@ impl Fleet {
             ServiceActor::new(Arc::clone(definition), Arc::clone(&shard), memory, Arc::clone(address))
         };
         let (address, life) = self.supervisor.launch(&shard.placement, make, exited);
-        Launched { address, life, generation }
+        LaunchedActor { address, life, generation }
     }
 }
 
 /// A restart would lose acknowledged commands: the fleet alone knows every service, so its death ends the process.
-impl Supervised for Fleet {
-    const KIND: Kind = Kind::vital("fleet");
+impl SupervisedActor for Fleet {
+    const KIND: ActorKind = ActorKind::vital("fleet");
 }
 
 impl Actor for Fleet {
@@ -249,24 +255,28 @@ impl Actor for Fleet {
     }
 }
 
-impl Handler<Beat> for Fleet {
+impl Handler<LivenessQuery> for Fleet {
     type Result = ();
 
-    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+    fn handle(&mut self, beat: LivenessQuery, ctx: &mut Context<Self>) {
         beat.answer(ctx);
     }
 }
 
-impl Handler<AreYouThere> for Fleet {
+impl Handler<FleetLivenessQuery> for Fleet {
     type Result = ();
 
-    fn handle(&mut self, _: AreYouThere, _: &mut Context<Self>) {}
+    fn handle(&mut self, _: FleetLivenessQuery, _: &mut Context<Self>) {}
 }
 
-impl Handler<Apply> for Fleet {
+impl Handler<ApplyDefinition> for Fleet {
     type Result = ResponseFuture<()>;
 
-    fn handle(&mut self, Apply { definition, memory }: Apply, ctx: &mut Context<Self>) -> ResponseFuture<()> {
+    fn handle(
+        &mut self,
+        ApplyDefinition { definition, memory }: ApplyDefinition,
+        ctx: &mut Context<Self>,
+    ) -> ResponseFuture<()> {
         let id = definition.id;
         let is_permitted = self.permitted.contains(Partition::of(definition.key));
         if self.is_closing || !is_permitted || self.retired.covers(id, definition.revision) {
@@ -280,7 +290,7 @@ impl Handler<Apply> for Fleet {
                 if member.definition.revision <= definition.revision {
                     member.definition = Arc::clone(&definition);
                 }
-                Some(member.address.send(Redefine(definition)))
+                Some(member.address.send(RedefineService(definition)))
             }
             None if !definition.is_watched()
                 && memory.as_ref().is_none_or(|m| m.status == MeasuredStatus::Unknown) =>
@@ -288,8 +298,9 @@ impl Handler<Apply> for Fleet {
                 None
             }
             None => {
-                let Launched { address, life, generation } = self.launch(&definition, memory, ctx);
-                self.services.insert(id, Member { address, life, definition, generation, backoff: None });
+                let LaunchedActor { address, life, generation } = self.launch(&definition, memory, ctx);
+                self.services
+                    .insert(id, FleetMember { address, life, definition, generation, backoff: None });
                 None
             }
         };
@@ -307,7 +318,7 @@ impl Handler<TakePing> for Fleet {
     type Result = ResponseFuture<()>;
 
     fn handle(&mut self, TakePing { id, ping }: TakePing, _: &mut Context<Self>) -> ResponseFuture<()> {
-        let taken = self.services.get(&id).map(|member| member.address.send(Pinged(ping)));
+        let taken = self.services.get(&id).map(|member| member.address.send(ReceivedPing(ping)));
         Box::pin(async move {
             if let Some(taken) = taken
                 && !is_answered(taken).await
@@ -318,12 +329,16 @@ impl Handler<TakePing> for Fleet {
     }
 }
 
-impl Handler<Retire> for Fleet {
+impl Handler<RetireService> for Fleet {
     type Result = ResponseFuture<()>;
 
-    fn handle(&mut self, Retire { id, revision }: Retire, _: &mut Context<Self>) -> ResponseFuture<()> {
+    fn handle(
+        &mut self,
+        RetireService { id, revision }: RetireService,
+        _: &mut Context<Self>,
+    ) -> ResponseFuture<()> {
         self.retired.note(id, revision);
-        let ended = self.services.remove(&id).map(Member::end);
+        let ended = self.services.remove(&id).map(FleetMember::end);
         self.note_end_of_all();
         Box::pin(async move {
             if let Some(ended) = ended {
@@ -337,7 +352,7 @@ impl Handler<WatchedServices> for Fleet {
     type Result = actix::MessageResult<WatchedServices>;
 
     fn handle(&mut self, _: WatchedServices, _: &mut Context<Self>) -> Self::Result {
-        let watched = |member: &Member| WatchedService {
+        let watched = |member: &FleetMember| WatchedService {
             key: member.definition.key,
             revision: member.definition.revision,
         };
@@ -346,10 +361,10 @@ impl Handler<WatchedServices> for Fleet {
 }
 
 /// The services have been retired before this message.
-impl Handler<Stop> for Fleet {
+impl Handler<StopActor> for Fleet {
     type Result = ();
 
-    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) {
+    fn handle(&mut self, _: StopActor, ctx: &mut Context<Self>) {
         ctx.stop();
     }
 }
@@ -362,7 +377,7 @@ impl Handler<ServiceExited> for Fleet {
         let Some(member) = self.services.get_mut(&id).filter(|member| member.generation == generation) else {
             return;
         };
-        if ending == Ending::Stopped {
+        if ending == ActorExit::Stopped {
             self.services.remove(&id);
             self.note_end_of_all();
             return;
@@ -377,21 +392,21 @@ impl Handler<ServiceExited> for Fleet {
         let wait = member.backoff.get_or_insert_default().next_wait();
         let (wait_ms, name) = (wait.as_millis(), &member.definition.name);
         tracing::error!(service = %id, %name, problem, wait_ms, "a service actor died; it starts again");
-        ctx.notify_later(StartAgain { id, generation }, wait);
+        ctx.notify_later(RestartService { id, generation }, wait);
     }
 }
 
-impl Handler<StartAgain> for Fleet {
+impl Handler<RestartService> for Fleet {
     type Result = ();
 
-    fn handle(&mut self, StartAgain { id, generation }: StartAgain, ctx: &mut Context<Self>) {
+    fn handle(&mut self, RestartService { id, generation }: RestartService, ctx: &mut Context<Self>) {
         let Some(member) = self.services.get(&id).filter(|member| member.generation == generation) else {
             return;
         };
         let definition = Arc::clone(&member.definition);
         let shard = self.shard(id);
-        let memory = remember(&definition, &shard.roster, shard.figures.last_known(definition.key));
-        let Launched { address, life, generation } = self.launch(&definition, Some(memory), ctx);
+        let memory = memory_from(&definition, &shard.roster, shard.figures.last_known(definition.key));
+        let LaunchedActor { address, life, generation } = self.launch(&definition, Some(memory), ctx);
         if let Some(member) = self.services.get_mut(&id) {
             (member.address, member.life, member.generation) = (address, life, generation);
         }

@@ -13,22 +13,22 @@ const HOSTS: usize = 1_024;
 
 /// The recheck budget of one location on one shard.
 #[derive(Debug)]
-pub(super) struct Haste {
+pub(super) struct RecheckBudget {
     per_second: u64,
     per_host_and_second: u64,
-    all: Allowance,
+    all: TokenBucket,
     /// Budget by host key; a host without an entry has its full budget.
-    hosts: HashMap<u64, Allowance>,
+    hosts: HashMap<u64, TokenBucket>,
 }
 
 /// Token bucket: refilled at `per_second`, holds one second's worth, counted in thousandths.
 #[derive(Clone, Copy, Debug)]
-struct Allowance {
+struct TokenBucket {
     left: u64,
     at_ms: u64,
 }
 
-impl Allowance {
+impl TokenBucket {
     const fn full(per_second: u64) -> Self {
         Self { left: per_second * 1_000, at_ms: 0 }
     }
@@ -44,14 +44,14 @@ impl Allowance {
     }
 }
 
-impl Haste {
+impl RecheckBudget {
     /// Creates a full budget.
     pub(super) fn new(limits: &EngineLimits) -> Self {
         let per_second = limits.hasty_checks_per_second.into();
         Self {
             per_second,
             per_host_and_second: limits.hasty_checks_per_host_and_second.into(),
-            all: Allowance::full(per_second),
+            all: TokenBucket::full(per_second),
             hosts: HashMap::new(),
         }
     }
@@ -63,7 +63,7 @@ impl Haste {
             return false;
         }
         self.forget_calm_hosts(now_ms);
-        let of_host = self.hosts.entry(host_key).or_insert(Allowance::full(self.per_host_and_second));
+        let of_host = self.hosts.entry(host_key).or_insert(TokenBucket::full(self.per_host_and_second));
         of_host.refill(self.per_host_and_second, now_ms);
         if !of_host.has_room() {
             return false;
@@ -87,8 +87,8 @@ mod tests {
 
     use super::*;
 
-    fn haste() -> Haste {
-        Haste::new(&EngineLimits {
+    fn haste() -> RecheckBudget {
+        RecheckBudget::new(&EngineLimits {
             hasty_checks_per_second: 20,
             hasty_checks_per_host_and_second: 5,
             ..EngineLimits::default()
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn calm_hosts_are_forgotten() {
-        let mut haste = Haste::new(&EngineLimits::default());
+        let mut haste = RecheckBudget::new(&EngineLimits::default());
         for host in 0..100_000 {
             haste.take(host, host * 20);
         }

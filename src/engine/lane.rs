@@ -6,14 +6,14 @@
 use std::collections::{HashMap, VecDeque};
 
 /// A job with a target host.
-pub trait ToHost {
+pub trait HostJob {
     /// Key of the host; equal for jobs towards the same host.
     fn host_key(&self) -> u64;
 }
 
 /// Limits of a lane.
 #[derive(Clone, Copy, Debug)]
-pub struct LaneLimits {
+pub struct CheckQueueLimits {
     /// Jobs that run at once.
     pub running: usize,
     /// Jobs that run at once towards one host.
@@ -24,7 +24,7 @@ pub struct LaneLimits {
 
 /// The answer to the offer of a job.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Offer<J> {
+pub enum OfferOutcome<J> {
     /// The job has to be started now.
     Start(J),
     /// The job waits in the queue.
@@ -35,41 +35,41 @@ pub enum Offer<J> {
 
 /// The queue.
 #[derive(Debug)]
-pub struct Lane<J> {
-    limits: LaneLimits,
+pub struct CheckQueue<J> {
+    limits: CheckQueueLimits,
     running: usize,
     waiting: usize,
-    hosts: HashMap<u64, HostLane<J>>,
+    hosts: HashMap<u64, HostQueue<J>>,
     /// Jobs whose host has a free slot, while the lane has none.
     ready: VecDeque<J>,
 }
 
 #[derive(Debug)]
-struct HostLane<J> {
+struct HostQueue<J> {
     running: usize,
     waiting: VecDeque<J>,
 }
 
-impl<J: ToHost> Lane<J> {
+impl<J: HostJob> CheckQueue<J> {
     /// An empty lane.
     #[must_use]
-    pub fn new(limits: LaneLimits) -> Self {
+    pub fn new(limits: CheckQueueLimits) -> Self {
         Self { limits, running: 0, waiting: 0, hosts: HashMap::new(), ready: VecDeque::new() }
     }
 
     /// Offers a job.
-    pub fn offer(&mut self, job: J) -> Offer<J> {
+    pub fn offer(&mut self, job: J) -> OfferOutcome<J> {
         let host =
-            self.hosts.entry(job.host_key()).or_insert(HostLane { running: 0, waiting: VecDeque::new() });
+            self.hosts.entry(job.host_key()).or_insert(HostQueue { running: 0, waiting: VecDeque::new() });
         let host_is_free = host.running < self.limits.per_host;
         if host_is_free && self.running < self.limits.running {
             host.running += 1;
             self.running += 1;
-            return Offer::Start(job);
+            return OfferOutcome::Start(job);
         }
         if self.waiting >= self.limits.waiting {
             self.drop_idle_host(job.host_key());
-            return Offer::Refuse(job);
+            return OfferOutcome::Refuse(job);
         }
         self.waiting += 1;
         if host_is_free {
@@ -78,7 +78,7 @@ impl<J: ToHost> Lane<J> {
         } else {
             host.waiting.push_back(job);
         }
-        Offer::Wait
+        OfferOutcome::Wait
     }
 
     /// Notes that a job towards this host has ended; returns the next job to start, if any.
@@ -131,23 +131,23 @@ mod tests {
 
     use super::*;
 
-    impl ToHost for (u64, u32) {
+    impl HostJob for (u64, u32) {
         fn host_key(&self) -> u64 {
             self.0
         }
     }
 
-    const LIMITS: LaneLimits = LaneLimits { running: 3, per_host: 2, waiting: 2 };
+    const LIMITS: CheckQueueLimits = CheckQueueLimits { running: 3, per_host: 2, waiting: 2 };
 
     #[test]
     fn a_busy_host_does_not_hold_up_others() {
-        let mut lane = Lane::new(LIMITS);
-        assert_eq!(lane.offer((1, 0)), Offer::Start((1, 0)));
-        assert_eq!(lane.offer((1, 1)), Offer::Start((1, 1)));
-        assert_eq!(lane.offer((1, 2)), Offer::Wait);
-        assert_eq!(lane.offer((2, 3)), Offer::Start((2, 3)));
-        assert_eq!(lane.offer((2, 4)), Offer::Wait);
-        assert_eq!(lane.offer((3, 5)), Offer::Refuse((3, 5)));
+        let mut lane = CheckQueue::new(LIMITS);
+        assert_eq!(lane.offer((1, 0)), OfferOutcome::Start((1, 0)));
+        assert_eq!(lane.offer((1, 1)), OfferOutcome::Start((1, 1)));
+        assert_eq!(lane.offer((1, 2)), OfferOutcome::Wait);
+        assert_eq!(lane.offer((2, 3)), OfferOutcome::Start((2, 3)));
+        assert_eq!(lane.offer((2, 4)), OfferOutcome::Wait);
+        assert_eq!(lane.offer((3, 5)), OfferOutcome::Refuse((3, 5)));
         assert_eq!(lane.finish(2), Some((2, 4)));
         assert_eq!(lane.finish(1), Some((1, 2)));
         assert_eq!(lane.finish(1), None);
@@ -155,9 +155,9 @@ mod tests {
 
     #[test]
     fn a_cleared_lane_starts_nothing_more() {
-        let mut lane = Lane::new(LIMITS);
+        let mut lane = CheckQueue::new(LIMITS);
         let offers = [(1, 0), (1, 1), (1, 2), (2, 3), (2, 4)].map(|job| lane.offer(job));
-        assert_eq!(offers.iter().filter(|offer| **offer == Offer::Wait).count(), 2);
+        assert_eq!(offers.iter().filter(|offer| **offer == OfferOutcome::Wait).count(), 2);
         assert_eq!(lane.clear().len(), 2);
         assert_eq!([lane.finish(1), lane.finish(2), lane.finish(1)], [None, None, None]);
         assert_eq!((lane.running(), lane.waiting()), (0, 0));
@@ -168,15 +168,15 @@ mod tests {
         fn limits_hold_and_every_accepted_job_starts_once(
             steps in prop::collection::vec((any::<bool>(), 0_u64..4), 1..200),
         ) {
-            let mut lane = Lane::new(LIMITS);
+            let mut lane = CheckQueue::new(LIMITS);
             let (mut running, mut accepted, mut started): (Vec<(u64, u32)>, usize, usize) = (Vec::new(), 0, 0);
             let per_host = |running: &[(u64, u32)], host: u64| running.iter().filter(|job| job.0 == host).count();
             for (number, (offers, host)) in (0_u32..).zip(steps) {
                 if offers {
                     match lane.offer((host, number)) {
-                        Offer::Start(job) => { running.push(job); accepted += 1; started += 1; }
-                        Offer::Wait => accepted += 1,
-                        Offer::Refuse(_) => {}
+                        OfferOutcome::Start(job) => { running.push(job); accepted += 1; started += 1; }
+                        OfferOutcome::Wait => accepted += 1,
+                        OfferOutcome::Refuse(_) => {}
                     }
                 } else if let Some(job) = running.pop().and_then(|done| lane.finish(done.0)) {
                     running.push(job);

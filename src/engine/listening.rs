@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{PoisonError, RwLock};
 
 use crate::clock::{Clock, Timestamp};
-use crate::model::absence::Absence;
-use crate::model::partition::{Partition, Partitions};
+use crate::model::absence::ListeningGap;
+use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::ServiceKey;
 
 /// Absences that are remembered.
@@ -21,18 +21,18 @@ const LOST_TOGETHER_MS: i64 = 10_000;
 
 /// The times in which this process listens for pings.
 #[derive(Debug)]
-pub struct Listening {
+pub struct ListeningTracker {
     clock: Clock,
-    state: RwLock<State>,
+    state: RwLock<ListeningState>,
 }
 
 /// Listening state. Times are milliseconds of monotonic time, so that setting the wall clock moves none of them.
 #[derive(Debug, Default)]
-struct State {
+struct ListeningState {
     /// Absences of this process, oldest first.
-    absences: VecDeque<Span>,
+    absences: VecDeque<AbsenceSpan>,
     /// Absences of partitions before this node took them.
-    before: BTreeMap<Partition, Vec<Span>>,
+    before: BTreeMap<Partition, Vec<AbsenceSpan>>,
     /// Start of the present absence.
     away_since: Option<i64>,
     /// Start of the present period in which the wall clock is not trusted.
@@ -44,7 +44,7 @@ struct State {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct AbsenceSpan {
     from: i64,
     to: i64,
     is_doubt: bool,
@@ -52,12 +52,12 @@ struct Span {
 
 /// Monotonic and wall time at one moment.
 #[derive(Clone, Copy)]
-struct Moment {
+struct ClockPair {
     wall: Timestamp,
     steady: i64,
 }
 
-impl Moment {
+impl ClockPair {
     fn wall_of(self, steady: i64) -> Timestamp {
         self.wall.plus_ms(steady - self.steady)
     }
@@ -66,19 +66,19 @@ impl Moment {
         self.steady + wall.ms_since(self.wall)
     }
 
-    fn absence(self, span: Span) -> Absence {
-        let Span { from, to, is_doubt } = span;
-        Absence { from: self.wall_of(from), to: self.wall_of(to), is_doubt }
+    fn absence(self, span: AbsenceSpan) -> ListeningGap {
+        let AbsenceSpan { from, to, is_doubt } = span;
+        ListeningGap { from: self.wall_of(from), to: self.wall_of(to), is_doubt }
     }
 
-    fn span(self, absence: Absence) -> Span {
-        let Absence { from, to, is_doubt } = absence;
-        Span { from: self.steady_of(from), to: self.steady_of(to), is_doubt }
+    fn span(self, absence: ListeningGap) -> AbsenceSpan {
+        let ListeningGap { from, to, is_doubt } = absence;
+        AbsenceSpan { from: self.steady_of(from), to: self.steady_of(to), is_doubt }
     }
 }
 
-impl State {
-    fn add(&mut self, span: Span) {
+impl ListeningState {
+    fn add(&mut self, span: AbsenceSpan) {
         self.absences.push_back(span);
         if self.absences.len() > ABSENCES_MAX {
             self.absences.pop_front();
@@ -86,8 +86,8 @@ impl State {
     }
 
     /// Returns the absences that still last at `now`.
-    fn present(&self, now: i64) -> impl Iterator<Item = Span> + use<> {
-        let until_now = |from: i64, is_doubt: bool| Span { from, to: now, is_doubt };
+    fn present(&self, now: i64) -> impl Iterator<Item = AbsenceSpan> + use<> {
+        let until_now = |from: i64, is_doubt: bool| AbsenceSpan { from, to: now, is_doubt };
         let stood_still = self.ticked_at.filter(|ticked_at| now - ticked_at > STANDSTILL_MS);
         let away = self.away_since.into_iter().chain(stood_still).min();
         let away = away.map(|from| until_now(from, false));
@@ -95,13 +95,13 @@ impl State {
     }
 }
 
-impl Listening {
+impl ListeningTracker {
     pub(super) fn new(clock: Clock) -> Self {
         Self { clock, state: RwLock::default() }
     }
 
     /// Sets the absences known from before this process, which does not listen yet.
-    pub fn begin(&self, before: &[Absence]) {
+    pub fn begin(&self, before: &[ListeningGap]) {
         let now = self.now();
         let mut state = self.write();
         before.iter().for_each(|absence| state.add(now.span(*absence)));
@@ -115,7 +115,7 @@ impl Listening {
         let now = self.now();
         let mut state = self.write();
         if let Some(from) = state.away_since.take() {
-            state.add(Span { from, to: now.steady, is_doubt: false });
+            state.add(AbsenceSpan { from, to: now.steady, is_doubt: false });
         }
     }
 
@@ -131,7 +131,7 @@ impl Listening {
         let now = self.now().steady;
         let mut state = self.write();
         if let Some(from) = state.ticked_at.filter(|ticked_at| now - ticked_at > STANDSTILL_MS) {
-            state.add(Span { from, to: now, is_doubt: false });
+            state.add(AbsenceSpan { from, to: now, is_doubt: false });
         }
         state.ticked_at = Some(now);
     }
@@ -143,7 +143,7 @@ impl Listening {
         if !is_trusted {
             state.doubted_since.get_or_insert(now);
         } else if let Some(from) = state.doubted_since.take() {
-            state.add(Span { from, to: now, is_doubt: true });
+            state.add(AbsenceSpan { from, to: now, is_doubt: true });
         }
     }
 
@@ -155,12 +155,12 @@ impl Listening {
             Some(last) if !last.is_doubt && now - last.to <= LOST_TOGETHER_MS => {
                 last.to = last.to.max(now + 1);
             }
-            _ => state.add(Span { from: now, to: now + 1, is_doubt: false }),
+            _ => state.add(AbsenceSpan { from: now, to: now + 1, is_doubt: false }),
         }
     }
 
     /// Notes that this node has taken a partition; `before` are the absences for its services.
-    pub fn note_taken(&self, partition: Partition, before: &[Absence]) {
+    pub fn note_taken(&self, partition: Partition, before: &[ListeningGap]) {
         let now = self.now();
         let newest = before.iter().skip(before.len().saturating_sub(ABSENCES_MAX));
         let spans = newest.map(|absence| now.span(*absence)).collect();
@@ -168,7 +168,7 @@ impl Listening {
     }
 
     /// Notes that these partitions have moved to other nodes.
-    pub fn note_released(&self, partitions: Partitions) {
+    pub fn note_released(&self, partitions: PartitionSet) {
         let mut state = self.write();
         state.before.retain(|partition, _| !partitions.contains(*partition));
         state.unheard.retain(|service| !partitions.contains(Partition::of(*service)));
@@ -176,7 +176,7 @@ impl Listening {
 
     /// Returns the absences that affect a service, in present wall time.
     #[must_use]
-    pub fn absences(&self, service: ServiceKey) -> Vec<Absence> {
+    pub fn absences(&self, service: ServiceKey) -> Vec<ListeningGap> {
         let now = self.now();
         let state = self.read();
         let before = state.before.get(&Partition::of(service)).into_iter().flatten().copied();
@@ -215,16 +215,16 @@ impl Listening {
         self.read().unheard.iter().copied().collect()
     }
 
-    fn now(&self) -> Moment {
+    fn now(&self) -> ClockPair {
         let steady = i64::try_from(self.clock.steady().as_millis()).unwrap_or(i64::MAX);
-        Moment { wall: self.clock.now(), steady }
+        ClockPair { wall: self.clock.now(), steady }
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, State> {
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, ListeningState> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, State> {
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, ListeningState> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

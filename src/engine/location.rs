@@ -11,14 +11,14 @@ use actix::{Actor, ActorContext, Addr, Context, Handler, Message};
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
 
-use crate::engine::counters::{Counters, Ticket};
-use crate::engine::lane::{Lane, LaneLimits, Offer, ToHost};
-use crate::engine::service::{CheckFinished, ServiceActor, StillSilent};
-use crate::model::check::{CheckStatus, Outcome, Trouble};
-use crate::model::watch::Attempt;
+use crate::engine::counters::{AttemptTicket, EngineCounters};
+use crate::engine::lane::{CheckQueue, CheckQueueLimits, HostJob, OfferOutcome};
+use crate::engine::service::{CheckFinished, ServiceActor, SilentAttempt};
+use crate::model::check::{CheckOutcome, CheckStatus, LocalFault};
+use crate::model::watch::CheckAttempt;
 pub use crate::probe::prober::Prober;
 use crate::probe::spec::CheckSpec;
-use crate::supervise::{Beat, Kind, Stop, Supervised};
+use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};
 
 /// A check ends by itself within its timeout; one that runs this many milliseconds longer is cancelled.
 const OVERRUN_MS: u64 = 200;
@@ -28,16 +28,16 @@ const SILENCE: Duration = Duration::from_secs(3);
 
 /// The actor of one location on one shard. The lane outlives it: a restarted actor continues with the same lane.
 pub struct LocationActor {
-    lane: Arc<LocationLane>,
+    lane: Arc<LocationQueue>,
 }
 
 /// The state that the actor shares with its checks and with its successors.
-pub struct LocationLane {
+pub struct LocationQueue {
     prober: Arc<dyn Prober>,
-    lane: Mutex<Lane<RunCheck>>,
+    lane: Mutex<CheckQueue<RunCheck>>,
 }
 
-impl std::fmt::Debug for LocationLane {
+impl std::fmt::Debug for LocationQueue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LocationLane").field("waiting", &self.waiting()).finish()
     }
@@ -52,10 +52,10 @@ pub struct RunCheck {
     /// Checks with equal keys go to the same host.
     pub host_key: u64,
     /// The answer that the service waits for.
-    pub reply: Reply,
+    pub reply: CheckReply,
 }
 
-impl ToHost for RunCheck {
+impl HostJob for RunCheck {
     fn host_key(&self) -> u64 {
         self.host_key
     }
@@ -64,40 +64,40 @@ impl ToHost for RunCheck {
 /// The reply that a service waits for. If it is dropped unsent, because an actor or a task died, it reports that nothing
 /// was measured: otherwise the service would wait for ever.
 #[derive(Debug)]
-pub struct Reply {
+pub struct CheckReply {
     /// The attempt that is answered.
-    attempt: Attempt,
+    attempt: CheckAttempt,
     /// Returned in the answer, so that the service can recognise an outdated one.
     sequence: u32,
     /// The requesting service. Shared by all its checks: cloning the address itself allocates, and lets one message exceed
     /// the limit of the mailbox.
     to: Arc<Addr<ServiceActor>>,
     /// Counts the attempt; `None` once it is answered.
-    ticket: Option<Ticket>,
+    ticket: Option<AttemptTicket>,
 }
 
-impl Reply {
+impl CheckReply {
     /// Creates the reply to this attempt, which counts as scheduled from now on.
     pub(super) fn expected(
-        attempt: Attempt,
+        attempt: CheckAttempt,
         sequence: u32,
         to: Arc<Addr<ServiceActor>>,
-        counters: &Arc<Counters>,
+        counters: &Arc<EngineCounters>,
     ) -> Self {
-        Self { attempt, sequence, to, ticket: Some(Ticket::issue(counters)) }
+        Self { attempt, sequence, to, ticket: Some(AttemptTicket::issue(counters)) }
     }
 
     /// Says beforehand that the check is not over yet.
-    fn say_silent(&self, started: Instant) {
+    fn report_silence(&self, started: Instant) {
         let Self { attempt, sequence, .. } = *self;
-        drop(self.to.try_send(StillSilent { attempt, sequence, started }));
+        drop(self.to.try_send(SilentAttempt { attempt, sequence, started }));
     }
 
-    pub(super) fn give(mut self, started: Instant, outcome: Outcome) {
+    pub(super) fn send(mut self, started: Instant, outcome: CheckOutcome) {
         self.finish(started, outcome);
     }
 
-    fn finish(&mut self, started: Instant, outcome: Outcome) {
+    fn finish(&mut self, started: Instant, outcome: CheckOutcome) {
         let Some(ticket) = self.ticket.take() else { return };
         let Self { attempt, sequence, .. } = *self;
         // A deleted service does not need the answer, and the ticket counts that; a living one's mailbox has room for everything
@@ -106,17 +106,17 @@ impl Reply {
     }
 }
 
-impl Drop for Reply {
+impl Drop for CheckReply {
     fn drop(&mut self) {
-        self.finish(Instant::now(), Outcome::Unmeasured(Trouble::Panicked));
+        self.finish(Instant::now(), CheckOutcome::Unmeasured(LocalFault::Panicked));
     }
 }
 
-impl LocationLane {
+impl LocationQueue {
     /// An empty lane.
     #[must_use]
-    pub fn new(prober: Arc<dyn Prober>, limits: LaneLimits) -> Self {
-        Self { prober, lane: Mutex::new(Lane::new(limits)) }
+    pub fn new(prober: Arc<dyn Prober>, limits: CheckQueueLimits) -> Self {
+        Self { prober, lane: Mutex::new(CheckQueue::new(limits)) }
     }
 
     /// Number of checks that wait for a slot.
@@ -125,29 +125,29 @@ impl LocationLane {
         self.lock().waiting()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lane<RunCheck>> {
+    fn lock(&self) -> MutexGuard<'_, CheckQueue<RunCheck>> {
         self.lane.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl LocationActor {
-    pub(super) const fn new(lane: Arc<LocationLane>) -> Self {
+    pub(super) const fn new(lane: Arc<LocationQueue>) -> Self {
         Self { lane }
     }
 }
 
-impl Supervised for LocationActor {
-    const KIND: Kind = Kind::restarting("location");
+impl SupervisedActor for LocationActor {
+    const KIND: ActorKind = ActorKind::restarting("location");
 }
 
 impl Actor for LocationActor {
     type Context = Context<Self>;
 }
 
-impl Handler<Beat> for LocationActor {
+impl Handler<LivenessQuery> for LocationActor {
     type Result = ();
 
-    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+    fn handle(&mut self, beat: LivenessQuery, ctx: &mut Context<Self>) {
         beat.answer(ctx);
     }
 }
@@ -158,20 +158,20 @@ impl Handler<RunCheck> for LocationActor {
     fn handle(&mut self, check: RunCheck, _: &mut Context<Self>) {
         let offer = self.lane.lock().offer(check);
         match offer {
-            Offer::Start(check) => drop(actix::spawn(run(Arc::clone(&self.lane), check))),
-            Offer::Wait => {}
-            Offer::Refuse(check) => {
-                check.reply.give(Instant::now(), Outcome::Unmeasured(Trouble::QueueFull));
+            OfferOutcome::Start(check) => drop(actix::spawn(run(Arc::clone(&self.lane), check))),
+            OfferOutcome::Wait => {}
+            OfferOutcome::Refuse(check) => {
+                check.reply.send(Instant::now(), CheckOutcome::Unmeasured(LocalFault::QueueFull));
             }
         }
     }
 }
 
 /// Drops waiting checks.
-impl Handler<Stop> for LocationActor {
+impl Handler<StopActor> for LocationActor {
     type Result = ();
 
-    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) {
+    fn handle(&mut self, _: StopActor, ctx: &mut Context<Self>) {
         let dropped = self.lane.lock().clear();
         // Outside of the lock: dropping a check notifies its service.
         drop(dropped);
@@ -180,37 +180,46 @@ impl Handler<Stop> for LocationActor {
 }
 
 /// Runs a check and then those that waited for its slot.
-async fn run(lane: Arc<LocationLane>, check: RunCheck) {
+async fn run(lane: Arc<LocationQueue>, check: RunCheck) {
     let mut next = Some(check);
     while let Some(check) = next {
         let host_key = check.host_key;
         let started = Instant::now();
-        let silent = || check.reply.say_silent(started);
-        let outcome = attempt_or_say(&*lane.prober, Arc::clone(&check.spec), silent).await;
-        check.reply.give(started, outcome);
+        let silent = || check.reply.report_silence(started);
+        let outcome = attempt_reporting_silence(&*lane.prober, Arc::clone(&check.spec), silent).await;
+        check.reply.send(started, outcome);
         next = lane.lock().finish(host_key);
     }
 }
 
 /// Runs one attempt. A result other than up is confirmed before it is returned.
-pub async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> Outcome {
-    attempt_or_say(prober, spec, || {}).await
+pub async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> CheckOutcome {
+    attempt_reporting_silence(prober, spec, || {}).await
 }
 
 /// The same; says meanwhile that it is not over yet, if it lasts long.
-async fn attempt_or_say(prober: &dyn Prober, spec: Arc<CheckSpec>, silent: impl FnOnce()) -> Outcome {
+async fn attempt_reporting_silence(
+    prober: &dyn Prober,
+    spec: Arc<CheckSpec>,
+    silent: impl FnOnce(),
+) -> CheckOutcome {
     let started = Instant::now();
-    let outcome = look(prober, Arc::clone(&spec), started, silent).await;
-    if matches!(&outcome, Outcome::Measured(measured) if measured.status == CheckStatus::Up) {
+    let outcome = run_probe(prober, Arc::clone(&spec), started, silent).await;
+    if matches!(&outcome, CheckOutcome::Measured(measured) if measured.status == CheckStatus::Up) {
         return outcome;
     }
     let confirmation = AssertUnwindSafe(async move { prober.confirm(spec, started, outcome).await });
-    confirmation.catch_unwind().await.unwrap_or(Outcome::Unmeasured(Trouble::Panicked))
+    confirmation.catch_unwind().await.unwrap_or(CheckOutcome::Unmeasured(LocalFault::Panicked))
 }
 
 /// Runs one check. One that ends later than its limit was delayed by this process, whatever its result: the process was
 /// stopped, or got no processor time.
-async fn look(prober: &dyn Prober, spec: Arc<CheckSpec>, started: Instant, silent: impl FnOnce()) -> Outcome {
+async fn run_probe(
+    prober: &dyn Prober,
+    spec: Arc<CheckSpec>,
+    started: Instant,
+    silent: impl FnOnce(),
+) -> CheckOutcome {
     let limit = spec.timeout + Duration::from_millis(OVERRUN_MS);
     let check = AssertUnwindSafe(async move { prober.probe(spec).await }).catch_unwind();
     let mut check = std::pin::pin!(check);
@@ -223,9 +232,11 @@ async fn look(prober: &dyn Prober, spec: Arc<CheckSpec>, started: Instant, silen
         answer => answer,
     };
     match answer {
-        Ok(Ok(Outcome::Measured(_))) if started.elapsed() > limit => Outcome::Unmeasured(Trouble::Overrun),
+        Ok(Ok(CheckOutcome::Measured(_))) if started.elapsed() > limit => {
+            CheckOutcome::Unmeasured(LocalFault::Overrun)
+        }
         Ok(Ok(outcome)) => outcome,
-        Ok(Err(_)) => Outcome::Unmeasured(Trouble::Panicked),
-        Err(_) => Outcome::Unmeasured(Trouble::Overrun),
+        Ok(Err(_)) => CheckOutcome::Unmeasured(LocalFault::Panicked),
+        Err(_) => CheckOutcome::Unmeasured(LocalFault::Overrun),
     }
 }

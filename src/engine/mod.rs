@@ -32,24 +32,26 @@ use actix::{Arbiter, MailboxError, Recipient};
 
 use crate::clock::{Clock, Timestamp};
 use crate::config::limits::EngineLimits;
-use crate::engine::aggregator::{Batch, Flush, Lateness, LatenessReport, Snapshot, Snapshots};
-use crate::engine::counters::Counters;
-use crate::engine::definition::Definition;
-use crate::engine::fleet::{
-    Apply, AreYouThere, Fleet, LookAt, Permit, Release, Retire, RetireAll, TakePing, WatchedService,
-    WatchedServices,
+use crate::engine::aggregator::{
+    FlushBatch, LatenessQuery, LatenessReport, RecordBatch, ServiceSnapshot, SnapshotQuery,
 };
-use crate::engine::listening::Listening;
+use crate::engine::counters::EngineCounters;
+use crate::engine::definition::WatchDefinition;
+use crate::engine::fleet::{
+    ApplyDefinition, CheckServices, Fleet, FleetLivenessQuery, PermitPartitions, ReleasePartitions,
+    RetireAll, RetireService, TakePing, WatchedService, WatchedServices,
+};
+use crate::engine::listening::ListeningTracker;
 use crate::engine::location::Prober;
-use crate::engine::roster::Roster;
-use crate::engine::shard::{Shard, Threads};
+use crate::engine::roster::LocationRegistry;
+use crate::engine::shard::{Shard, ShardThreads};
 use crate::id::Id;
-use crate::model::heartbeat::Ping;
-use crate::model::partition::Partitions;
+use crate::model::heartbeat::HeartbeatPing;
+use crate::model::partition::PartitionSet;
 use crate::model::service::{ServiceAddress, ServiceKey};
-use crate::model::watch::Memory;
-use crate::stats::window::Window;
-use crate::supervise::{Handle, Placement, Stop, Supervisor};
+use crate::model::watch::WatchMemory;
+use crate::stats::window::RollingStats;
+use crate::supervise::{ActorHandle, ActorPlacement, StopActor, Supervisor};
 
 /// The timeout of the health request.
 const ANSWER_TAKES: Duration = Duration::from_secs(2);
@@ -57,7 +59,7 @@ const ANSWER_TAKES: Duration = Duration::from_secs(2);
 /// The parts from which an engine is built.
 pub struct EngineParts {
     /// The locations that check.
-    pub roster: Arc<Roster>,
+    pub roster: Arc<LocationRegistry>,
     /// The probers of the locations in this process, in the order of the roster, which lists these locations first.
     pub probers: Vec<Arc<dyn Prober>>,
     /// Wall time.
@@ -65,9 +67,9 @@ pub struct EngineParts {
     /// Limits.
     pub limits: EngineLimits,
     /// The threads of the shards: their own, or the caller's.
-    pub threads: Threads,
+    pub threads: ShardThreads,
     /// The recipient of the facts.
-    pub sink: Recipient<Batch>,
+    pub sink: Recipient<RecordBatch>,
     /// The supervisor that keeps the actors alive.
     pub supervisor: Supervisor,
 }
@@ -75,19 +77,19 @@ pub struct EngineParts {
 /// The only entry point of the engine. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    fleet: Handle<Fleet>,
+    fleet: ActorHandle<Fleet>,
     shards: Arc<[Arc<Shard>]>,
     arbiters: Arc<[Arbiter]>,
-    counters: Arc<Counters>,
-    listening: Arc<Listening>,
-    roster: Arc<Roster>,
+    counters: Arc<EngineCounters>,
+    listening: Arc<ListeningTracker>,
+    roster: Arc<LocationRegistry>,
     clock: Clock,
     started_at: Timestamp,
 }
 
 /// A service whose past figures have to be recomputed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UndonePast {
+pub struct OutdatedFigures {
     shard: usize,
     /// The service.
     pub key: ServiceKey,
@@ -111,13 +113,13 @@ impl Engine {
     #[must_use]
     pub fn start(parts: &EngineParts) -> Self {
         let started_at = parts.clock.now();
-        let counters = Arc::new(Counters::default());
-        let listening = Arc::new(Listening::new(parts.clock.clone()));
+        let counters = Arc::new(EngineCounters::default());
+        let listening = Arc::new(ListeningTracker::new(parts.clock.clone()));
         let clock = parts.clock.clone();
         let arbiters = shard::threads(parts.threads);
-        parts.roster.look_through(&parts.probers);
+        parts.roster.set_probers(&parts.probers);
         let shards = shard::start_all(parts, &arbiters, &counters, &listening);
-        let placement = Placement { thread: Arbiter::current(), mailbox: parts.limits.mailbox };
+        let placement = ActorPlacement { thread: Arbiter::current(), mailbox: parts.limits.mailbox };
         let members = Fleet::new(Arc::clone(&shards), Arc::clone(&counters), parts.supervisor.clone());
         let fleet = parts.supervisor.start_once(&placement, members);
         Self {
@@ -137,23 +139,27 @@ impl Engine {
     ///
     /// # Errors
     /// When the engine has stopped ([`EngineStopped`]).
-    pub async fn apply(&self, definition: Arc<Definition>) -> Result<(), EngineStopped> {
-        Ok(self.fleet.send(Apply { definition, memory: None }).await?)
+    pub async fn apply(&self, definition: Arc<WatchDefinition>) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(ApplyDefinition { definition, memory: None }).await?)
     }
 
     /// Continues to watch a service that was watched before this process started.
     ///
     /// # Errors
     /// When the engine has stopped ([`EngineStopped`]).
-    pub async fn resume(&self, definition: Arc<Definition>, memory: Memory) -> Result<(), EngineStopped> {
-        Ok(self.fleet.send(Apply { definition, memory: Some(memory) }).await?)
+    pub async fn resume(
+        &self,
+        definition: Arc<WatchDefinition>,
+        memory: WatchMemory,
+    ) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(ApplyDefinition { definition, memory: Some(memory) }).await?)
     }
 
     /// Processes a ping, which is stored already. Returns once its effect is visible.
     ///
     /// # Errors
     /// When the engine has stopped ([`EngineStopped`]).
-    pub async fn ping(&self, id: Id, ping: Ping) -> Result<(), EngineStopped> {
+    pub async fn ping(&self, id: Id, ping: HeartbeatPing) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(TakePing { id, ping }).await?)
     }
 
@@ -161,8 +167,8 @@ impl Engine {
     ///
     /// # Errors
     /// When the engine has stopped ([`EngineStopped`]).
-    pub async fn look_at(&self, services: Vec<Id>) -> Result<(), EngineStopped> {
-        Ok(self.fleet.send(LookAt(services)).await?)
+    pub async fn check_now(&self, services: Vec<Id>) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(CheckServices(services)).await?)
     }
 
     /// Removes the service, whose last revision was `revision`: pending results are dropped, and so is a definition that was
@@ -171,7 +177,7 @@ impl Engine {
     /// # Errors
     /// When the engine has stopped ([`EngineStopped`]).
     pub async fn retire(&self, id: Id, key: ServiceKey, revision: i64) -> Result<(), EngineStopped> {
-        self.fleet.send(Retire { id, revision }).await?;
+        self.fleet.send(RetireService { id, revision }).await?;
         self.shard_of(id).figures.untrack(key);
         Ok(())
     }
@@ -180,8 +186,8 @@ impl Engine {
     ///
     /// # Errors
     /// When the engine has stopped ([`EngineStopped`]).
-    pub async fn permit(&self, partitions: Partitions) -> Result<(), EngineStopped> {
-        Ok(self.fleet.send(Permit(partitions)).await?)
+    pub async fn permit(&self, partitions: PartitionSet) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(PermitPartitions(partitions)).await?)
     }
 
     /// Sends every fact to the sink. Returns once the sink has them.
@@ -190,7 +196,7 @@ impl Engine {
     /// When the engine has stopped ([`EngineStopped`]).
     pub async fn flush(&self) -> Result<(), EngineStopped> {
         for shard in self.shards.iter() {
-            shard.aggregator.send(Flush).await?;
+            shard.aggregator.send(FlushBatch).await?;
         }
         Ok(())
     }
@@ -200,21 +206,21 @@ impl Engine {
     ///
     /// # Errors
     /// When the engine has stopped ([`EngineStopped`]).
-    pub async fn release(&self, partitions: Partitions) -> Result<(), EngineStopped> {
-        self.fleet.send(Release(partitions)).await?;
+    pub async fn release(&self, partitions: PartitionSet) -> Result<(), EngineStopped> {
+        self.fleet.send(ReleasePartitions(partitions)).await?;
         self.shards.iter().for_each(|shard| shard.figures.untrack_all(partitions));
         self.listening.note_released(partitions);
         self.flush().await
     }
 
     /// Adds figures of the time before this engine started.
-    pub fn prime(&self, id: Id, key: ServiceKey, before: &Window) {
+    pub fn prime(&self, id: Id, key: ServiceKey, before: &RollingStats) {
         self.shard_of(id).figures.prime(key, before);
     }
 
     /// Notes that the past of a service has changed in the history.
     pub fn past_changed(&self, service: ServiceAddress) {
-        self.shard_of(service.id).figures.past_changed(service.key);
+        self.shard_of(service.id).figures.mark_past_changed(service.key);
     }
 
     /// Notes that a service has become unreachable because of another one, or reachable again. Idempotent.
@@ -224,17 +230,17 @@ impl Engine {
 
     /// Returns the services whose figures have to be recomputed: the wall clock was set back, or their past has changed.
     #[must_use]
-    pub fn undone(&self) -> Vec<UndonePast> {
+    pub fn undone(&self) -> Vec<OutdatedFigures> {
         let of_shard = |(shard, of_shard): (usize, &Arc<Shard>)| {
-            let found = of_shard.figures.undone().into_iter();
-            found.map(|(key, until)| UndonePast { shard, key, until }).collect::<Vec<_>>()
+            let found = of_shard.figures.outdated_figures().into_iter();
+            found.map(|(key, until)| OutdatedFigures { shard, key, until }).collect::<Vec<_>>()
         };
         self.shards.iter().enumerate().flat_map(of_shard).collect()
     }
 
     /// Replaces the figures of the past.
-    pub fn replace_past(&self, undone: UndonePast, before: &Window) {
-        let UndonePast { shard, key, until } = undone;
+    pub fn replace_past(&self, undone: OutdatedFigures, before: &RollingStats) {
+        let OutdatedFigures { shard, key, until } = undone;
         self.shards[shard].figures.replace_past(key, until, before);
     }
 
@@ -243,9 +249,12 @@ impl Engine {
     ///
     /// # Errors
     /// When the engine has stopped ([`EngineStopped`]).
-    pub async fn snapshots(&self, services: &[ServiceAddress]) -> Result<Vec<Snapshot>, EngineStopped> {
+    pub async fn snapshots(
+        &self,
+        services: &[ServiceAddress],
+    ) -> Result<Vec<ServiceSnapshot>, EngineStopped> {
         let now = self.clock.now();
-        let mut found = vec![Snapshot::default(); services.len()];
+        let mut found = vec![ServiceSnapshot::default(); services.len()];
         for (index, shard) in self.shards.iter().enumerate() {
             let here: Vec<usize> =
                 (0..services.len()).filter(|asked| self.index_of(services[*asked].id) == index).collect();
@@ -253,7 +262,7 @@ impl Engine {
                 continue;
             }
             let keys = here.iter().map(|asked| services[*asked].key).collect();
-            let answers = shard.aggregator.send(Snapshots { keys, now }).await?;
+            let answers = shard.aggregator.send(SnapshotQuery { keys, now }).await?;
             for (asked, snapshot) in here.into_iter().zip(answers) {
                 found[asked] = snapshot;
             }
@@ -276,32 +285,32 @@ impl Engine {
     pub async fn lateness(&self) -> Result<LatenessReport, EngineStopped> {
         let mut sum = LatenessReport::default();
         for shard in self.shards.iter() {
-            sum.merge(&shard.aggregator.send(Lateness).await?);
+            sum.merge(&shard.aggregator.send(LatenessQuery).await?);
         }
         Ok(sum)
     }
 
     /// Returns true if the engine answers: its fleet processes messages.
     pub async fn is_alive(&self) -> bool {
-        let answer = self.fleet.send(AreYouThere);
+        let answer = self.fleet.send(FleetLivenessQuery);
         tokio::time::timeout(ANSWER_TAKES, answer).await.is_ok_and(|answer| answer.is_ok())
     }
 
     /// Returns the counters since the start.
     #[must_use]
-    pub fn counters(&self) -> Arc<Counters> {
+    pub fn counters(&self) -> Arc<EngineCounters> {
         Arc::clone(&self.counters)
     }
 
     /// Returns the locations that check, with the known state of each.
     #[must_use]
-    pub fn roster(&self) -> Arc<Roster> {
+    pub fn roster(&self) -> Arc<LocationRegistry> {
         Arc::clone(&self.roster)
     }
 
     /// Returns the times in which this process listens for pings.
     #[must_use]
-    pub fn listening(&self) -> Arc<Listening> {
+    pub fn listening(&self) -> Arc<ListeningTracker> {
         Arc::clone(&self.listening)
     }
 
@@ -323,13 +332,13 @@ impl Engine {
             tracing::warn!("the fleet had stopped before");
         }
         for shard in self.shards.iter() {
-            if shard.aggregator.send(Flush).await.is_err() {
+            if shard.aggregator.send(FlushBatch).await.is_err() {
                 tracing::warn!(shard = shard.index, "an aggregator had stopped before");
             }
             shard.close().await;
         }
         // The fleet may have ended already.
-        let _ = self.fleet.send(Stop).await;
+        let _ = self.fleet.send(StopActor).await;
         for arbiter in self.arbiters.iter() {
             arbiter.stop();
         }

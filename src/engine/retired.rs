@@ -16,19 +16,19 @@ const KEPT: Duration = Duration::from_secs(600);
 
 /// Last revisions in two generations: when the younger one becomes the elder, the previous elder is dropped.
 #[derive(Debug)]
-pub(super) struct Retired {
+pub(super) struct RetiredServices {
     young: HashMap<Id, i64>,
     elder: HashMap<Id, i64>,
     since: Instant,
 }
 
-impl Default for Retired {
+impl Default for RetiredServices {
     fn default() -> Self {
         Self { young: HashMap::new(), elder: HashMap::new(), since: Instant::now() }
     }
 }
 
-impl Retired {
+impl RetiredServices {
     /// Remembers that a service was deleted, and its last revision.
     pub(super) fn note(&mut self, id: Id, revision: i64) {
         if self.since.elapsed() >= KEPT {
@@ -52,13 +52,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_id_is_remembered_long_enough_and_not_for_ever() {
         let [first, second, third] = [Id::random(), Id::random(), Id::random()];
-        let mut retired = Retired::default();
+        let mut retired = RetiredServices::default();
         tokio::time::advance(KEPT - Duration::from_secs(1)).await;
         retired.note(first, 3);
         retired.note(first, 2);
         tokio::time::advance(KEPT - Duration::from_secs(1)).await;
         retired.note(second, 1);
-        let covered = |retired: &Retired| [first, second, third].map(|id| retired.covers(id, 1));
+        let covered = |retired: &RetiredServices| [first, second, third].map(|id| retired.covers(id, 1));
         assert_eq!(covered(&retired), [true, true, false]);
         assert!(retired.covers(first, 3) && !retired.covers(first, 4));
         tokio::time::advance(KEPT).await;

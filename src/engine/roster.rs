@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockRea
 use actix::{Message, Recipient};
 
 use crate::clock::Timestamp;
-use crate::engine::counters::Count;
+use crate::engine::counters::AtomicCounter;
 pub use crate::engine::roster::look_record::BlindLocation;
-use crate::engine::roster::look_record::LookRecord;
+use crate::engine::roster::look_record::RecentAttempts;
 use crate::id::Id;
-use crate::model::check::{CheckStatus, CheckType, Trouble};
-use crate::model::location::{LastSeen, Location, LocationCode, LocationKey, Standing};
+use crate::model::check::{CheckStatus, CheckType, LocalFault};
+use crate::model::location::{Location, LocationCode, LocationKey, LocationReport, LocationStatus};
 use crate::model::service::ServiceKey;
-use crate::model::suspicion::Suspicion;
+use crate::model::suspicion::LocationSuspicion;
 use crate::model::watch::RoundKeeper;
 use crate::probe::prober::Prober;
 
@@ -30,25 +30,25 @@ const OFFLINE_MS: i64 = 60_000;
 
 /// All locations, in the order in which they became known.
 #[derive(Debug, Default)]
-pub struct Roster {
-    known: RwLock<Vec<Arc<KnownLocation>>>,
+pub struct LocationRegistry {
+    known: RwLock<Vec<Arc<RegisteredLocation>>>,
 }
 
 /// One location, shared by all shards.
 #[derive(Debug)]
-pub struct KnownLocation {
+pub struct RegisteredLocation {
     /// Its number within this process.
     pub key: LocationKey,
     /// Code, name and place.
     pub location: Location,
     /// Finished checks by type and result.
-    finished: [[Count; CheckStatus::ALL.len()]; CheckType::ALL.len()],
-    suspicion: Mutex<Suspicion>,
+    finished: [[AtomicCounter; CheckStatus::ALL.len()]; CheckType::ALL.len()],
+    suspicion: Mutex<LocationSuspicion>,
     /// Recent outcomes of its attempts.
-    looks: LookRecord,
-    reach: Reach,
+    looks: RecentAttempts,
+    reach: LocationBackend,
     /// Last report of a remote location about itself.
-    last_seen: Mutex<Option<Arc<LastSeen>>>,
+    last_seen: Mutex<Option<Arc<LocationReport>>>,
     /// Time at which a remote location last reported its recovery from an impairment.
     recovered_at: Mutex<Option<Timestamp>>,
     /// True if it is no longer in use.
@@ -58,7 +58,7 @@ pub struct KnownLocation {
 /// A request to a location to check a service at once, or more often.
 #[derive(Clone, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
-pub struct Urged {
+pub struct LocationCheckRequest {
     /// The location.
     pub location: LocationCode,
     /// The service.
@@ -70,39 +70,44 @@ pub struct Urged {
 }
 
 /// The way to reach a location.
-enum Reach {
+enum LocationBackend {
     /// In this process: every shard has a lane to it. Its prober is known once the engine has started.
     Here(OnceLock<Arc<dyn Prober>>),
     /// In another process, with its own schedule; requests are sent to this recipient. The actor behind it may die and be
     /// replaced.
-    Elsewhere(Mutex<Recipient<Urged>>),
+    Elsewhere(Mutex<Recipient<LocationCheckRequest>>),
 }
 
-impl Roster {
+impl LocationRegistry {
     /// Creates a roster of these locations of this process.
     #[must_use]
     pub fn new(locations: Vec<Location>) -> Self {
         let numbered = (0..).map(LocationKey::new).zip(locations);
-        let known = numbered
-            .map(|(key, location)| Arc::new(KnownLocation::new(key, location, Reach::Here(OnceLock::new()))));
+        let known = numbered.map(|(key, location)| {
+            Arc::new(RegisteredLocation::new(key, location, LocationBackend::Here(OnceLock::new())))
+        });
         Self { known: RwLock::new(known.collect()) }
     }
 
     /// Adds a location in another process; requests to it are sent through `urges`. If the code is known already, the
     /// location keeps its key and counters and gets the new recipient; a location in this process is not changed.
-    pub fn add_elsewhere(&self, location: Location, urges: Recipient<Urged>) {
+    pub fn add_elsewhere(&self, location: Location, urges: Recipient<LocationCheckRequest>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.iter().find(|known| known.location.code == location.code) {
-            return known.ask_through(urges);
+            return known.set_recipient(urges);
         }
         let key = LocationKey::new(u32::try_from(known.len()).unwrap_or(u32::MAX));
-        known.push(Arc::new(KnownLocation::new(key, location, Reach::Elsewhere(Mutex::new(urges)))));
+        known.push(Arc::new(RegisteredLocation::new(
+            key,
+            location,
+            LocationBackend::Elsewhere(Mutex::new(urges)),
+        )));
     }
 
     /// Sets the probers of the locations in this process, in their order.
-    pub(super) fn look_through(&self, probers: &[Arc<dyn Prober>]) {
+    pub(super) fn set_probers(&self, probers: &[Arc<dyn Prober>]) {
         for (known, prober) in self.lock().iter().zip(probers) {
-            if let Reach::Here(through) = &known.reach {
+            if let LocationBackend::Here(through) = &known.reach {
                 through.get_or_init(|| Arc::clone(prober));
             }
         }
@@ -110,7 +115,7 @@ impl Roster {
 
     /// Returns every location that is in use.
     #[must_use]
-    pub fn all(&self) -> Vec<Arc<KnownLocation>> {
+    pub fn all(&self) -> Vec<Arc<RegisteredLocation>> {
         self.lock().iter().filter(|known| known.is_used()).map(Arc::clone).collect()
     }
 
@@ -129,18 +134,18 @@ impl Roster {
 
     /// Returns the location with this key.
     #[must_use]
-    pub fn get(&self, key: LocationKey) -> Option<Arc<KnownLocation>> {
+    pub fn get(&self, key: LocationKey) -> Option<Arc<RegisteredLocation>> {
         self.lock().get(key.index()).map(Arc::clone)
     }
 
     /// Returns the location with this code.
     #[must_use]
-    pub fn find(&self, code: &str) -> Option<Arc<KnownLocation>> {
+    pub fn find(&self, code: &str) -> Option<Arc<RegisteredLocation>> {
         self.lock().iter().find(|known| known.location.code.as_str() == code).map(Arc::clone)
     }
 
     /// Returns the locations that check the service: the assigned ones that are known, or all if none are assigned.
-    pub(super) fn chosen(&self, assigned: Option<&[String]>) -> Vec<Arc<KnownLocation>> {
+    pub(super) fn locations_for(&self, assigned: Option<&[String]>) -> Vec<Arc<RegisteredLocation>> {
         match assigned {
             Some(codes) => {
                 let known = codes.iter().filter_map(|code| self.find(code));
@@ -154,23 +159,23 @@ impl Roster {
     /// its network.
     #[must_use]
     pub fn is_any_within_reach(&self, assigned: Option<&[String]>, now: Timestamp) -> bool {
-        let is_away = |known: &KnownLocation| known.last_seen_at(now).is_some() && !known.is_online(now);
-        self.chosen(assigned).iter().any(|known| !is_away(known) && !known.is_impaired())
+        let is_away = |known: &RegisteredLocation| known.last_seen_at(now).is_some() && !known.is_online(now);
+        self.locations_for(assigned).iter().any(|known| !is_away(known) && !known.is_impaired())
     }
 
-    fn lock(&self) -> RwLockReadGuard<'_, Vec<Arc<KnownLocation>>> {
+    fn lock(&self) -> RwLockReadGuard<'_, Vec<Arc<RegisteredLocation>>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl KnownLocation {
-    fn new(key: LocationKey, location: Location, reach: Reach) -> Self {
+impl RegisteredLocation {
+    fn new(key: LocationKey, location: Location, reach: LocationBackend) -> Self {
         Self {
             key,
             location,
             finished: Default::default(),
             suspicion: Mutex::default(),
-            looks: LookRecord::default(),
+            looks: RecentAttempts::default(),
             reach,
             last_seen: Mutex::default(),
             recovered_at: Mutex::default(),
@@ -182,20 +187,20 @@ impl KnownLocation {
     #[must_use]
     pub const fn round(&self) -> RoundKeeper {
         match self.reach {
-            Reach::Here(_) => RoundKeeper::Watch,
-            Reach::Elsewhere(_) => RoundKeeper::Location,
+            LocationBackend::Here(_) => RoundKeeper::Watch,
+            LocationBackend::Elsewhere(_) => RoundKeeper::Location,
         }
     }
 
     /// Returns true if the location is in another process.
     #[must_use]
     pub const fn is_elsewhere(&self) -> bool {
-        matches!(self.reach, Reach::Elsewhere(_))
+        matches!(self.reach, LocationBackend::Elsewhere(_))
     }
 
     /// Returns the last report of a location in another process.
     #[must_use]
-    pub fn last_seen(&self) -> Option<Arc<LastSeen>> {
+    pub fn last_seen(&self) -> Option<Arc<LocationReport>> {
         self.last_seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -220,25 +225,25 @@ impl KnownLocation {
 
     /// Returns the reason of its impairment.
     #[must_use]
-    pub fn impaired_by(&self) -> Option<Trouble> {
+    pub fn impaired_by(&self) -> Option<LocalFault> {
         let is_cut_off = match &self.reach {
-            Reach::Here(through) => through.get().is_some_and(|prober| prober.is_impaired()),
-            Reach::Elsewhere(_) => self.last_seen().is_some_and(|seen| seen.is_impaired),
+            LocationBackend::Here(through) => through.get().is_some_and(|prober| prober.is_impaired()),
+            LocationBackend::Elsewhere(_) => self.last_seen().is_some_and(|seen| seen.is_impaired),
         };
-        self.blind_by().or_else(|| is_cut_off.then_some(Trouble::LocationImpaired))
+        self.blind_by().or_else(|| is_cut_off.then_some(LocalFault::LocationImpaired))
     }
 
     /// Returns its standing for this organisation at `now`.
     #[must_use]
-    pub fn standing(&self, organisation: i64, now: Timestamp) -> Standing {
-        if self.is_online(now) { of_online(self.is_set_aside(organisation)) } else { Standing::Offline }
+    pub fn standing(&self, organisation: i64, now: Timestamp) -> LocationStatus {
+        if self.is_online(now) { of_online(self.is_set_aside(organisation)) } else { LocationStatus::Offline }
     }
 
     /// Returns its standing for all organisations together at `now`.
     #[must_use]
-    pub fn standing_for_all(&self, now: Timestamp) -> Standing {
+    pub fn standing_for_all(&self, now: Timestamp) -> LocationStatus {
         let is_set_aside = || self.is_impaired() || self.suspicion().is_suspect_for_all();
-        if self.is_online(now) { of_online(is_set_aside()) } else { Standing::Offline }
+        if self.is_online(now) { of_online(is_set_aside()) } else { LocationStatus::Offline }
     }
 
     /// Returns true if it is online and no organisation suspects it, at `now`.
@@ -250,11 +255,11 @@ impl KnownLocation {
     /// Returns the time at which its network returned, if it was ever lost, as far as this process knows at `now`.
     pub(super) fn recovered_at(&self, now: Timestamp) -> Option<Timestamp> {
         match &self.reach {
-            Reach::Here(through) => {
+            LocationBackend::Here(through) => {
                 let ago = through.get()?.recovered()?.elapsed().as_millis();
                 Some(now.plus_ms(-i64::try_from(ago).unwrap_or(i64::MAX)))
             }
-            Reach::Elsewhere(_) => {
+            LocationBackend::Elsewhere(_) => {
                 let at = *self.recovered_at.lock().unwrap_or_else(PoisonError::into_inner);
                 // The clock may have been set back.
                 at.filter(|at| *at <= now)
@@ -263,7 +268,7 @@ impl KnownLocation {
     }
 
     /// Stores the location's last report.
-    pub fn note_seen(&self, seen: LastSeen) {
+    pub fn note_seen(&self, seen: LocationReport) {
         self.note_blindness(self.last_seen().as_deref(), &seen);
         if !seen.is_impaired && self.is_impaired() {
             *self.recovered_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen.at);
@@ -277,14 +282,14 @@ impl KnownLocation {
 
     /// Returns the count of finished checks of this type with this result.
     #[must_use]
-    pub const fn finished(&self, check_type: CheckType, status: CheckStatus) -> &Count {
+    pub const fn finished(&self, check_type: CheckType, status: CheckStatus) -> &AtomicCounter {
         &self.finished[check_type as usize][status as usize]
     }
 
     /// Sends a request to the location. A request for which the recipient has no room is lost: the location then checks at
     /// its scheduled time.
-    pub(super) fn urge(&self, urged: Urged) {
-        let Reach::Elsewhere(urges) = &self.reach else { return };
+    pub(super) fn urge(&self, urged: LocationCheckRequest) {
+        let LocationBackend::Elsewhere(urges) = &self.reach else { return };
         // Sent under the lock: a clone would let one message exceed the limit of the mailbox.
         let sent = urges.lock().unwrap_or_else(PoisonError::into_inner).try_send(urged);
         if sent.is_err() {
@@ -293,8 +298,8 @@ impl KnownLocation {
     }
 
     /// Replaces the recipient of requests.
-    fn ask_through(&self, urges: Recipient<Urged>) {
-        if let Reach::Elsewhere(before) = &self.reach {
+    fn set_recipient(&self, urges: Recipient<LocationCheckRequest>) {
+        if let LocationBackend::Elsewhere(before) = &self.reach {
             *before.lock().unwrap_or_else(PoisonError::into_inner) = urges;
         }
     }
@@ -331,16 +336,16 @@ impl KnownLocation {
         self.is_impaired() || self.suspicion().is_suspect(organisation)
     }
 
-    fn suspicion(&self) -> MutexGuard<'_, Suspicion> {
+    fn suspicion(&self) -> MutexGuard<'_, LocationSuspicion> {
         self.suspicion.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-const fn of_online(is_set_aside: bool) -> Standing {
-    if is_set_aside { Standing::Impaired } else { Standing::Online }
+const fn of_online(is_set_aside: bool) -> LocationStatus {
+    if is_set_aside { LocationStatus::Impaired } else { LocationStatus::Online }
 }
 
-impl fmt::Debug for Reach {
+impl fmt::Debug for LocationBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if matches!(self, Self::Here(_)) { "Here" } else { "Elsewhere" })
     }

@@ -20,29 +20,31 @@ use actix::{Actor, ActorContext, Addr, Context, Handler, Message, SpawnHandle};
 use tokio::time::Instant;
 
 use crate::clock::{STEP_MS, Timestamp};
-use crate::engine::counters::Ticket;
-use crate::engine::definition::{Definition, Task};
-use crate::engine::location::{Reply, RunCheck};
-pub use crate::engine::service::pings::Pinged;
+use crate::engine::counters::AttemptTicket;
+use crate::engine::definition::{CompiledChecks, WatchDefinition};
+use crate::engine::location::{CheckReply, RunCheck};
+pub use crate::engine::service::pings::ReceivedPing;
 use crate::engine::service::reason::{ChangeReason, failing_locations};
-use crate::engine::service::succession::{carried_over, is_same_watch};
-use crate::engine::service::watching::Watching;
+use crate::engine::service::succession::{carry_memory_over, is_same_watch};
+use crate::engine::service::watching::WatchMachine;
 use crate::engine::shard::Shard;
-use crate::model::check::{CheckStatus, CheckType, Outcome, Trouble};
+use crate::model::check::{CheckOutcome, CheckStatus, CheckType, LocalFault};
 use crate::model::history::{ChangeCause, CheckRecord, StatusChange};
 use crate::model::location::{LocationCode, LocationKey};
 use crate::model::service::ProbeRole;
-use crate::model::status_line::Change;
-use crate::model::watch::{Attempt, Effect, Finished, Memory, Opinion, Watch};
-use crate::supervise::{Beat, Kind, Supervised};
+use crate::model::status_line::MeasuredStatusChange;
+use crate::model::watch::{
+    CheckAttempt, FinishedCheck, LocationOpinion, WatchEffect, WatchMemory, WatchState,
+};
+use crate::supervise::{ActorKind, LivenessQuery, SupervisedActor};
 
 /// The actor of one service.
 pub struct ServiceActor {
-    pub(super) definition: Arc<Definition>,
+    pub(super) definition: Arc<WatchDefinition>,
     pub(super) shard: Arc<Shard>,
-    pub(super) watching: Watching,
+    pub(super) watching: WatchMachine,
     /// State to resume from; taken at start, so it is boxed.
-    memory: Option<Box<Memory>>,
+    memory: Option<Box<WatchMemory>>,
     sequence: u32,
     timer: Option<SpawnHandle>,
     /// The moment for which the timer was set.
@@ -57,29 +59,29 @@ pub struct ServiceActor {
 /// Watch by this definition from now on.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct Redefine(pub Arc<Definition>);
+pub struct RedefineService(pub Arc<WatchDefinition>);
 
 /// An attempt has ended.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct CheckFinished {
     /// The attempt.
-    pub attempt: Attempt,
+    pub attempt: CheckAttempt,
     /// The sequence number it was started with.
     pub sequence: u32,
     /// The time at which it really started: monotonic, so that setting the wall clock does not move it.
     pub started: Instant,
     /// The outcome of the attempt.
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     /// Counts the attempt.
-    pub ticket: Ticket,
+    pub ticket: AttemptTicket,
 }
 
 /// A running attempt has not been answered for a long time.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(super) struct StillSilent {
-    pub(super) attempt: Attempt,
+pub(super) struct SilentAttempt {
+    pub(super) attempt: CheckAttempt,
     /// The sequence number it was started with.
     pub(super) sequence: u32,
     /// The time at which it started.
@@ -89,25 +91,25 @@ pub(super) struct StillSilent {
 /// Check now, from every location.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct LookNow;
+pub struct CheckNow;
 
 /// Stop watching and end.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct End;
+pub struct EndWatch;
 
 impl ServiceActor {
     pub(super) fn new(
-        definition: Arc<Definition>,
+        definition: Arc<WatchDefinition>,
         shard: Arc<Shard>,
-        memory: Option<Box<Memory>>,
+        memory: Option<Box<WatchMemory>>,
         address: Arc<Addr<Self>>,
     ) -> Self {
         let anchor = (shard.clock.now(), Instant::now());
         Self {
             definition,
             shard,
-            watching: Watching::Idle,
+            watching: WatchMachine::Idle,
             memory,
             sequence: 0,
             timer: None,
@@ -132,12 +134,12 @@ impl ServiceActor {
         wall
     }
 
-    fn begin(&mut self, memory: Memory, ctx: &mut Context<Self>) {
+    fn begin(&mut self, memory: WatchMemory, ctx: &mut Context<Self>) {
         let now = self.now();
         let is_new = memory.votes.is_empty();
-        let (watching, effects) = Watching::begin(&self.definition, memory, now, &self.absences());
+        let (watching, effects) = WatchMachine::begin(&self.definition, memory, now, &self.absences());
         self.watching = watching;
-        if let (true, Watching::Checked(watch), Some(task)) =
+        if let (true, WatchMachine::Checked(watch), Some(task)) =
             (is_new, &mut self.watching, &self.definition.task)
         {
             watch.look_first_at(now.plus_ms(self.shard.plan_first_look(task.plan.interval_ms)));
@@ -149,12 +151,12 @@ impl ServiceActor {
     /// at once.
     fn hand_over(
         &mut self,
-        before: &Definition,
-        mut watch: Watch,
+        before: &WatchDefinition,
+        mut watch: WatchState,
         now: Timestamp,
         ctx: &mut Context<Self>,
-    ) -> Memory {
-        let memory = carried_over(before, &self.definition, watch.memory(), &self.shard.roster);
+    ) -> WatchMemory {
+        let memory = carry_memory_over(before, &self.definition, watch.memory(), &self.shard.roster);
         if !memory.is_without_votes() {
             return memory;
         }
@@ -168,40 +170,40 @@ impl ServiceActor {
         if self.definition.is_paused { ChangeCause::Paused } else { ChangeCause::Reconfigured }
     }
 
-    pub(super) fn apply(&mut self, effects: Vec<Effect>, ctx: &mut Context<Self>) {
+    pub(super) fn apply(&mut self, effects: Vec<WatchEffect>, ctx: &mut Context<Self>) {
         self.carry_out(effects);
-        self.note_hearing();
+        self.report_unheard();
         self.set_timer(ctx);
     }
 
     /// Carries out the effects; the caller then calls [`Self::set_timer`].
-    pub(super) fn carry_out(&mut self, effects: Vec<Effect>) {
+    pub(super) fn carry_out(&mut self, effects: Vec<WatchEffect>) {
         let reason = ChangeReason::from_effects(&effects);
         for effect in effects {
             match effect {
-                Effect::Run(attempt) => self.run(attempt),
-                Effect::Record(finished) => self.record(finished),
-                Effect::Change(change) => self.report(change, reason.as_ref()),
-                Effect::Missed(runs) => self.shard.counters.missed.add(runs),
-                Effect::Opinion(opinion) => self.note(opinion),
-                Effect::Urge(urge) => self.urge(urge, self.shard.clock.now()),
-                Effect::Hasten(slot) => self.hasten(slot),
+                WatchEffect::Run(attempt) => self.run(attempt),
+                WatchEffect::Record(finished) => self.record(finished),
+                WatchEffect::Change(change) => self.report(change, reason.as_ref()),
+                WatchEffect::Missed(runs) => self.shard.counters.missed.add(runs),
+                WatchEffect::Opinion(opinion) => self.note(opinion),
+                WatchEffect::Urge(urge) => self.request_check(urge, self.shard.clock.now()),
+                WatchEffect::Hasten(slot) => self.schedule_fast_recheck(slot),
             }
         }
     }
 
     /// Requests an early check; without recheck budget the location keeps to its fast-recheck interval.
-    fn hasten(&mut self, slot: usize) {
+    fn schedule_fast_recheck(&mut self, slot: usize) {
         let Some(task) = &self.definition.task else { return };
         let Some(key) = task.locations.get(slot) else { return };
-        if self.shard.takes_haste(*key, task.host_key)
-            && let Watching::Checked(watch) = &mut self.watching
+        if self.shard.take_recheck(*key, task.host_key)
+            && let WatchMachine::Checked(watch) = &mut self.watching
         {
             watch.hasten(slot, self.shard.clock.now());
         }
     }
 
-    fn run(&self, attempt: Attempt) {
+    fn run(&self, attempt: CheckAttempt) {
         let Some(task) = &self.definition.task else { return };
         let Some(lane) = task.locations.get(attempt.slot).and_then(|key| self.shard.lane(*key)) else {
             return;
@@ -209,14 +211,19 @@ impl ServiceActor {
         let check = RunCheck {
             spec: Arc::clone(&task.spec),
             host_key: task.host_key,
-            reply: Reply::expected(attempt, self.sequence, Arc::clone(&self.address), &self.shard.counters),
+            reply: CheckReply::expected(
+                attempt,
+                self.sequence,
+                Arc::clone(&self.address),
+                &self.shard.counters,
+            ),
         };
         if let Err(refused) = lane.try_send(check) {
-            refused.into_inner().reply.give(Instant::now(), Outcome::Unmeasured(Trouble::QueueFull));
+            refused.into_inner().reply.send(Instant::now(), CheckOutcome::Unmeasured(LocalFault::QueueFull));
         }
     }
 
-    fn record(&self, finished: Finished) {
+    fn record(&self, finished: FinishedCheck) {
         let Some((location, role)) = self.source(&finished) else { return };
         let measured_until = self.watching.measured_until();
         let record = CheckRecord {
@@ -232,7 +239,7 @@ impl ServiceActor {
     }
 
     /// Returns the location that a result comes from, and its role. The result is counted at that location.
-    fn source(&self, finished: &Finished) -> Option<(LocationCode, ProbeRole)> {
+    fn source(&self, finished: &FinishedCheck) -> Option<(LocationCode, ProbeRole)> {
         if self.definition.check_type == CheckType::Heartbeat {
             return Some((LocationCode::push(), ProbeRole::Full));
         }
@@ -242,16 +249,16 @@ impl ServiceActor {
         Some((known.location.code.clone(), role))
     }
 
-    fn note(&self, opinion: Opinion) {
+    fn note(&self, opinion: LocationOpinion) {
         let key = self.definition.task.as_ref().and_then(|task| task.locations.get(opinion.slot));
         if let Some(known) = key.and_then(|key| self.shard.roster.get(*key)) {
-            let Definition { organisation, key, .. } = *self.definition;
+            let WatchDefinition { organisation, key, .. } = *self.definition;
             known.note_opinion(organisation, key, opinion.contradicts);
         }
     }
 
-    fn report(&self, change: Change, reason: Option<&ChangeReason>) {
-        let Change { at, from, to, cause } = change;
+    fn report(&self, change: MeasuredStatusChange, reason: Option<&ChangeReason>) {
+        let MeasuredStatusChange { at, from, to, cause } = change;
         let verdict = self.watching.verdict();
         let change = StatusChange { service: self.definition.key, at, from, to, cause };
         if cause.is_about_flapping() {
@@ -285,11 +292,13 @@ impl ServiceActor {
         }
     }
 
-    fn log_trouble(&self, attempt: u8, outcome: &Outcome) {
+    fn log_trouble(&self, attempt: u8, outcome: &CheckOutcome) {
         match outcome {
-            Outcome::Measured(seen) if seen.status == CheckStatus::Up => {}
-            Outcome::Measured(_) => tracing::debug!(service = %self.definition.id, attempt, "a bad attempt"),
-            Outcome::Unmeasured(trouble) => {
+            CheckOutcome::Measured(seen) if seen.status == CheckStatus::Up => {}
+            CheckOutcome::Measured(_) => {
+                tracing::debug!(service = %self.definition.id, attempt, "a bad attempt")
+            }
+            CheckOutcome::Unmeasured(trouble) => {
                 tracing::debug!(service = %self.definition.id, trouble = trouble.as_str(), "could not look");
             }
         }
@@ -300,18 +309,18 @@ fn signed(count: u128) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-fn location_of(task: &Task, slot: usize) -> Option<(LocationKey, ProbeRole)> {
+fn location_of(task: &CompiledChecks, slot: usize) -> Option<(LocationKey, ProbeRole)> {
     Some((*task.locations.get(slot)?, task.plan.locations.get(slot)?.role))
 }
 
-impl Supervised for ServiceActor {
-    const KIND: Kind = Kind::restarting("service");
+impl SupervisedActor for ServiceActor {
+    const KIND: ActorKind = ActorKind::restarting("service");
 }
 
-impl Handler<Beat> for ServiceActor {
+impl Handler<LivenessQuery> for ServiceActor {
     type Result = ();
 
-    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+    fn handle(&mut self, beat: LivenessQuery, ctx: &mut Context<Self>) {
         beat.answer(ctx);
     }
 }
@@ -325,10 +334,10 @@ impl Actor for ServiceActor {
     }
 }
 
-impl Handler<Redefine> for ServiceActor {
+impl Handler<RedefineService> for ServiceActor {
     type Result = ();
 
-    fn handle(&mut self, Redefine(definition): Redefine, ctx: &mut Context<Self>) {
+    fn handle(&mut self, RedefineService(definition): RedefineService, ctx: &mut Context<Self>) {
         if definition.revision < self.definition.revision {
             return;
         }
@@ -339,10 +348,10 @@ impl Handler<Redefine> for ServiceActor {
         }
         self.sequence = self.sequence.wrapping_add(1);
         let memory = match std::mem::take(&mut self.watching) {
-            Watching::Idle => Memory::default(),
-            Watching::Checked(watch) => self.hand_over(&before, watch, now, ctx),
-            Watching::Reporting(heartbeat) => {
-                let effects = self.expect_anew(heartbeat, now);
+            WatchMachine::Idle => WatchMemory::default(),
+            WatchMachine::Checked(watch) => self.hand_over(&before, watch, now, ctx),
+            WatchMachine::Reporting(heartbeat) => {
+                let effects = self.continue_heartbeat(heartbeat, now);
                 return self.apply(effects, ctx);
             }
         };
@@ -364,7 +373,7 @@ impl Handler<CheckFinished> for ServiceActor {
         let now = self.now();
         let started_us = self.shard.clock.now_us() - signed(started.elapsed().as_micros());
         self.set_votes_aside();
-        let Watching::Checked(watch) = &mut self.watching else { return };
+        let WatchMachine::Checked(watch) = &mut self.watching else { return };
         let attempt = watch.under_way(attempt.slot).unwrap_or(attempt);
         let checked_at = Timestamp::from_ms(started_us.div_euclid(1_000));
         let effects = watch.finish(attempt, checked_at, outcome, now);
@@ -377,13 +386,13 @@ impl Handler<CheckFinished> for ServiceActor {
     }
 }
 
-impl Handler<End> for ServiceActor {
+impl Handler<EndWatch> for ServiceActor {
     type Result = ();
 
-    fn handle(&mut self, _: End, ctx: &mut Context<Self>) {
+    fn handle(&mut self, _: EndWatch, ctx: &mut Context<Self>) {
         self.sequence = self.sequence.wrapping_add(1);
-        self.watching = Watching::Idle;
-        self.note_hearing();
+        self.watching = WatchMachine::Idle;
+        self.report_unheard();
         ctx.stop();
     }
 }

@@ -9,21 +9,21 @@ use tokio::time::Instant;
 
 use crate::clock::Clock;
 use crate::engine::EngineParts;
-use crate::engine::aggregator::{Aggregator, Figures};
-use crate::engine::counters::Counters;
-use crate::engine::first_look::FirstLooks;
-use crate::engine::haste::Haste;
-use crate::engine::lane::LaneLimits;
-use crate::engine::listening::Listening;
-use crate::engine::location::{LocationActor, LocationLane, Prober};
-use crate::engine::roster::Roster;
+use crate::engine::aggregator::{Aggregator, ShardFigures};
+use crate::engine::counters::EngineCounters;
+use crate::engine::first_look::FirstCheckPlan;
+use crate::engine::haste::RecheckBudget;
+use crate::engine::lane::CheckQueueLimits;
+use crate::engine::listening::ListeningTracker;
+use crate::engine::location::{LocationActor, LocationQueue, Prober};
+use crate::engine::roster::LocationRegistry;
 use crate::id::Id;
 use crate::model::location::LocationKey;
-use crate::supervise::{Handle, Placement, Stop, Supervised as _};
+use crate::supervise::{ActorHandle, ActorPlacement, StopActor, SupervisedActor as _};
 
 /// The threads on which the shards run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Threads {
+pub enum ShardThreads {
     /// This number of own threads; 0 = one per core.
     Own(usize),
     /// One shard on the caller's thread: tests pause its time.
@@ -36,25 +36,25 @@ pub struct Shard {
     /// Its number, from 0.
     pub index: usize,
     /// The placement of its actors: their thread, and the size of each mailbox.
-    pub placement: Placement,
+    pub placement: ActorPlacement,
     /// One lane per location of this process, by the number of its key.
-    lanes: Vec<Handle<LocationActor>>,
+    lanes: Vec<ActorHandle<LocationActor>>,
     /// The reports of its services.
-    pub figures: Arc<Figures>,
+    pub figures: Arc<ShardFigures>,
     /// Answers questions about the figures.
-    pub aggregator: Handle<Aggregator>,
+    pub aggregator: ActorHandle<Aggregator>,
     /// The locations that check.
-    pub roster: Arc<Roster>,
+    pub roster: Arc<LocationRegistry>,
     /// Wall time.
     pub clock: Clock,
     /// The counters of the engine.
-    pub counters: Arc<Counters>,
+    pub counters: Arc<EngineCounters>,
     /// The times in which this process listens for pings.
-    pub listening: Arc<Listening>,
+    pub listening: Arc<ListeningTracker>,
     /// The planned first checks; used by the shard's own thread only.
-    first_looks: Mutex<FirstLooks>,
+    first_looks: Mutex<FirstCheckPlan>,
     /// The recheck budget of each lane.
-    haste: Box<[Mutex<Haste>]>,
+    haste: Box<[Mutex<RecheckBudget>]>,
     started: Instant,
     /// True if other nodes watch services too, and take those of a node that stands still.
     is_among_others: AtomicBool,
@@ -80,7 +80,7 @@ impl Shard {
     }
 
     /// Takes one early check of a location towards a host from the recheck budget; returns false if it is used up.
-    pub(super) fn takes_haste(&self, key: LocationKey, host_key: u64) -> bool {
+    pub(super) fn take_recheck(&self, key: LocationKey, host_key: u64) -> bool {
         let haste = self.haste.get(key.index());
         let now_ms = self.running_ms();
         haste.is_some_and(|haste| haste.lock().unwrap_or_else(PoisonError::into_inner).take(host_key, now_ms))
@@ -91,15 +91,15 @@ impl Shard {
     }
 
     /// Returns the lane of a location; `None` for one in another process.
-    pub(super) fn lane(&self, key: LocationKey) -> Option<&Handle<LocationActor>> {
+    pub(super) fn lane(&self, key: LocationKey) -> Option<&ActorHandle<LocationActor>> {
         self.lanes.get(key.index())
     }
 
     /// Ends its actors: a timer would keep the aggregator alive without an address, and lanes may hold waiting checks.
     pub(super) async fn close(&self) {
-        let lanes = self.lanes.iter().map(|lane| lane.send(Stop));
+        let lanes = self.lanes.iter().map(|lane| lane.send(StopActor));
         // An actor that has ended already needs no message.
-        let _ = join(join_all(lanes), self.aggregator.send(Stop)).await;
+        let _ = join(join_all(lanes), self.aggregator.send(StopActor)).await;
     }
 }
 
@@ -111,11 +111,11 @@ pub fn shard_index(id: Id, shards: usize) -> usize {
 }
 
 /// The threads of the shards; none when they run on the present one.
-pub(super) fn threads(threads: Threads) -> Vec<Arbiter> {
+pub(super) fn threads(threads: ShardThreads) -> Vec<Arbiter> {
     match threads {
-        Threads::Current => Vec::new(),
-        Threads::Own(0) => (0..cores()).map(|_| Arbiter::new()).collect(),
-        Threads::Own(count) => (0..count).map(|_| Arbiter::new()).collect(),
+        ShardThreads::Current => Vec::new(),
+        ShardThreads::Own(0) => (0..cores()).map(|_| Arbiter::new()).collect(),
+        ShardThreads::Own(count) => (0..count).map(|_| Arbiter::new()).collect(),
     }
 }
 
@@ -123,8 +123,8 @@ pub(super) fn threads(threads: Threads) -> Vec<Arbiter> {
 pub(super) fn start_all(
     parts: &EngineParts,
     arbiters: &[Arbiter],
-    counters: &Arc<Counters>,
-    listening: &Arc<Listening>,
+    counters: &Arc<EngineCounters>,
+    listening: &Arc<ListeningTracker>,
 ) -> Arc<[Arc<Shard>]> {
     let mut handles: Vec<ArbiterHandle> = arbiters.iter().map(Arbiter::handle).collect();
     if handles.is_empty() {
@@ -139,13 +139,13 @@ fn start(
     parts: &EngineParts,
     index: usize,
     thread: ArbiterHandle,
-    (counters, listening): (Arc<Counters>, Arc<Listening>),
+    (counters, listening): (Arc<EngineCounters>, Arc<ListeningTracker>),
 ) -> Shard {
     let EngineParts { roster, clock, limits, supervisor, .. } = parts;
     supervisor.watch_thread(format!("shard {index}"), &thread);
-    let placement = Placement { thread, mailbox: limits.mailbox };
+    let placement = ActorPlacement { thread, mailbox: limits.mailbox };
     let figures =
-        Arc::new(Figures::new(clock.clone(), parts.sink.clone(), limits.clone(), Arc::clone(&counters)));
+        Arc::new(ShardFigures::new(clock.clone(), parts.sink.clone(), limits.clone(), Arc::clone(&counters)));
     Shard {
         index,
         lanes: parts.probers.iter().map(|prober| start_lane(parts, &placement, prober)).collect(),
@@ -157,20 +157,24 @@ fn start(
         counters,
         listening,
         first_looks: Mutex::default(),
-        haste: parts.probers.iter().map(|_| Mutex::new(Haste::new(limits))).collect(),
+        haste: parts.probers.iter().map(|_| Mutex::new(RecheckBudget::new(limits))).collect(),
         is_among_others: AtomicBool::new(false),
         started: Instant::now(),
     }
 }
 
-fn start_lane(parts: &EngineParts, placement: &Placement, prober: &Arc<dyn Prober>) -> Handle<LocationActor> {
+fn start_lane(
+    parts: &EngineParts,
+    placement: &ActorPlacement,
+    prober: &Arc<dyn Prober>,
+) -> ActorHandle<LocationActor> {
     let EngineParts { limits, supervisor, .. } = parts;
-    let limits = LaneLimits {
+    let limits = CheckQueueLimits {
         running: limits.checks_in_flight,
         per_host: limits.checks_per_host,
         waiting: limits.checks_waiting,
     };
-    let lane = Arc::new(LocationLane::new(Arc::clone(prober), limits));
+    let lane = Arc::new(LocationQueue::new(Arc::clone(prober), limits));
     let watched = Arc::downgrade(&lane);
     let waiting = move || watched.upgrade().map_or(0, |lane| lane.waiting() as u64);
     supervisor.kind(LocationActor::KIND).watch_queue(waiting);
@@ -179,9 +183,9 @@ fn start_lane(parts: &EngineParts, placement: &Placement, prober: &Arc<dyn Probe
 
 fn start_aggregator(
     parts: &EngineParts,
-    placement: &Placement,
-    figures: &Arc<Figures>,
-) -> Handle<Aggregator> {
+    placement: &ActorPlacement,
+    figures: &Arc<ShardFigures>,
+) -> ActorHandle<Aggregator> {
     let EngineParts { limits, supervisor, .. } = parts;
     let watched = Arc::downgrade(figures);
     let waiting = move || watched.upgrade().map_or(0, |figures| figures.waiting() as u64);

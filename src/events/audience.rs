@@ -8,20 +8,20 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::sync::broadcast;
 
-use crate::events::fact::{Fact, Origin};
+use crate::events::fact::{EventFact, FactIdentity};
 
 /// An event cannot be rendered, because a database does not answer.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct NotTold(pub String);
+pub struct RenderError(pub String);
 
 /// The rendered events of an audience.
-pub type Words<'a> = Pin<Box<dyn Future<Output = Result<Vec<Told>, NotTold>> + 'a>>;
+pub type Words<'a> = Pin<Box<dyn Future<Output = Result<Vec<RenderedEvent>, RenderError>> + 'a>>;
 
 /// Renders facts for an audience: omits those that it may not see or does not want.
-pub trait Tell: Send + Sync {
+pub trait FactRenderer: Send + Sync {
     /// Renders these facts, all of the audience's organisation, in their order.
-    fn tell<'a>(&'a self, facts: &'a [Fact]) -> Words<'a>;
+    fn render<'a>(&'a self, facts: &'a [EventFact]) -> Words<'a>;
 
     /// Returns true if results are wanted.
     fn wants_results(&self) -> bool;
@@ -29,22 +29,22 @@ pub trait Tell: Send + Sync {
 
 /// A rendered event.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct RenderedEvent {
     /// The identity of the fact.
-    pub origin: Origin,
+    pub origin: FactIdentity,
     /// Its text, in the lines of the stream.
     pub text: String,
 }
 
 /// The events of an audience that are sent together.
 #[derive(Debug, Default)]
-pub struct Round {
+pub struct EventBatch {
     bytes: Bytes,
-    parts: Vec<(Origin, Range<usize>)>,
+    parts: Vec<(FactIdentity, Range<usize>)>,
 }
 
-impl Round {
-    fn of(told: Vec<Told>) -> Self {
+impl EventBatch {
+    fn of(told: Vec<RenderedEvent>) -> Self {
         let (mut text, mut parts) = (String::new(), Vec::with_capacity(told.len()));
         for one in told {
             let start = text.len();
@@ -67,7 +67,7 @@ impl Round {
     }
 
     /// Returns the wanted events, and their number.
-    pub fn only(&self, is_wanted: impl Fn(&Origin) -> bool) -> (Bytes, usize) {
+    pub fn select_events(&self, is_wanted: impl Fn(&FactIdentity) -> bool) -> (Bytes, usize) {
         let wanted = self.parts.iter().filter(|(origin, _)| is_wanted(origin));
         let (mut text, mut count) = (Vec::new(), 0);
         for (_, range) in wanted {
@@ -79,19 +79,19 @@ impl Round {
 }
 
 /// Listeners that receive the same events.
-pub struct Audience {
+pub struct EventSubscription {
     /// Database key of its organisation.
     pub(super) organisation: i64,
-    teller: Box<dyn Tell>,
-    rounds: broadcast::Sender<Option<Arc<Round>>>,
+    teller: Box<dyn FactRenderer>,
+    rounds: broadcast::Sender<Option<Arc<EventBatch>>>,
 }
 
-impl Audience {
-    pub(super) fn new(organisation: i64, teller: Box<dyn Tell>, rounds_waiting: usize) -> Self {
+impl EventSubscription {
+    pub(super) fn new(organisation: i64, teller: Box<dyn FactRenderer>, rounds_waiting: usize) -> Self {
         Self { organisation, teller, rounds: broadcast::Sender::new(rounds_waiting.max(1)) }
     }
 
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<Option<Arc<Round>>> {
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<Option<Arc<EventBatch>>> {
         self.rounds.subscribe()
     }
 
@@ -99,15 +99,15 @@ impl Audience {
     ///
     /// # Errors
     /// When a database does not answer.
-    pub async fn words(&self, facts: &[Fact]) -> Result<Vec<Told>, NotTold> {
-        self.teller.tell(facts).await
+    pub async fn render_once(&self, facts: &[EventFact]) -> Result<Vec<RenderedEvent>, RenderError> {
+        self.teller.render(facts).await
     }
 
     /// Publishes these facts, without waiting for slow listeners.
-    pub(super) async fn tell(&self, facts: &[Fact]) {
-        match self.words(facts).await {
+    pub(super) async fn publish_events(&self, facts: &[EventFact]) {
+        match self.render_once(facts).await {
             // The last listener may be gone.
-            Ok(told) if !told.is_empty() => drop(self.rounds.send(Some(Arc::new(Round::of(told))))),
+            Ok(told) if !told.is_empty() => drop(self.rounds.send(Some(Arc::new(EventBatch::of(told))))),
             Ok(_) => {}
             Err(error) => {
                 tracing::warn!(%error, "events cannot be told; whoever listens has to come again");

@@ -10,8 +10,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::time::MissedTickBehavior;
 
-use crate::announcer::Announcer;
-use crate::announcer::stored::{After, Place, Recent};
+use crate::announcer::ServiceRouter;
+use crate::announcer::stored::{ResultPosition, ResultsReply, ResultsRequest};
 use crate::clock::guard::ClockGuard;
 use crate::model::history::CheckRecord;
 use crate::model::node::NodeName;
@@ -25,11 +25,11 @@ const WAITING: usize = 50_000;
 
 /// The results received from other nodes.
 #[derive(Debug, Default)]
-pub(super) struct Elsewhere(Mutex<State>);
+pub(super) struct RemoteResults(Mutex<RemoteResultsState>);
 
 #[derive(Debug, Default)]
-struct State {
-    nodes: BTreeMap<NodeName, Node>,
+struct RemoteResultsState {
+    nodes: BTreeMap<NodeName, NodeProgress>,
     results: Vec<CheckRecord>,
     is_missing_some: bool,
     has_begun: bool,
@@ -37,15 +37,15 @@ struct State {
 
 /// The position of a node.
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    place: Option<Place>,
+struct NodeProgress {
+    place: Option<ResultPosition>,
     /// All results that it had stored by this time are received, in Unix milliseconds.
     heard_at_ms: i64,
 }
 
 /// The results received since the last call.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct ReceivedResults {
     /// Results, each once.
     pub(super) results: Vec<CheckRecord>,
     /// True if some are missing.
@@ -54,17 +54,17 @@ pub(super) struct Heard {
     pub(super) heard_at_ms: Option<i64>,
 }
 
-impl Elsewhere {
+impl RemoteResults {
     /// Reads the present positions of all other nodes: later results are published.
-    pub(super) async fn begin(&self, announcer: &Announcer, guard: &ClockGuard) {
+    pub(super) async fn query_positions(&self, announcer: &ServiceRouter, guard: &ClockGuard) {
         self.ask(announcer, guard, false).await;
         self.state().has_begun = true;
     }
 
     /// Polls repeatedly, until the future is dropped.
-    pub(super) async fn follow(
+    pub(super) async fn poll_nodes(
         &self,
-        announcer: &Announcer,
+        announcer: &ServiceRouter,
         guard: &ClockGuard,
         is_wanted: impl Fn() -> bool,
     ) {
@@ -77,24 +77,24 @@ impl Elsewhere {
     }
 
     /// Takes the received results.
-    pub(super) fn take(&self) -> Heard {
+    pub(super) fn take(&self) -> ReceivedResults {
         let mut state = self.state();
-        Heard {
+        ReceivedResults {
             results: std::mem::take(&mut state.results),
             is_missing_some: std::mem::take(&mut state.is_missing_some),
             heard_at_ms: state.nodes.values().map(|node| node.heard_at_ms).min(),
         }
     }
 
-    async fn ask(&self, announcer: &Announcer, guard: &ClockGuard, wants_results: bool) {
-        let nodes = announcer.others();
+    async fn ask(&self, announcer: &ServiceRouter, guard: &ClockGuard, wants_results: bool) {
+        let nodes = announcer.living_peers();
         let now_ms = guard.now().ms();
-        self.state().know(&nodes, now_ms);
+        self.state().set_nodes(&nodes, now_ms);
         join_all(nodes.iter().map(async |node| {
             for _ in 0..IN_A_ROW {
                 let asked_at_ms = guard.now().ms();
-                let after = After { place: self.state().place_of(node), wants_results };
-                let Some(recent) = announcer.stored_at(node.clone(), after).await else { return };
+                let after = ResultsRequest { place: self.state().place_of(node), wants_results };
+                let Some(recent) = announcer.fetch_results(node.clone(), after).await else { return };
                 let has_more = recent.has_more;
                 self.state().note(node, recent, asked_at_ms);
                 if !has_more {
@@ -105,27 +105,27 @@ impl Elsewhere {
         .await;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RemoteResultsState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl RemoteResultsState {
     /// Sets the other nodes. The last results of a node that is gone may be missing.
-    fn know(&mut self, nodes: &[NodeName], now_ms: i64) {
+    fn set_nodes(&mut self, nodes: &[NodeName], now_ms: i64) {
         let before = self.nodes.len();
         self.nodes.retain(|node, _| nodes.contains(node));
         self.is_missing_some |= self.nodes.len() < before;
         for node in nodes {
-            self.nodes.entry(node.clone()).or_insert(Node { place: None, heard_at_ms: now_ms });
+            self.nodes.entry(node.clone()).or_insert(NodeProgress { place: None, heard_at_ms: now_ms });
         }
     }
 
-    fn place_of(&self, node: &NodeName) -> Option<Place> {
+    fn place_of(&self, node: &NodeName) -> Option<ResultPosition> {
         self.nodes.get(node)?.place
     }
 
-    fn note(&mut self, node: &NodeName, recent: Recent, asked_at_ms: i64) {
+    fn note(&mut self, node: &NodeName, recent: ResultsReply, asked_at_ms: i64) {
         let Some(known) = self.nodes.get_mut(node) else { return };
         let is_first = known.place.is_none() && !self.has_begun;
         known.place = Some(recent.place);
@@ -146,19 +146,19 @@ mod tests {
     use super::*;
     use crate::id::Id;
 
-    fn recent(place: Place, is_whole: bool) -> Recent {
-        Recent { place, results: Vec::new(), is_whole, has_more: false }
+    fn recent(place: ResultPosition, is_whole: bool) -> ResultsReply {
+        ResultsReply { place, results: Vec::new(), is_whole, has_more: false }
     }
 
     /// A known node that answers, restarts its count, and disappears; another one appears.
     #[test]
     fn who_listens_comes_again_when_something_is_missing_and_only_then() {
-        let elsewhere = Elsewhere::default();
+        let elsewhere = RemoteResults::default();
         let [first, second]: [NodeName; 2] = ["a", "b"].map(|name| name.parse().unwrap());
-        let place = Place { epoch: Id::random(), number: 0 };
+        let place = ResultPosition { epoch: Id::random(), number: 0 };
         let know = |nodes: &[&NodeName], now_ms| {
             let nodes: Vec<NodeName> = nodes.iter().map(|node| (*node).clone()).collect();
-            elsewhere.state().know(&nodes, now_ms);
+            elsewhere.state().set_nodes(&nodes, now_ms);
         };
         let note = |node, recent, at_ms| elsewhere.state().note(node, recent, at_ms);
         let taken = || {
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(taken(), (false, Some(11)), "it has just begun");
         note(&first, recent(place, true), 20);
         assert_eq!(taken(), (false, Some(20)));
-        note(&first, recent(Place { epoch: Id::random(), ..place }, false), 30);
+        note(&first, recent(ResultPosition { epoch: Id::random(), ..place }, false), 30);
         assert_eq!(taken(), (true, Some(30)), "it has begun anew");
         know(&[&first, &second], 40);
         assert_eq!(taken(), (false, Some(30)));

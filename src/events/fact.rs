@@ -5,12 +5,12 @@ use std::sync::Arc;
 use crate::clock::Timestamp;
 use crate::model::history::CheckRecord;
 use crate::model::service::ServiceKey;
-use crate::store::events::Event;
+use crate::store::events::StoredEvent;
 use crate::store::history::feed::NumberedChange;
 
 /// A position up to which events are published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cursor {
+pub struct EventCursor {
     /// Number of the last published status change.
     pub change: i64,
     /// Number of the last published change of an incident or a maintenance.
@@ -21,29 +21,29 @@ pub struct Cursor {
 
 /// A fact to publish as an event.
 #[derive(Clone, Debug)]
-pub struct Fact {
+pub struct EventFact {
     /// Database key of the organisation.
     pub organisation: i64,
     /// Cursor after this fact.
-    pub cursor: Cursor,
+    pub cursor: EventCursor,
     /// The change.
-    pub what: What,
+    pub what: FactContent,
 }
 
 /// The kinds of facts.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum FactContent {
     /// A change of a service's measured status.
     Change(NumberedChange),
     /// A change of an incident or a maintenance.
-    Event(Event),
+    Event(StoredEvent),
     /// A check has ended.
     Result(Arc<CheckRecord>),
 }
 
 /// The identity of a fact: a listener receives each one once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Origin {
+pub enum FactIdentity {
     /// A status change, by its number.
     Change(i64),
     /// A change of an incident or a maintenance, by the number of the last change published with it.
@@ -52,15 +52,15 @@ pub enum Origin {
     Result(ServiceKey, String, Timestamp),
 }
 
-impl What {
+impl FactContent {
     /// Its identity.
     #[must_use]
-    pub fn origin(&self) -> Origin {
+    pub fn origin(&self) -> FactIdentity {
         match self {
-            Self::Change(change) => Origin::Change(change.number),
-            Self::Event(event) => Origin::Event(event.through),
+            Self::Change(change) => FactIdentity::Change(change.number),
+            Self::Event(event) => FactIdentity::Event(event.through),
             Self::Result(result) => {
-                Origin::Result(result.service, result.location.to_string(), result.checked_at)
+                FactIdentity::Result(result.service, result.location.to_string(), result.checked_at)
             }
         }
     }

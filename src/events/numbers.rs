@@ -17,7 +17,7 @@ pub(super) const BEHIND: i64 = 500;
 
 /// The read position.
 #[derive(Debug)]
-pub(super) struct Numbers {
+pub(super) struct ReadProgress {
     settled: i64,
     /// Numbers above the settled one that have been read.
     seen: BTreeSet<i64>,
@@ -27,7 +27,7 @@ pub(super) struct Numbers {
     is_shared: bool,
 }
 
-impl Numbers {
+impl ReadProgress {
     /// Starts after this number.
     pub(super) const fn behind(number: i64) -> Self {
         Self { settled: number, seen: BTreeSet::new(), marks: VecDeque::new(), is_shared: false }
@@ -88,7 +88,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_number_that_comes_late_is_read_and_none_is_read_twice() {
-        let mut numbers = Numbers::among(10, []);
+        let mut numbers = ReadProgress::among(10, []);
         assert!(numbers.note(11) && numbers.note(13) && !numbers.note(11));
         numbers.settle(Instant::now());
         tokio::time::advance(OVERLAP / 2).await;
@@ -103,7 +103,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_was_on_its_way_when_reading_began_is_read() {
-        let mut numbers = Numbers::among(10, [11, 12, 14]);
+        let mut numbers = ReadProgress::among(10, [11, 12, 14]);
         assert_eq!(numbers.settled(), 12, "13 may still come");
         assert!(!numbers.is_news(14) && numbers.is_news(13) && numbers.is_news(15));
         numbers.settle(Instant::now());
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn where_one_process_writes_every_number_settles_at_once() {
-        let mut numbers = Numbers::behind(0);
+        let mut numbers = ReadProgress::behind(0);
         assert!(numbers.note(1) && numbers.note(2));
         assert_eq!(numbers.settled(), 2);
     }

@@ -10,20 +10,20 @@ use std::time::Duration;
 use tokio::sync::broadcast::{self, error::TryRecvError};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::clock::guard::ClockGuard;
-use crate::engine::aggregator::Batch;
-use crate::events::Hub;
-use crate::events::elsewhere::{Elsewhere, Heard};
-use crate::events::fact::{Cursor, Fact, What};
-use crate::events::numbers::{BEHIND, Numbers};
-use crate::feed::News;
+use crate::engine::aggregator::RecordBatch;
+use crate::events::EventHub;
+use crate::events::elsewhere::{ReceivedResults, RemoteResults};
+use crate::events::fact::{EventCursor, EventFact, FactContent};
+use crate::events::numbers::{BEHIND, ReadProgress};
+use crate::feed::ChangeSignal;
 use crate::id::Id;
-use crate::model::event::{Act, Kind};
+use crate::model::event::{EventAction, EventSubjectKind};
 use crate::model::history::CheckRecord;
-use crate::model::partition::Partitions;
+use crate::model::partition::PartitionSet;
 use crate::model::service::ServiceKey;
-use crate::store::events::{self, Event};
+use crate::store::events::{self, StoredEvent};
 use crate::store::history::feed::{self, NumberedChange};
 use crate::store::{Databases, MainError, StoreError, services, tokens};
 
@@ -45,26 +45,26 @@ const OWNERS: usize = 100_000;
 
 /// The sources of facts.
 #[derive(Clone, Debug)]
-pub struct Sources {
+pub struct EventSources {
     /// The router, with the other nodes.
-    pub announcer: Announcer,
+    pub announcer: ServiceRouter,
     /// Databases with status changes, incidents and maintenances.
     pub databases: Databases,
     /// Signal of durable results.
-    pub news: Arc<News>,
+    pub news: Arc<ChangeSignal>,
     /// Wall time for the expiry of tokens.
     pub guard: Arc<ClockGuard>,
 }
 
 /// Reads while there are listeners, until the future is dropped.
-pub async fn run(hub: Arc<Hub>, sources: Sources) {
+pub async fn run(hub: Arc<EventHub>, sources: EventSources) {
     // Listeners of an earlier tail, which has died, have to reconnect.
     hub.is_read.send_replace(false);
     hub.cut_off_all();
     let mut is_failing = false;
     loop {
-        hub.somebody().await;
-        let begun = Tail::begin(&sources).await;
+        hub.wait_for_subscriber().await;
+        let begun = EventTail::begin(&sources).await;
         let was_failing = std::mem::replace(&mut is_failing, begun.is_err());
         match begun {
             Ok(mut tail) => tail.follow(&hub).await,
@@ -79,12 +79,12 @@ pub async fn run(hub: Arc<Hub>, sources: Sources) {
 }
 
 /// The read positions of all sources.
-struct Tail<'a> {
-    sources: &'a Sources,
-    changes: Numbers,
-    events: Numbers,
-    batches: broadcast::Receiver<Arc<Batch>>,
-    elsewhere: Arc<Elsewhere>,
+struct EventTail<'a> {
+    sources: &'a EventSources,
+    changes: ReadProgress,
+    events: ReadProgress,
+    batches: broadcast::Receiver<Arc<RecordBatch>>,
+    elsewhere: Arc<RemoteResults>,
     /// Received results that are not published yet.
     results: Vec<CheckRecord>,
     /// The time up to which the stored results of every other node are received, if there are other nodes.
@@ -93,16 +93,16 @@ struct Tail<'a> {
     owners: HashMap<ServiceKey, i64>,
 }
 
-impl<'a> Tail<'a> {
-    async fn begin(sources: &'a Sources) -> Result<Self, StoreError> {
+impl<'a> EventTail<'a> {
+    async fn begin(sources: &'a EventSources) -> Result<Self, StoreError> {
         let Databases { main, history } = &sources.databases;
         // `None` on PostgreSQL, where other processes write at the same time.
         let is_shared = main.changes().is_none();
         let at_ms = sources.guard.now().ms();
         let batches = sources.news.batches();
-        let elsewhere = Arc::new(Elsewhere::default());
-        elsewhere.begin(&sources.announcer, &sources.guard).await;
-        let change = feed::newest(history.reader(), Partitions::ALL).await?;
+        let elsewhere = Arc::new(RemoteResults::default());
+        elsewhere.query_positions(&sources.announcer, &sources.guard).await;
+        let change = feed::newest(history.reader(), PartitionSet::ALL).await?;
         let event = events::newest(main.reader()).await?;
         let (changes, events) = if is_shared {
             let (change, event) = ((change - BEHIND).max(0), (event - BEHIND).max(0));
@@ -110,57 +110,57 @@ impl<'a> Tail<'a> {
             let events = events_after(&sources.databases, event).await?;
             let changes = changes.iter().map(|change| change.number);
             let events = events.iter().map(|event| event.number);
-            (Numbers::among(change, changes), Numbers::among(event, events))
+            (ReadProgress::among(change, changes), ReadProgress::among(event, events))
         } else {
-            (Numbers::behind(change), Numbers::behind(event))
+            (ReadProgress::behind(change), ReadProgress::behind(event))
         };
         let (results, owners) = (Vec::new(), HashMap::new());
         Ok(Self { changes, events, batches, elsewhere, results, heard_at_ms: None, at_ms, owners, sources })
     }
 
     /// Publishes facts until there are no listeners.
-    async fn follow(&mut self, hub: &Hub) {
+    async fn follow(&mut self, hub: &EventHub) {
         hub.begin(self.cursor());
         let (sources, elsewhere) = (self.sources, Arc::clone(&self.elsewhere));
         tokio::select! {
             () = self.read(hub) => {}
-            () = elsewhere.follow(&sources.announcer, &sources.guard, || hub.wants_results()) => {}
-            () = hub.tell_on() => {}
+            () = elsewhere.poll_nodes(&sources.announcer, &sources.guard, || hub.wants_results()) => {}
+            () = hub.publish_pending() => {}
         }
     }
 
     /// Reads facts until there are no listeners, without waiting for any of them.
-    async fn read(&mut self, hub: &Hub) {
+    async fn read(&mut self, hub: &EventHub) {
         let mut ticks = tokio::time::interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut looks, mut is_failing) = (0_u32, false);
         loop {
             ticks.tick().await;
-            if hub.rest() {
+            if hub.pause_if_unused() {
                 return;
             }
-            if !self.listen() {
+            if !self.take_durable_results() {
                 tracing::warn!(
                     "too many results at a time: clients that listen to results have to reconnect"
                 );
                 hub.cut_off_from_results();
             }
-            if !self.listen_elsewhere() {
+            if !self.take_remote_results() {
                 tracing::info!(
                     "results of other nodes may be missing: whoever listens to results has to come again"
                 );
                 hub.cut_off_from_results();
             }
-            let facts = self.round().await;
+            let facts = self.read_new_facts().await;
             let was_failing = std::mem::replace(&mut is_failing, facts.is_err());
             match facts {
-                Ok(facts) => hub.tell(facts, self.cursor()),
+                Ok(facts) => hub.publish_facts(facts, self.cursor()),
                 Err(error) if !was_failing => tracing::warn!(%error, "events cannot be read; they wait"),
                 Err(_) => {}
             }
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(TOKENS_EVERY)
-                && let Err(error) = self.look_at_tokens(hub).await
+                && let Err(error) = self.end_expired_streams(hub).await
             {
                 tracing::warn!(%error, "it cannot be read whether listeners may still listen");
             }
@@ -168,15 +168,15 @@ impl<'a> Tail<'a> {
     }
 
     /// Takes the results received from other nodes; returns false when some are missing.
-    fn listen_elsewhere(&mut self) -> bool {
-        let Heard { results, is_missing_some, heard_at_ms } = self.elsewhere.take();
+    fn take_remote_results(&mut self) -> bool {
+        let ReceivedResults { results, is_missing_some, heard_at_ms } = self.elsewhere.take();
         self.results.extend(results);
         self.heard_at_ms = heard_at_ms;
         !is_missing_some
     }
 
     /// Takes the results that have become durable; returns false when some were missed.
-    fn listen(&mut self) -> bool {
+    fn take_durable_results(&mut self) -> bool {
         loop {
             match self.batches.try_recv() {
                 Ok(batch) => self.results.extend(batch.checks.iter().cloned()),
@@ -191,7 +191,7 @@ impl<'a> Tail<'a> {
         has_room
     }
 
-    async fn round(&mut self) -> Result<Vec<Fact>, StoreError> {
+    async fn read_new_facts(&mut self) -> Result<Vec<EventFact>, StoreError> {
         let now_ms = self.sources.guard.now().ms();
         let changes = changes_after(&self.sources.databases, self.changes.settled()).await?;
         let happened = events_after(&self.sources.databases, self.events.settled()).await?;
@@ -207,37 +207,40 @@ impl<'a> Tail<'a> {
     }
 
     /// Returns all new facts, causes before their consequences.
-    fn facts(&mut self, changes: Vec<NumberedChange>, happened: Vec<Event>) -> Vec<Fact> {
+    fn facts(&mut self, changes: Vec<NumberedChange>, happened: Vec<StoredEvent>) -> Vec<EventFact> {
         let mut facts = Vec::new();
         for change in changes {
             if self.changes.note(change.number)
                 && let Some(organisation) = self.owners.get(&change.change.service)
             {
-                facts.push((*organisation, self.cursor(), What::Change(change)));
+                facts.push((*organisation, self.cursor(), FactContent::Change(change)));
             }
         }
         let numbers: Vec<i64> = happened.iter().map(|event| event.number).collect();
         let news = happened.into_iter().filter(|event| self.events.is_news(event.number)).collect();
         for event in without_repetitions(news) {
             self.events.note(event.number);
-            facts.push((event.organisation, self.cursor(), What::Event(event)));
+            facts.push((event.organisation, self.cursor(), FactContent::Event(event)));
         }
         for number in numbers {
             self.events.note(number);
         }
         for result in std::mem::take(&mut self.results) {
             if let Some(organisation) = self.owners.get(&result.service) {
-                facts.push((*organisation, self.cursor(), What::Result(Arc::new(result))));
+                facts.push((*organisation, self.cursor(), FactContent::Result(Arc::new(result))));
             }
         }
         let now = Instant::now();
         self.changes.settle(now);
         self.events.settle(now);
-        facts.into_iter().map(|(organisation, cursor, what)| Fact { organisation, cursor, what }).collect()
+        facts
+            .into_iter()
+            .map(|(organisation, cursor, what)| EventFact { organisation, cursor, what })
+            .collect()
     }
 
-    const fn cursor(&self) -> Cursor {
-        Cursor { change: self.changes.settled(), event: self.events.settled(), at_ms: self.at_ms }
+    const fn cursor(&self) -> EventCursor {
+        EventCursor { change: self.changes.settled(), event: self.events.settled(), at_ms: self.at_ms }
     }
 
     async fn learn_owners(&mut self, unknown: HashSet<ServiceKey>) -> Result<(), MainError> {
@@ -252,23 +255,24 @@ impl<'a> Tail<'a> {
         Ok(())
     }
 
-    async fn look_at_tokens(&self, hub: &Hub) -> Result<(), MainError> {
-        let keys: Vec<i64> = hub.lives().iter().map(|life| life.token.key).collect();
+    async fn end_expired_streams(&self, hub: &EventHub) -> Result<(), MainError> {
+        let keys: Vec<i64> = hub.subscribed_tokens().iter().map(|life| life.token.key).collect();
         let valid = tokens::by_keys(self.sources.databases.main.reader(), &keys).await?;
-        hub.end_all_but(&valid, self.sources.guard.judged_now().best);
+        hub.end_invalid_tokens(&valid, self.sources.guard.judged_now().best);
         Ok(())
     }
 }
 
 async fn changes_after(databases: &Databases, number: i64) -> Result<Vec<NumberedChange>, StoreError> {
     let history = databases.history.reader();
-    let read = |number| feed::after(history, number, Partitions::ALL, AT_ONCE);
+    let read = |number| feed::after(history, number, PartitionSet::ALL, AT_ONCE);
     Ok(all_after(number, read, |change: &NumberedChange| change.number).await?)
 }
 
-async fn events_after(databases: &Databases, number: i64) -> Result<Vec<Event>, StoreError> {
+async fn events_after(databases: &Databases, number: i64) -> Result<Vec<StoredEvent>, StoreError> {
     let main = databases.main.reader();
-    Ok(all_after(number, |number| events::after(main, number, AT_ONCE), |event: &Event| event.number).await?)
+    Ok(all_after(number, |number| events::after(main, number, AT_ONCE), |event: &StoredEvent| event.number)
+        .await?)
 }
 
 /// Returns every row after a number, page by page.
@@ -294,13 +298,13 @@ async fn all_after<T, E, F: Future<Output = Result<Vec<T>, E>>>(
 /// Merges later updates of an object into its first event of the batch, which shows the present state anyway. Services that
 /// an update no longer concerns are added to that event.
 #[must_use]
-pub fn without_repetitions(happened: Vec<Event>) -> Vec<Event> {
-    let mut told: Vec<Event> = Vec::new();
-    let mut places: HashMap<(Kind, Id), usize> = HashMap::new();
+pub fn without_repetitions(happened: Vec<StoredEvent>) -> Vec<StoredEvent> {
+    let mut told: Vec<StoredEvent> = Vec::new();
+    let mut places: HashMap<(EventSubjectKind, Id), usize> = HashMap::new();
     for event in happened {
         let place = places.get(&(event.kind, event.subject)).copied();
         match place.and_then(|place| told.get_mut(place)) {
-            Some(earlier) if event.act == Act::Updated => {
+            Some(earlier) if event.act == EventAction::Updated => {
                 earlier.through = event.number;
                 earlier.former.extend(event.former);
             }
@@ -317,27 +321,30 @@ pub fn without_repetitions(happened: Vec<Event>) -> Vec<Event> {
 mod tests {
     use super::*;
 
-    fn event(number: i64, act: Act, subject: Id, former: &[ServiceKey]) -> Event {
+    fn event(number: i64, act: EventAction, subject: Id, former: &[ServiceKey]) -> StoredEvent {
         let former = former.to_vec();
-        let (kind, services) = (Kind::Incident, Vec::new());
-        Event { number, through: number, organisation: 1, kind, act, subject, services, former }
+        let (kind, services) = (EventSubjectKind::Incident, Vec::new());
+        StoredEvent { number, through: number, organisation: 1, kind, act, subject, services, former }
     }
 
     #[test]
     fn several_changes_of_one_moment_are_told_once_to_all_whom_they_concern() {
         let (one, other) = (Id::random(), Id::random());
         let happened = vec![
-            event(1, Act::Created, one, &[]),
-            event(2, Act::Updated, other, &[7]),
-            event(3, Act::Updated, one, &[8]),
-            event(4, Act::Resolved, other, &[]),
-            event(5, Act::Updated, one, &[9]),
-            event(6, Act::Updated, other, &[10]),
+            event(1, EventAction::Created, one, &[]),
+            event(2, EventAction::Updated, other, &[7]),
+            event(3, EventAction::Updated, one, &[8]),
+            event(4, EventAction::Resolved, other, &[]),
+            event(5, EventAction::Updated, one, &[9]),
+            event(6, EventAction::Updated, other, &[10]),
         ];
         let told = without_repetitions(happened);
         let told = told.iter().map(|event| (event.number, event.through, event.act, &*event.former));
-        let expected: [(i64, i64, Act, &[ServiceKey]); 3] =
-            [(1, 5, Act::Created, &[8, 9]), (2, 2, Act::Updated, &[7]), (4, 6, Act::Resolved, &[10])];
+        let expected: [(i64, i64, EventAction, &[ServiceKey]); 3] = [
+            (1, 5, EventAction::Created, &[8, 9]),
+            (2, 2, EventAction::Updated, &[7]),
+            (4, 6, EventAction::Resolved, &[10]),
+        ];
         assert_eq!(told.collect::<Vec<_>>(), expected);
     }
 }

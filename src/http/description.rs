@@ -3,8 +3,8 @@
 use utoipa::openapi::OpenApi;
 
 use crate::config::Config;
-use crate::http::gate::route::Routes;
-use crate::http::openapi::operation::Chapter;
+use crate::http::gate::route::RouteTable;
+use crate::http::openapi::operation::ApiChapter;
 use crate::http::outside;
 use crate::http::v1::{
     access_scopes, components, contacts, custom_domains, escalation_policies, events, history,
@@ -14,12 +14,12 @@ use crate::http::v1::{
 
 /// The OpenAPI document of a server with these routes and settings.
 #[must_use]
-pub fn document<S>(routes: &Routes<S>, config: &Config) -> OpenApi {
+pub fn document<S>(routes: &RouteTable<S>, config: &Config) -> OpenApi {
     crate::http::openapi::document(chapters(config), routes, config)
 }
 
 /// The chapters of all resources, in reading order.
-fn chapters(config: &Config) -> Vec<Chapter> {
+fn chapters(config: &Config) -> Vec<ApiChapter> {
     vec![
         services::openapi::chapter(),
         history::openapi::chapter(),

@@ -15,16 +15,16 @@ use crate::config::Config;
 use crate::config::limits::HttpLimits;
 use crate::config::listen_address::ListenAddress;
 use crate::http::description;
-use crate::http::gate::cors::Cors;
-use crate::http::gate::traffic::Traffic;
-use crate::http::gate::{Gate, GateRules};
+use crate::http::gate::cors::CorsPolicy;
+use crate::http::gate::traffic::TrafficCounters;
+use crate::http::gate::{ApiGate, GateRules};
 use crate::http::kit::body::BodyLimits;
 use crate::http::listeners::listen_on;
 use crate::http::openapi::known::KnownInputs;
-use crate::http::openapi::{Description, LazyDescription};
+use crate::http::openapi::{ApiDescription, LazyDescription};
 use crate::http::outside::assets::serve_asset;
 use crate::http::outside::calendar::serve_calendar;
-use crate::http::outside::front::Front;
+use crate::http::outside::front::ServerState;
 use crate::http::outside::front_page::FrontPage;
 use crate::http::outside::operation;
 use crate::http::outside::ping;
@@ -37,11 +37,11 @@ use crate::http::v1::state::AppState;
 pub type Visitors = Arc<dyn Fn(&HttpRequest) -> LocalBoxFuture<'static, Option<HttpResponse>> + Send + Sync>;
 
 /// A running server.
-pub struct Server {
+pub struct WebServer {
     handles: Vec<ServerHandle>,
 }
 
-impl Server {
+impl WebServer {
     /// Stops accepting connections and lets running requests finish, on all listeners at once.
     pub async fn stop(&self) {
         join_all(self.handles.iter().map(|handle| handle.stop(true))).await;
@@ -53,23 +53,23 @@ impl Server {
 ///
 /// # Errors
 /// When a route is open or an address is taken.
-pub fn serve(state: AppState, listeners: Vec<TcpListener>, visitors: &Visitors) -> anyhow::Result<Server> {
+pub fn serve(state: AppState, listeners: Vec<TcpListener>, visitors: &Visitors) -> anyhow::Result<WebServer> {
     let (config, state) = (Arc::clone(&state.config), Arc::new(state));
     let described = Arc::clone(&config);
-    let describe = move || Description::of(&description::document(&routes()?, &described));
+    let describe = move || ApiDescription::of(&description::document(&routes()?, &described));
     let description = Arc::new(LazyDescription::new(describe));
-    let gate = Gate::new(rules(&config, &state, &description), routes()?, Arc::clone(&state));
-    let traffic = Traffic::default();
+    let gate = ApiGate::new(rules(&config, &state, &description), routes()?, Arc::clone(&state));
+    let traffic = TrafficCounters::default();
     let pings = PingLimiter::new(config.rate_limit_per_minute, config.limits.http.rate_limit_addresses);
     let page = FrontPage::of(&config)?;
-    let front = web::Data::new(Front { state, traffic, pings, description, page, gate });
+    let front = web::Data::new(ServerState { state, traffic, pings, description, page, gate });
     let limits = &config.limits.http;
     let own_metrics = config.metrics_listen;
     let shared = front.clone();
     let visitors = Arc::clone(visitors);
     let app = move || {
         let visitors = Arc::clone(&visitors);
-        let door = from_fn(move |request, next| by_host(Arc::clone(&visitors), request, next));
+        let door = from_fn(move |request, next| route_by_host(Arc::clone(&visitors), request, next));
         let app = App::new().wrap(door).app_data(shared.clone());
         let app = app.service(only_read("/", reading().to(operation::front_page)));
         let app = app.service(only_read("/assets/{hash}", reading().to(serve_asset)));
@@ -92,11 +92,11 @@ pub fn serve(state: AppState, listeners: Vec<TcpListener>, visitors: &Visitors) 
     if let Some(address) = own_metrics {
         handles.push(serve_metrics(address, limits, &front)?);
     }
-    Ok(Server { handles })
+    Ok(WebServer { handles })
 }
 
 /// Routes visitors of a status page to it, and all other requests to the API.
-async fn by_host(
+async fn route_by_host(
     visitors: Visitors,
     request: ServiceRequest,
     next: Next<BoxBody>,
@@ -138,7 +138,7 @@ fn cores() -> usize {
 fn serve_metrics(
     address: ListenAddress,
     limits: &HttpLimits,
-    front: &web::Data<Front>,
+    front: &web::Data<ServerState>,
 ) -> anyhow::Result<ServerHandle> {
     let front = front.clone();
     let app = move || App::new().app_data(front.clone()).route("/metrics", reading().to(operation::metrics));
@@ -177,10 +177,10 @@ where
 }
 
 /// All requests other than operational ones go through the gate.
-async fn answer(front: web::Data<Front>, request: HttpRequest, payload: web::Payload) -> HttpResponse {
+async fn answer(front: web::Data<ServerState>, request: HttpRequest, payload: web::Payload) -> HttpResponse {
     let started = Instant::now();
     let response = front.gate.answer(&request, payload.into_inner()).await;
-    front.traffic.note(response.status().as_u16(), started.elapsed());
+    front.traffic.record_answer(response.status().as_u16(), started.elapsed());
     response
 }
 
@@ -200,7 +200,7 @@ fn rules(config: &Config, state: &AppState, description: &Arc<LazyDescription>) 
         token_prefix: config.compat.token_prefix.clone(),
         limiter: Arc::clone(&state.limiter),
         is_trusted_proxy: Box::new(move |address| proxies.iter().any(|proxy| proxy.contains(address))),
-        cors: Cors::new(config.cors_allowed_origins.clone()),
+        cors: CorsPolicy::new(config.cors_allowed_origins.clone()),
         body_limits: BodyLimits { bytes: body_bytes, timeout: Duration::from_secs(body_timeout_seconds) },
         known_input: Box::new(move |verb, pattern| known.find(verb, pattern)),
     }

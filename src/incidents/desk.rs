@@ -11,7 +11,7 @@ use crate::model::service::ServiceKey;
 use crate::store::Transaction;
 
 /// A transaction that writes incidents of a locked organisation.
-pub(super) struct Desk<'a> {
+pub(super) struct IncidentContext<'a> {
     pub(super) transaction: &'a Transaction,
     pub(super) organisation: &'a Organisation,
     /// Its policies, in their order.
@@ -25,7 +25,7 @@ pub(super) struct Desk<'a> {
     pub(super) now: Timestamp,
 }
 
-impl Desk<'_> {
+impl IncidentContext<'_> {
     /// Returns the time before which this outage is not decided, because checks were requested; `None` when they are done or
     /// their time is over.
     pub(super) fn held_until(&self, outage: &Outage) -> Option<Timestamp> {

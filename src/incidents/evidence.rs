@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::dependency::Dependency;
 use crate::model::history::StoredCheck;
-use crate::model::incident::{Affected, TimelineEntry, WholeIncident};
+use crate::model::incident::{AffectedService, TimelineEntry, WholeIncident};
 use crate::model::location::LocationCode;
 use crate::model::outage::Outage;
 use crate::model::outage_evidence::{LastFailure, OutageEvidence, PARENTS_MAX, SERVICES_MAX};
@@ -39,12 +39,12 @@ pub(super) struct CollectedEvidence(HashMap<ServiceKey, OutageEvidence>);
 
 /// Collects the evidence for outages that are in no incident yet, for the first services, as many as an incident shows.
 pub(super) async fn collect(
-    announcer: &Announcer,
+    announcer: &ServiceRouter,
     among: &[ServiceKey],
 ) -> Result<CollectedEvidence, MainError> {
     let main = announcer.databases.main.reader();
     let mut untold = outages::of_services(main, among).await?;
-    untold.retain(Outage::is_untold);
+    untold.retain(Outage::is_unreported);
     untold.sort_by_key(|outage| (outage.began_at, outage.service));
     untold.truncate(SERVICES_MAX);
     if untold.is_empty() {
@@ -71,7 +71,7 @@ pub(super) async fn collect(
 
 /// Returns the newest checks of these services; none when the history cannot be read in time.
 async fn checks_of(
-    announcer: &Announcer,
+    announcer: &ServiceRouter,
     untold: &[Outage],
     known: &HashMap<ServiceKey, ServiceOutline>,
 ) -> HashMap<ServiceKey, Vec<StoredCheck>> {
@@ -104,7 +104,7 @@ fn names(parents: &[Dependency]) -> Vec<String> {
 }
 
 /// Returns the name of a location, or its code if it is unknown; `None` for pings, which come from no location.
-fn location_name(announcer: &Announcer, code: &str) -> Option<String> {
+fn location_name(announcer: &ServiceRouter, code: &str) -> Option<String> {
     if code == LocationCode::push().as_str() {
         return None;
     }
@@ -115,7 +115,7 @@ fn location_name(announcer: &Announcer, code: &str) -> Option<String> {
 impl CollectedEvidence {
     /// Adds the evidence of these outages to the affected services of an incident, as far as there is room. Returns the services
     /// with new evidence.
-    pub(super) fn give_to(&self, affected: &mut [Affected], told: &[Outage]) -> Vec<ServiceKey> {
+    pub(super) fn give_to(&self, affected: &mut [AffectedService], told: &[Outage]) -> Vec<ServiceKey> {
         let mut new: HashMap<ServiceKey, OutageEvidence> = HashMap::new();
         for outage in told {
             if let Some(evidence) = self.0.get(&outage.service) {

@@ -3,15 +3,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::feed::{Changes, Feed};
-use crate::incidents::{Incidents, parents, recovery};
+use crate::feed::{ChangeFeed, FeedBatch};
+use crate::incidents::{IncidentAutomation, parents, recovery};
 use crate::lifecycle::recoveries::mark_recovered;
 use crate::model::history::MeasuredStatus;
 use crate::model::incident_policy::OutageKind;
-use crate::model::outage::{Followed, Outage};
-use crate::model::partition::Partitions;
+use crate::model::outage::{Outage, OutageTransition};
+use crate::model::partition::PartitionSet;
 use crate::model::service::ServiceKey;
-use crate::store::changes::Scope;
+use crate::store::changes::ChangeScope;
 use crate::store::history::{changes, feed as history_feed};
 use crate::store::incidents::recovery::RecoveredService;
 use crate::store::services::outlines;
@@ -24,10 +24,10 @@ const NEWER_MAX: u64 = 10_000;
 ///
 /// # Errors
 /// When a database fails; processed changes stay processed.
-pub(super) async fn all(
-    incidents: &Incidents,
-    feed: &mut Feed,
-    partitions: Partitions,
+pub(super) async fn follow_changes(
+    incidents: &IncidentAutomation,
+    feed: &mut ChangeFeed,
+    partitions: PartitionSet,
 ) -> Result<(), StoreError> {
     let databases = &incidents.announcer.databases;
     let missing = feed.take(databases.main.reader(), partitions).await?;
@@ -37,22 +37,26 @@ pub(super) async fn all(
     }
     let horizon = feed.horizon(&databases.history).await?;
     while let Some(next) = feed.next(databases.history.reader()).await? {
-        if !follow(incidents, feed, &next).await? {
+        if !apply_changes(incidents, feed, &next).await? {
             // Another node has read them: nothing was committed, and our partitions are known the next time.
             return Ok(());
         }
     }
     if let Some(horizon) = horizon {
-        feed.move_along(&databases.main, horizon).await?;
+        feed.advance_to_horizon(&databases.main, horizon).await?;
     }
     Ok(())
 }
 
 /// Starts with partitions that were never read. A service that is down at that moment is recorded without an incident, because
 /// it was down before.
-async fn begin(incidents: &Incidents, feed: &Feed, missing: Partitions) -> Result<(), StoreError> {
+async fn begin(
+    incidents: &IncidentAutomation,
+    feed: &ChangeFeed,
+    missing: PartitionSet,
+) -> Result<(), StoreError> {
     let databases = &incidents.announcer.databases;
-    recovery::once(databases, None).await?;
+    recovery::mark_missed_recoveries(databases, None).await?;
     let history = databases.history.reader();
     let position = history_feed::newest(history, missing).await?;
     let mut latest = changes::latest_of(history, missing).await?;
@@ -92,7 +96,11 @@ async fn lock_owners(
 }
 
 /// Processes these changes in one transaction; returns false when another process has.
-async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Result<bool, MainError> {
+async fn apply_changes(
+    incidents: &IncidentAutomation,
+    feed: &mut ChangeFeed,
+    next: &FeedBatch,
+) -> Result<bool, MainError> {
     let touched: BTreeSet<ServiceKey> = next.changes.iter().map(|change| change.change.service).collect();
     let touched: Vec<ServiceKey> = touched.into_iter().collect();
     let transaction = incidents.announcer.databases.main.begin().await?;
@@ -105,7 +113,7 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
         // The outage of a deleted service was deleted with it.
         let Some(organisation) = owners.get(&change.service) else { continue };
         let known = after.remove(&change.service);
-        let Followed { outage, has_recovered } = Outage::follow(known, *organisation, change);
+        let OutageTransition { outage, has_recovered } = Outage::follow(known, *organisation, change);
         if known.is_some_and(Outage::is_unreachable) && !outage.is_some_and(Outage::is_unreachable) {
             reachable.insert(change.service, change.at);
         }
@@ -122,7 +130,10 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
     let over: Vec<ServiceKey> =
         before.keys().filter(|service| !after.contains_key(service)).copied().collect();
     let changed = after.values().filter(|outage| before.get(&outage.service) != Some(outage));
-    touched.iter().chain(after.keys()).for_each(|service| transaction.concerns(Scope::Service(*service)));
+    touched
+        .iter()
+        .chain(after.keys())
+        .for_each(|service| transaction.concerns(ChangeScope::Service(*service)));
     outages::save(&transaction, changed).await?;
     outages::forget(&transaction, &over).await?;
     let recovered = recovered.into_iter().map(|(service, at)| {
@@ -141,6 +152,6 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
     transaction.commit().await?;
     feed.note_advanced(next);
     reachable.iter().for_each(|service| incidents.announcer.engine.set_unreachable(service.address(), false));
-    asked.look(&incidents.announcer).await;
+    asked.send_requests(&incidents.announcer).await;
     Ok(true)
 }

@@ -3,7 +3,7 @@
 //! An incident stores the policy that opened it. Once that is deleted, the first policy that matches one of its services now
 //! applies, so that a replacement takes over open incidents.
 
-use crate::incidents::desk::Desk;
+use crate::incidents::desk::IncidentContext;
 use crate::model::incident::WholeIncident;
 use crate::model::incident_policy::{IncidentPolicy, first_match_of_any};
 use crate::model::service::ServiceKey;
@@ -12,7 +12,7 @@ use crate::store::{MainError, tags};
 
 /// Returns the policy of this incident; `None` when a person has created it, or no policy matches any more.
 pub(super) async fn policy_of<'a>(
-    desk: &Desk<'a>,
+    desk: &IncidentContext<'a>,
     incident: &WholeIncident,
 ) -> Result<Option<&'a IncidentPolicy>, MainError> {
     let Some(automation) = incident.automation else { return Ok(None) };

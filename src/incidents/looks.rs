@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::clock::Timestamp;
-use crate::engine::aggregator::Snapshot;
-use crate::incidents::parents::{Asked, HAVE_THEY_LOOKED_MS};
+use crate::engine::aggregator::ServiceSnapshot;
+use crate::incidents::parents::{HAVE_THEY_LOOKED_MS, RequestedChecks};
 use crate::model::outage::Outage;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::service_outline::ServiceOutline;
@@ -20,29 +20,29 @@ const MISSED_MS: i64 = 5_000;
 
 /// The state of the checks that outages wait for.
 #[derive(Debug, Default)]
-pub(super) struct Looks {
+pub(super) struct AwaitedChecks {
     /// Services whose wait ends early.
     pub(super) cleared: HashSet<ServiceKey>,
     /// Services whose wait ended while this program was not running, without a requested check.
     pub(super) missed: HashSet<ServiceKey>,
     /// Services whose requested check is missing: they were busy with an earlier one, or have not received the request.
-    pub(super) to_ask: Asked,
+    pub(super) to_ask: RequestedChecks,
 }
 
 /// Reads the state of the checks that these services wait for, without locks.
-pub(super) async fn of(
-    announcer: &Announcer,
+pub(super) async fn read_awaited_checks(
+    announcer: &ServiceRouter,
     services: &[ServiceKey],
     now: Timestamp,
-) -> Result<Looks, MainError> {
+) -> Result<AwaitedChecks, MainError> {
     let main = announcer.databases.main.reader();
     let mut held = outages::of_services(main, services).await?;
-    held.retain(|outage| outage.is_untold() && outage.held_until.is_some());
+    held.retain(|outage| outage.is_unreported() && outage.held_until.is_some());
     if held.is_empty() {
-        return Ok(Looks::default());
+        return Ok(AwaitedChecks::default());
     }
     let keys: Vec<ServiceKey> = held.iter().map(|outage| outage.service).collect();
-    let graph = dependencies::around(main, &keys).await?;
+    let graph = dependencies::find_neighbours(main, &keys).await?;
     let parents = keys.iter().flat_map(|child| graph.parents_of(*child));
     let all: BTreeSet<ServiceKey> = parents.chain(keys.iter().copied()).collect();
     let all = outlines::by_keys(main, &all.into_iter().collect::<Vec<_>>()).await?;
@@ -54,16 +54,16 @@ pub(super) async fn of(
             .settings
             .as_ref()
             .is_some_and(|settings| roster.is_any_within_reach(settings.assigned_probes.as_deref(), now));
-        (service.key, Seen::new(service, is_within_reach, snapshot))
+        (service.key, ObservedService::new(service, is_within_reach, snapshot))
     });
-    let seen: HashMap<ServiceKey, Seen> = seen.collect();
-    let (mut looks, mut to_ask) = (Looks::default(), BTreeMap::new());
+    let seen: HashMap<ServiceKey, ObservedService> = seen.collect();
+    let (mut looks, mut to_ask) = (AwaitedChecks::default(), BTreeMap::new());
     for outage in held {
-        let asked: Vec<&Seen> = match outage.is_unreachable() {
+        let asked: Vec<&ObservedService> = match outage.is_unreachable() {
             true => seen.get(&outage.service).into_iter().collect(),
             false => graph.parents_of(outage.service).filter_map(|parent| seen.get(&parent)).collect(),
         };
-        let wait = Wait { outage: &outage, asked, now };
+        let wait = WaitingOutage { outage: &outage, asked, now };
         if wait.is_over_early() {
             looks.cleared.insert(outage.service);
         } else if wait.was_missed() {
@@ -71,21 +71,21 @@ pub(super) async fn of(
         }
         to_ask.extend(wait.to_ask_again().map(|address| (address.key, address)));
     }
-    Ok(Looks { to_ask: Asked(to_ask.into_values().collect()), ..looks })
+    Ok(AwaitedChecks { to_ask: RequestedChecks(to_ask.into_values().collect()), ..looks })
 }
 
 /// A service with its present state.
-struct Seen {
+struct ObservedService {
     address: ServiceAddress,
     /// True if it can be checked on request.
     can_look: bool,
     /// True if it is not checked although it might be: it is paused, not configured, or all its locations are offline.
     is_blind: bool,
-    snapshot: Snapshot,
+    snapshot: ServiceSnapshot,
 }
 
-impl Seen {
-    fn new(service: &ServiceOutline, is_within_reach: bool, snapshot: Snapshot) -> Self {
+impl ObservedService {
+    fn new(service: &ServiceOutline, is_within_reach: bool, snapshot: ServiceSnapshot) -> Self {
         let is_probed = service.check_type.is_probed();
         let is_on = service.is_configured() && service.pause.is_none();
         let can_look = is_probed && is_on && is_within_reach;
@@ -105,13 +105,13 @@ impl Seen {
 }
 
 /// An outage that waits for checks.
-struct Wait<'a> {
+struct WaitingOutage<'a> {
     outage: &'a Outage,
-    asked: Vec<&'a Seen>,
+    asked: Vec<&'a ObservedService>,
     now: Timestamp,
 }
 
-impl Wait<'_> {
+impl WaitingOutage<'_> {
     fn asked_at(&self) -> Timestamp {
         self.outage.asked_at.unwrap_or(self.outage.began_at)
     }
@@ -123,8 +123,8 @@ impl Wait<'_> {
     /// Returns true if all checks are done: the service fails by itself. If the service itself is up again, or a dependency down,
     /// that may be on its way to the database. Dependencies that cannot be checked are not waited for.
     fn is_over_early(&self) -> bool {
-        let is_sure = |seen: &Seen| seen.is_sure_since(self.asked_at());
-        let is_settled = |seen: &&Seen| match self.outage.is_unreachable() {
+        let is_sure = |seen: &ObservedService| seen.is_sure_since(self.asked_at());
+        let is_settled = |seen: &&ObservedService| match self.outage.is_unreachable() {
             true => is_sure(seen) && seen.snapshot.verdict != Verdict::Up,
             false if seen.is_blind => true,
             false => (!seen.can_look || is_sure(seen)) && seen.snapshot.verdict != Verdict::Down,
@@ -169,25 +169,25 @@ mod tests {
     fn outage(is_unreachable: bool) -> Outage {
         let unreachable_since = is_unreachable.then_some(at(90));
         let begun = Outage::begun(1, 5, OutageKind::Down, at(90));
-        Outage { unreachable_since, ..begun.asked(at(100), at(110)) }
+        Outage { unreachable_since, ..begun.mark_recheck_requested(at(100), at(110)) }
     }
 
     /// Its newest check began at `looked`, and its verdict is sure since `sure`.
-    fn seen(verdict: Verdict, looked: i64, sure: Option<i64>) -> Seen {
+    fn seen(verdict: Verdict, looked: i64, sure: Option<i64>) -> ObservedService {
         let (last_check_at, sure_since) = (Some(at(looked)), sure.map(at));
-        let snapshot = Snapshot { verdict, last_check_at, sure_since, ..Snapshot::default() };
+        let snapshot = ServiceSnapshot { verdict, last_check_at, sure_since, ..ServiceSnapshot::default() };
         let address = ServiceAddress { id: Id::random(), key: 7 };
-        Seen { address, can_look: true, is_blind: false, snapshot }
+        ObservedService { address, can_look: true, is_blind: false, snapshot }
     }
 
     /// A service that reports itself, such as a heartbeat.
-    fn reporting(verdict: Verdict) -> Seen {
-        Seen { can_look: false, ..seen(verdict, 99, None) }
+    fn reporting(verdict: Verdict) -> ObservedService {
+        ObservedService { can_look: false, ..seen(verdict, 99, None) }
     }
 
     /// A service that is paused, or whose locations are offline.
-    fn blind(verdict: Verdict) -> Seen {
-        Seen { is_blind: true, ..reporting(verdict) }
+    fn blind(verdict: Verdict) -> ObservedService {
+        ObservedService { is_blind: true, ..reporting(verdict) }
     }
 
     #[rstest]
@@ -206,8 +206,12 @@ mod tests {
     #[case::the_other_is_blind(false, blind(Verdict::Up), true)]
     #[case::the_other_was_down_when_it_went_blind(false, blind(Verdict::Down), true)]
     #[case::it_reports_itself(true, reporting(Verdict::Down), false)]
-    fn a_wait_is_over_when_a_look_is_sure(#[case] itself: bool, #[case] seen: Seen, #[case] is_over: bool) {
-        let wait = Wait { outage: &outage(itself), asked: vec![&seen], now: at(105) };
+    fn a_wait_is_over_when_a_look_is_sure(
+        #[case] itself: bool,
+        #[case] seen: ObservedService,
+        #[case] is_over: bool,
+    ) {
+        let wait = WaitingOutage { outage: &outage(itself), asked: vec![&seen], now: at(105) };
         assert_eq!(wait.is_over_early(), is_over);
         assert!(!wait.was_missed());
     }
@@ -223,16 +227,16 @@ mod tests {
         #[case] can_look: bool,
         #[case] expected: bool,
     ) {
-        let seen = Seen { can_look, ..seen(Verdict::Up, looked, Some(looked)) };
-        let wait = Wait { outage: &outage(false), asked: vec![&seen], now: at(now) };
+        let seen = ObservedService { can_look, ..seen(Verdict::Up, looked, Some(looked)) };
+        let wait = WaitingOutage { outage: &outage(false), asked: vec![&seen], now: at(now) };
         assert_eq!(wait.was_missed(), expected);
     }
 
     #[test]
     fn a_wait_for_nobody_is_over_and_never_missed() {
-        let nobody = |now| Wait { outage: &outage(false), asked: vec![], now: at(now) }.was_missed();
+        let nobody = |now| WaitingOutage { outage: &outage(false), asked: vec![], now: at(now) }.was_missed();
         assert!(!nobody(200));
-        assert!(Wait { outage: &outage(false), asked: vec![], now: at(101) }.is_over_early());
+        assert!(WaitingOutage { outage: &outage(false), asked: vec![], now: at(101) }.is_over_early());
     }
 
     /// Polled every 300 ms; the times in seconds at which the check is requested again.
@@ -246,7 +250,7 @@ mod tests {
         let (outage, seen) = (outage(true), seen(Verdict::Down, looked, Some(looked)));
         let moments = (100_000..115_000).step_by(300).map(Timestamp::from_ms);
         let asks = moments.filter(|now| {
-            let wait = Wait { outage: &outage, asked: vec![&seen], now: *now };
+            let wait = WaitingOutage { outage: &outage, asked: vec![&seen], now: *now };
             wait.to_ask_again().next().is_some()
         });
         assert_eq!(asks.map(|now| now.ms() / 1_000).collect::<Vec<_>>(), expected);

@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::clock::Timestamp;
-use crate::incidents::desk::Desk;
+use crate::incidents::desk::IncidentContext;
 use crate::model::dependency::DependencyGraph;
 use crate::model::outage::Outage;
 use crate::model::service::{ServiceAddress, ServiceKey};
@@ -29,12 +29,12 @@ pub(super) const HAVE_THEY_LOOKED_MS: i64 = 300;
 
 /// The dependencies around some services, and which of them make others unreachable.
 #[derive(Debug, Default)]
-pub(super) struct Parents {
+pub(super) struct ParentServices {
     graph: DependencyGraph,
     hiding: HashSet<ServiceKey>,
 }
 
-impl Parents {
+impl ParentServices {
     /// Returns the service and its dependencies; nothing if it has none and is none. Failures of services that share one of these
     /// are related: both depend on the same service, or one on the other.
     pub(super) fn lineage(&self, service: ServiceKey) -> Vec<ServiceKey> {
@@ -44,7 +44,7 @@ impl Parents {
     }
 
     pub(super) async fn read(transaction: &Transaction, of: &[ServiceKey]) -> Result<Self, MainError> {
-        let graph = dependencies::around(transaction, of).await?;
+        let graph = dependencies::find_neighbours(transaction, of).await?;
         if graph.is_empty() {
             return Ok(Self::default());
         }
@@ -62,7 +62,7 @@ impl Parents {
     }
 
     /// Marks the unreachable ones of these failing services as making others unreachable in turn, for chains of any length.
-    pub(super) fn pass_on(&mut self, failing: &[Outage]) {
+    pub(super) fn propagate_unreachable(&mut self, failing: &[Outage]) {
         let failing: Vec<ServiceKey> =
             failing.iter().filter(|outage| outage.is_measured).map(|outage| outage.service).collect();
         loop {
@@ -76,11 +76,11 @@ impl Parents {
     }
 
     /// Requests an immediate check of the service's dependencies, and lets its outage wait for them.
-    pub(super) async fn ask(
+    pub(super) async fn hold_for_parents(
         &self,
-        desk: &Desk<'_>,
+        desk: &IncidentContext<'_>,
         outage: Outage,
-        asked: &mut Asked,
+        asked: &mut RequestedChecks,
     ) -> Result<Outage, MainError> {
         let outage = ask_parents(desk.transaction, &self.graph, (outage, desk.now), asked).await?;
         Ok(Outage { look_at: Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS)), ..outage })
@@ -89,16 +89,16 @@ impl Parents {
 
 /// Services to check at once after the present transaction is committed.
 #[derive(Debug, Default)]
-pub(super) struct Asked(pub(super) Vec<ServiceAddress>);
+pub(super) struct RequestedChecks(pub(super) Vec<ServiceAddress>);
 
-impl Asked {
+impl RequestedChecks {
     pub(super) fn add(&mut self, some: impl IntoIterator<Item = ServiceAddress>) {
         self.0.extend(some);
     }
 
     /// Requests the checks, on the nodes that watch them.
-    pub(super) async fn look(self, announcer: &Announcer) {
-        announcer.look_at(&self.0).await;
+    pub(super) async fn send_requests(self, announcer: &ServiceRouter) {
+        announcer.request_checks(&self.0).await;
     }
 }
 
@@ -108,9 +108,9 @@ pub(super) async fn note_changes(
     transaction: &Transaction,
     after: &mut HashMap<ServiceKey, Outage>,
     (touched, now): (&[ServiceKey], Timestamp),
-) -> Result<Asked, MainError> {
-    let mut asked = Asked::default();
-    let graph = dependencies::around(transaction, touched).await?;
+) -> Result<RequestedChecks, MainError> {
+    let mut asked = RequestedChecks::default();
+    let graph = dependencies::find_neighbours(transaction, touched).await?;
     if graph.is_empty() {
         return Ok(asked);
     }
@@ -126,7 +126,7 @@ pub(super) async fn note_changes(
     let others: Vec<ServiceKey> = children.iter().filter(|child| !touched.contains(child)).copied().collect();
     after.extend(outages::of_services_for_update(transaction, &others).await?);
     for child in children {
-        if let Some(outage) = after.get_mut(&child).filter(|outage| outage.is_untold()) {
+        if let Some(outage) = after.get_mut(&child).filter(|outage| outage.is_unreported()) {
             outage.look_at = Some(now);
         }
     }
@@ -138,17 +138,17 @@ async fn ask_parents(
     transaction: &Transaction,
     graph: &DependencyGraph,
     (outage, now): (Outage, Timestamp),
-    asked: &mut Asked,
+    asked: &mut RequestedChecks,
 ) -> Result<Outage, MainError> {
     let parents: Vec<ServiceKey> = graph.parents_of(outage.service).collect();
     let parents = outlines::by_keys(transaction, &parents).await?;
     asked.add(parents.iter().map(ServiceOutline::address));
-    Ok(outage.asked(now, now.plus_ms(patience_ms(parents.iter()))))
+    Ok(outage.mark_recheck_requested(now, now.plus_ms(patience_ms(parents.iter()))))
 }
 
 /// Returns true for an outage without an incident and without requested checks.
 const fn waits_for_others(outage: &Outage) -> bool {
-    outage.is_untold()
+    outage.is_unreported()
         && outage.is_measured
         && outage.held_until.is_none()
         && outage.unreachable_since.is_none()
@@ -165,26 +165,29 @@ fn patience_ms<'a>(asked: impl Iterator<Item = &'a ServiceOutline>) -> i64 {
 }
 
 /// Marks an outage as unreachable because of another one: the service's time counts for nothing from the start of its trouble.
-pub(super) async fn begin_unreachable(desk: &Desk<'_>, outage: Outage) -> Result<Outage, MainError> {
+pub(super) async fn begin_unreachable(
+    desk: &IncidentContext<'_>,
+    outage: Outage,
+) -> Result<Outage, MainError> {
     windows::open(desk.transaction, outage.service, WindowKind::Unreachable, outage.began_at).await?;
     Ok(outage.unreachable(desk.now.plus_ms(STILL_SO_MS)))
 }
 
 /// Handles the recovery of its dependencies: requests a check of the service itself, whose time counts for nothing until then;
 /// earlier results say nothing about it.
-pub(super) fn ask_itself(desk: &Desk<'_>, outage: Outage, own: &ServiceOutline) -> Outage {
+pub(super) fn request_own_check(desk: &IncidentContext<'_>, outage: Outage, own: &ServiceOutline) -> Outage {
     let held_until = desk.now.plus_ms(patience_ms(std::iter::once(own)));
     let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
-    Outage { look_at, ..outage.asked(desk.now, held_until) }
+    Outage { look_at, ..outage.mark_recheck_requested(desk.now, held_until) }
 }
 
 /// Handles a failure after the requested check: the trouble is the service's own now, unless its dependency has failed again.
 pub(super) async fn end_unreachable(
-    desk: &Desk<'_>,
-    parents: &Parents,
+    desk: &IncidentContext<'_>,
+    parents: &ParentServices,
     outage: Outage,
-    asked: &mut Asked,
+    asked: &mut RequestedChecks,
 ) -> Result<Outage, MainError> {
     windows::close_unreachable(desk.transaction, outage.service, desk.now).await?;
-    parents.ask(desk, outage.its_own(desk.now), asked).await
+    parents.hold_for_parents(desk, outage.become_own_outage(desk.now), asked).await
 }

@@ -8,35 +8,39 @@ use std::collections::BTreeSet;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access::Organisation;
-use crate::model::incident::{Affected, Impact, IncidentStatus, TimelineEntry, WholeIncident};
-use crate::model::incident_news::News;
+use crate::model::incident::{AffectedService, Impact, IncidentStatus, TimelineEntry, WholeIncident};
+use crate::model::incident_news::ImpactChange;
 use crate::model::incident_policy::OutageKind;
-use crate::model::translated::Translated;
-use crate::texts::Text;
+use crate::model::translated::TranslatedText;
+use crate::texts::GeneratedText;
 
 /// The outages that were added to an incident at once.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heard {
-    pub(super) news: News,
+pub(super) struct OutageNews {
+    pub(super) news: ImpactChange,
     pub(super) kind: OutageKind,
 }
 
 /// Returns the title of an incident with these services: the first one, and the number of the others.
 #[must_use]
-pub fn title(services: &[Affected], kind: OutageKind, organisation: &Organisation) -> Translated {
+pub fn title(services: &[AffectedService], kind: OutageKind, organisation: &Organisation) -> TranslatedText {
     title_with_others((services, 0), kind, organisation)
 }
 
 /// Returns the title of an incident, which may have been read in part.
-pub(super) fn title_of(whole: &WholeIncident, kind: OutageKind, organisation: &Organisation) -> Translated {
+pub(super) fn title_of(
+    whole: &WholeIncident,
+    kind: OutageKind,
+    organisation: &Organisation,
+) -> TranslatedText {
     title_with_others((&whole.services, whole.others), kind, organisation)
 }
 
 fn title_with_others(
-    (services, others): (&[Affected], usize),
+    (services, others): (&[AffectedService], usize),
     kind: OutageKind,
     organisation: &Organisation,
-) -> Translated {
+) -> TranslatedText {
     let first = services.iter().min_by_key(|affected| (affected.added_at, affected.service));
     let name = first.map_or("", |affected| affected.name.as_str());
     let text = match kind {
@@ -44,20 +48,20 @@ fn title_with_others(
         OutageKind::Degraded => "incident-degraded",
         OutageKind::Unstable => "incident-unstable",
     };
-    Text::of_service(text, name)
-        .and_others((services.len() + others).saturating_sub(1))
+    GeneratedText::of_service(text, name)
+        .with_other_count((services.len() + others).saturating_sub(1))
         .translated(organisation)
 }
 
 /// Returns the worst trouble of these services according to their impacts.
 #[must_use]
-pub fn worst_impact(services: &[Affected]) -> OutageKind {
+pub fn worst_impact(services: &[AffectedService]) -> OutageKind {
     let is_down = services.iter().any(|affected| affected.impact == Some(Impact::MajorOutage));
     if is_down { OutageKind::Down } else { OutageKind::Degraded }
 }
 
 /// Returns the trouble that the title names.
-pub(super) fn worst_kind(whole: &WholeIncident, heard: &[Heard]) -> OutageKind {
+pub(super) fn worst_kind(whole: &WholeIncident, heard: &[OutageNews]) -> OutageKind {
     let heard = heard.iter().map(|heard| heard.kind).max();
     match worst_impact(&whole.services) {
         OutageKind::Down => OutageKind::Down,
@@ -66,39 +70,39 @@ pub(super) fn worst_kind(whole: &WholeIncident, heard: &[Heard]) -> OutageKind {
 }
 
 /// Returns the first entry of an incident.
-pub(super) fn opened(heard: Heard, organisation: &Organisation) -> Translated {
+pub(super) fn opened(heard: OutageNews, organisation: &Organisation) -> TranslatedText {
     let text = match heard.kind {
         OutageKind::Down => "opened-down",
         OutageKind::Degraded => "opened-degraded",
         OutageKind::Unstable => "opened-unstable",
     };
-    Text::new(text).translated(organisation)
+    GeneratedText::new(text).translated(organisation)
 }
 
 /// Returns the entries about added outages: one for each kind, for any number of services.
-pub(super) fn entries(heard: &[Heard], organisation: &Organisation) -> Vec<Translated> {
-    let text = |heard: &Heard| match (heard.news, heard.kind) {
-        (News::Joined, _) => Some("joined"),
-        (News::Relapsed, _) => Some("relapsed"),
-        (News::Worsened, _) => Some("worsened"),
-        (News::Nothing, OutageKind::Unstable) => Some("unstable"),
-        (News::Nothing, _) => None,
+pub(super) fn entries(heard: &[OutageNews], organisation: &Organisation) -> Vec<TranslatedText> {
+    let text = |heard: &OutageNews| match (heard.news, heard.kind) {
+        (ImpactChange::Joined, _) => Some("joined"),
+        (ImpactChange::Relapsed, _) => Some("relapsed"),
+        (ImpactChange::Worsened, _) => Some("worsened"),
+        (ImpactChange::Nothing, OutageKind::Unstable) => Some("unstable"),
+        (ImpactChange::Nothing, _) => None,
     };
     let texts: BTreeSet<&'static str> = heard.iter().filter_map(text).collect();
-    texts.into_iter().map(|text| Text::new(text).translated(organisation)).collect()
+    texts.into_iter().map(|text| GeneratedText::new(text).translated(organisation)).collect()
 }
 
 /// Returns the entry that everything works again, until that has lasted.
-pub(super) fn monitoring(organisation: &Organisation) -> Translated {
-    Text::new("monitoring").translated(organisation)
+pub(super) fn monitoring(organisation: &Organisation) -> TranslatedText {
+    GeneratedText::new("monitoring").translated(organisation)
 }
 
 /// Returns the entry that the incident is resolved.
-pub(super) fn resolved(organisation: &Organisation) -> Translated {
-    Text::new("resolved").translated(organisation)
+pub(super) fn resolved(organisation: &Organisation) -> TranslatedText {
+    GeneratedText::new("resolved").translated(organisation)
 }
 
 /// Creates an automatic entry, which subscribers receive if the incident is published.
-pub(super) fn entry(status: IncidentStatus, message: Translated, at: Timestamp) -> TimelineEntry {
+pub(super) fn entry(status: IncidentStatus, message: TranslatedText, at: Timestamp) -> TimelineEntry {
     TimelineEntry { id: Id::random(), status, message, notify_subscribers: true, created_at: at }
 }

@@ -8,7 +8,7 @@ use crate::clock::Timestamp;
 use crate::model::history::{MeasuredStatus, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::store::history::changes;
-use crate::store::incidents::recovery::{Unrecovered, mark, unrecovered};
+use crate::store::incidents::recovery::{UnrecoveredService, mark, unrecovered};
 use crate::store::services::owners;
 use crate::store::{Databases, StoreError, organisations};
 
@@ -16,8 +16,11 @@ use crate::store::{Databases, StoreError, organisations};
 ///
 /// # Errors
 /// When a database fails; then nothing has been marked.
-pub async fn once(databases: &Databases, services: Option<&[ServiceKey]>) -> Result<(), StoreError> {
-    let mut waiting: BTreeMap<ServiceKey, Vec<Unrecovered>> = BTreeMap::new();
+pub async fn mark_missed_recoveries(
+    databases: &Databases,
+    services: Option<&[ServiceKey]>,
+) -> Result<(), StoreError> {
+    let mut waiting: BTreeMap<ServiceKey, Vec<UnrecoveredService>> = BTreeMap::new();
     for affected in unrecovered(databases.main.reader(), services).await? {
         waiting.entry(affected.service).or_default().push(affected);
     }

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::clock::Timestamp;
 use crate::model::incident_policy::{IncidentPolicy, first_match};
 use crate::model::outage::Outage;
-use crate::model::outage::decision::{Circumstances, Decision};
-use crate::model::partition::Partitions;
+use crate::model::outage::decision::{OutageCircumstances, OutageDecision};
+use crate::model::partition::PartitionSet;
 use crate::model::service::ServiceKey;
-use crate::store::changes::Scope;
+use crate::store::changes::ChangeScope;
 use crate::store::maintenances::effect::covered;
 use crate::store::services::outlines;
 use crate::store::{MainError, incident_policies, organisations, outages, tags};
@@ -29,16 +29,16 @@ const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Wakes outages that have nothing to wait for.
 #[derive(Debug, Default)]
-pub(super) struct WakeUpCall {
+pub(super) struct OutageWaker {
     last: Option<Instant>,
 }
 
-impl WakeUpCall {
+impl OutageWaker {
     /// Checks all waiting outages of these partitions, if a minute has passed.
-    pub(super) async fn make_if_due(
+    pub(super) async fn wake_if_due(
         &mut self,
-        announcer: &Announcer,
-        (partitions, now): (Partitions, Timestamp),
+        announcer: &ServiceRouter,
+        (partitions, now): (PartitionSet, Timestamp),
     ) -> Result<(), MainError> {
         if self.last.is_some_and(|last| last.elapsed() < INTERVAL) {
             return Ok(());
@@ -49,7 +49,7 @@ impl WakeUpCall {
             let resting = outages::resting(main, partitions, after, AT_ONCE).await?;
             let Some(last) = resting.last() else { break };
             after = last.service;
-            for (organisation, woken) in awake(announcer, (&resting, now), &mut policies).await? {
+            for (organisation, woken) in find_decidable(announcer, (&resting, now), &mut policies).await? {
                 wake(announcer, organisation, (&woken, now)).await?;
             }
         }
@@ -59,8 +59,8 @@ impl WakeUpCall {
 }
 
 /// Returns those of these outages that can be decided now, by organisation.
-async fn awake(
-    announcer: &Announcer,
+async fn find_decidable(
+    announcer: &ServiceRouter,
     (resting, now): (&[Outage], Timestamp),
     policies: &mut HashMap<i64, Vec<IncidentPolicy>>,
 ) -> Result<BTreeMap<i64, Vec<ServiceKey>>, MainError> {
@@ -82,8 +82,8 @@ async fn awake(
         };
         let tags: Vec<i64> = tags.get(&outage.service).into_iter().flatten().map(|tag| tag.row).collect();
         let rules = first_match(known, &tags).map(|policy| &policy.rules);
-        let circumstances = Circumstances { rules, is_held_back: false, has_open_incident: true };
-        if outage.judged(rules, now).decide(circumstances, now) != Decision::Wait(None) {
+        let circumstances = OutageCircumstances { rules, is_held_back: false, has_open_incident: true };
+        if outage.judged(rules, now).decide(circumstances, now) != OutageDecision::Wait(None) {
             awake.entry(outage.organisation).or_default().push(outage.service);
         }
     }
@@ -91,13 +91,13 @@ async fn awake(
 }
 
 async fn wake(
-    announcer: &Announcer,
+    announcer: &ServiceRouter,
     organisation: i64,
     (woken, now): (&[ServiceKey], Timestamp),
 ) -> Result<(), MainError> {
     let transaction = announcer.databases.main.begin().await?;
     organisations::lock(&transaction, organisation).await?;
-    woken.iter().for_each(|service| transaction.concerns(Scope::Service(*service)));
+    woken.iter().for_each(|service| transaction.concerns(ChangeScope::Service(*service)));
     outages::look_now(&transaction, woken, now).await?;
     transaction.commit().await?;
     Ok(())

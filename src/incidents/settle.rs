@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::clock::Timestamp;
-use crate::incidents::desk::Desk;
+use crate::incidents::desk::IncidentContext;
 use crate::incidents::following::policy_of;
 use crate::incidents::prose;
 use crate::lifecycle;
@@ -24,7 +24,10 @@ const RESTING_MS: i64 = 3_600_000;
 const FORGOTTEN_AT_ONCE: u64 = 500;
 
 /// Settles the incidents of these outages, which are over or may be; returns the number of written ones.
-pub(super) async fn all(desk: &Desk<'_>, told: Vec<Outage>) -> Result<usize, MainError> {
+pub(super) async fn settle_incidents(
+    desk: &IncidentContext<'_>,
+    told: Vec<Outage>,
+) -> Result<usize, MainError> {
     let mut written = 0;
     let (recovered, lasting): (Vec<Outage>, Vec<Outage>) =
         told.into_iter().partition(|outage| outage.recovered_at.is_some());
@@ -49,7 +52,7 @@ pub(super) async fn all(desk: &Desk<'_>, told: Vec<Outage>) -> Result<usize, Mai
 
 /// Settles one incident, if everything works again; returns true if it was written. These services have just recovered from it,
 /// or wait for its end.
-async fn settle(desk: &Desk<'_>, key: i64, services: &[ServiceKey]) -> Result<bool, MainError> {
+async fn settle(desk: &IncidentContext<'_>, key: i64, services: &[ServiceKey]) -> Result<bool, MainError> {
     let later = desk.now.plus_ms(LATER_MS);
     let Some(recovered_at) = incident_end::last_recovery(desk.transaction, key).await? else {
         // The last recovery is handled at once; this covers the deletion of that service.
@@ -73,7 +76,7 @@ async fn settle(desk: &Desk<'_>, key: i64, services: &[ServiceKey]) -> Result<bo
         }
         resolves_at => {
             if is_ours {
-                watch(desk, &mut changed);
+                start_monitoring(desk, &mut changed);
             }
             // A resolution by people, or another recovery, is noticed then.
             wait(desk, services, resolves_at.unwrap_or(later)).await?;
@@ -85,21 +88,25 @@ async fn settle(desk: &Desk<'_>, key: i64, services: &[ServiceKey]) -> Result<bo
 
 /// Lets the first of these outages be considered at `look_at`, the others much later: they wait for the same, and one of them
 /// is enough.
-async fn wait(desk: &Desk<'_>, services: &[ServiceKey], look_at: Timestamp) -> Result<(), MainError> {
+async fn wait(
+    desk: &IncidentContext<'_>,
+    services: &[ServiceKey],
+    look_at: Timestamp,
+) -> Result<(), MainError> {
     let Some((first, others)) = services.split_first() else { return Ok(()) };
     outages::postpone_recovered(desk.transaction, &[*first], look_at).await?;
     outages::postpone_recovered(desk.transaction, others, look_at.plus_ms(RESTING_MS)).await
 }
 
 /// Deletes outages of a closed incident; if there are more than one transaction takes, the next one is considered now.
-async fn forget(desk: &Desk<'_>, key: i64) -> Result<(), MainError> {
+async fn forget(desk: &IncidentContext<'_>, key: i64) -> Result<(), MainError> {
     incident_end::forget_recovered(desk.transaction, key, (FORGOTTEN_AT_ONCE, desk.now)).await
 }
 
 /// Returns the time at which an incident is resolved that works since `recovered_at`; `None` = people resolve it. Without a
 /// policy the default policy applies.
 async fn resolves_at(
-    desk: &Desk<'_>,
+    desk: &IncidentContext<'_>,
     incident: &WholeIncident,
     recovered_at: Timestamp,
 ) -> Result<Option<Timestamp>, MainError> {
@@ -108,7 +115,7 @@ async fn resolves_at(
 }
 
 /// Adds the entry that everything works again, once.
-fn watch(desk: &Desk<'_>, incident: &mut WholeIncident) {
+fn start_monitoring(desk: &IncidentContext<'_>, incident: &mut WholeIncident) {
     if incident.incident.status != IncidentStatus::Monitoring {
         let message = prose::monitoring(desk.organisation);
         incident.post(prose::entry(IncidentStatus::Monitoring, message, desk.now));

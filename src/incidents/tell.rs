@@ -6,16 +6,17 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::clock::Timestamp;
-use crate::incidents::desk::Desk;
+use crate::incidents::desk::IncidentContext;
 use crate::incidents::parents::{
-    Asked, HAVE_THEY_LOOKED_MS, Parents, STILL_SO_MS, ask_itself, begin_unreachable, end_unreachable,
+    HAVE_THEY_LOOKED_MS, ParentServices, RequestedChecks, STILL_SO_MS, begin_unreachable, end_unreachable,
+    request_own_check,
 };
-use crate::incidents::told::{Draft, Drafts};
+use crate::incidents::told::{PendingIncident, PendingIncidents};
 use crate::model::group_key::GroupKey;
-use crate::model::incident_news::Told as News;
+use crate::model::incident_news::ServiceOutage as News;
 use crate::model::incident_policy::{IncidentPolicy, first_match};
 use crate::model::outage::Outage;
-use crate::model::outage::decision::{Circumstances, Decision};
+use crate::model::outage::decision::{OutageCircumstances, OutageDecision};
 use crate::model::service::{NamedService, ServiceAddress, ServiceKey};
 use crate::model::service_outline::ServiceOutline;
 use crate::model::tag::Tag;
@@ -26,11 +27,11 @@ use crate::store::{MainError, outages, tags};
 
 /// The result for outages to report.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct OutageDecisions {
     /// Number of outages that were written to incidents.
     pub(super) written: usize,
     /// Services to check at once.
-    pub(super) asked: Asked,
+    pub(super) asked: RequestedChecks,
     /// Services that have become reachable again.
     pub(super) reachable: Vec<ServiceAddress>,
     /// Unreachable services, including known ones: an engine that has just started to watch them does not know it.
@@ -38,34 +39,42 @@ pub(super) struct Told {
 }
 
 /// Handles these outages of one organisation.
-pub(super) async fn all(desk: &Desk<'_>, mut undecided: Vec<Outage>) -> Result<Told, MainError> {
-    let mut result = Told::default();
+pub(super) async fn decide_outages(
+    desk: &IncidentContext<'_>,
+    mut undecided: Vec<Outage>,
+) -> Result<OutageDecisions, MainError> {
+    let mut result = OutageDecisions::default();
     if undecided.is_empty() {
         return Ok(result);
     }
     let before: HashMap<ServiceKey, Outage> = undecided.iter().map(|one| (one.service, *one)).collect();
     let keys: Vec<ServiceKey> = undecided.iter().map(|outage| outage.service).collect();
-    let mut facts = Facts::read(desk, &keys).await?;
+    let mut facts = OutageContext::read(desk, &keys).await?;
     undecided.sort_by_cached_key(|outage| (facts.start_of(desk, outage), outage.service));
-    facts.parents.pass_on(&undecided);
-    let (mut drafts, mut waiting) = (Drafts::of_services(keys), Vec::new());
+    facts.parents.propagate_unreachable(&undecided);
+    let (mut drafts, mut waiting) = (PendingIncidents::of_services(keys), Vec::new());
     for outage in undecided {
         let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
         let is_hidden = outage.is_measured && facts.parents.is_unreachable(outage.service);
-        if is_hidden && !outage.is_untold() {
+        if is_hidden && !outage.is_unreported() {
             // Its incident says unstable. Being down now is not its own trouble.
             waiting.push(Outage { look_at: Some(desk.now.plus_ms(STILL_SO_MS)), ..outage });
             continue;
         }
         if is_hidden || outage.is_unreachable() {
             waiting.push(
-                behind_others(desk, &facts.parents, &mut result, Behind { outage, service, is_hidden })
-                    .await?,
+                decide_dependent(
+                    desk,
+                    &facts.parents,
+                    &mut result,
+                    DependentOutage { outage, service, is_hidden },
+                )
+                .await?,
             );
             continue;
         }
         if desk.missed.contains(&outage.service) {
-            waiting.push(facts.parents.ask(desk, outage, &mut result.asked).await?);
+            waiting.push(facts.parents.hold_for_parents(desk, outage, &mut result.asked).await?);
             continue;
         }
         let outage = Outage { held_until: desk.held_until(&outage), ..outage };
@@ -74,33 +83,33 @@ pub(super) async fn all(desk: &Desk<'_>, mut undecided: Vec<Outage>) -> Result<T
             Some(key) => drafts.open(desk, key).await?.filter(|draft| !draft.after.incident.is_resolved()),
             None => None,
         };
-        let circumstances = Circumstances {
+        let circumstances = OutageCircumstances {
             rules: policy.map(|policy| &policy.rules),
             is_held_back: facts.held_back.contains(&outage.service),
             has_open_incident: open.is_some(),
         };
-        if let Some(ended) = harmless(desk, &outage, circumstances, open.as_deref()) {
+        if let Some(ended) = recover_harmless(desk, &outage, circumstances, open.as_deref()) {
             waiting.push(ended);
             continue;
         }
         let judged = outage.judged(circumstances.rules, desk.now);
         let (severity, policy) = match (judged.decide(circumstances, desk.now), policy) {
-            (Decision::Tell(severity), Some(policy)) => (severity, policy),
-            (Decision::Wait(look_at), _) => {
+            (OutageDecision::Tell(severity), Some(policy)) => (severity, policy),
+            (OutageDecision::Wait(look_at), _) => {
                 let soon = outage.held_until.map(|_| desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
                 let look_at = look_at.into_iter().chain(soon).min();
                 waiting.push(Outage { look_at, ..outage });
                 continue;
             }
-            (Decision::Tell(_), None) => continue,
+            (OutageDecision::Tell(_), None) => continue,
         };
         let ServiceOutline { key, id, name, .. } = service;
         let service = NamedService { key, id, name };
         let told = News { service, kind: judged.kind, began_at: judged.started_at(&policy.rules), severity };
         if let Some(draft) = open {
-            draft.tell(&told, judged);
+            draft.add_outage(&told, judged);
         } else {
-            group(desk, &facts, &mut drafts, (policy, told, judged)).await?;
+            assign_incident(desk, &facts, &mut drafts, (policy, told, judged)).await?;
         }
     }
     let told = drafts.store(desk).await?;
@@ -111,7 +120,7 @@ pub(super) async fn all(desk: &Desk<'_>, mut undecided: Vec<Outage>) -> Result<T
 }
 
 /// The outage of a service that fails behind others.
-struct Behind {
+struct DependentOutage {
     outage: Outage,
     service: ServiceOutline,
     /// True if they are down; otherwise they were.
@@ -119,11 +128,11 @@ struct Behind {
 }
 
 /// Handles a service behind others: it is unreachable while they are down, and until its next check after that.
-async fn behind_others(
-    desk: &Desk<'_>,
-    parents: &Parents,
-    result: &mut Told,
-    Behind { outage, service, is_hidden }: Behind,
+async fn decide_dependent(
+    desk: &IncidentContext<'_>,
+    parents: &ParentServices,
+    result: &mut OutageDecisions,
+    DependentOutage { outage, service, is_hidden }: DependentOutage,
 ) -> Result<Outage, MainError> {
     let address = service.address();
     let was_asked = outage.asked_at.is_some() && !desk.missed.contains(&outage.service);
@@ -137,23 +146,23 @@ async fn behind_others(
         return begin_unreachable(desk, outage).await;
     }
     if is_hidden {
-        return Ok(outage.unreachable_still(desk.now.plus_ms(STILL_SO_MS)));
+        return Ok(outage.keep_unreachable(desk.now.plus_ms(STILL_SO_MS)));
     }
     if was_asked {
         let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
         return Ok(Outage { look_at, ..outage });
     }
     result.asked.add([address]);
-    Ok(ask_itself(desk, outage, &service))
+    Ok(request_own_check(desk, outage, &service))
 }
 
 /// Handles the outage of a service that has recovered from its incident and is in trouble again without a policy that wants an
 /// incident: it counts as recovered, so that the incident can end. `None` for any other.
-fn harmless(
-    desk: &Desk<'_>,
+fn recover_harmless(
+    desk: &IncidentContext<'_>,
     outage: &Outage,
-    circumstances: Circumstances<'_>,
-    open: Option<&Draft>,
+    circumstances: OutageCircumstances<'_>,
+    open: Option<&PendingIncident>,
 ) -> Option<Outage> {
     let recovered_at = open?.recovered_at(outage.service)?;
     let is_harmless = !circumstances.is_held_back && outage.is_unwanted(circumstances.rules);
@@ -162,10 +171,10 @@ fn harmless(
 }
 
 /// Adds the outage to a related incident, or creates one for it.
-async fn group(
-    desk: &Desk<'_>,
-    facts: &Facts,
-    drafts: &mut Drafts,
+async fn assign_incident(
+    desk: &IncidentContext<'_>,
+    facts: &OutageContext,
+    drafts: &mut PendingIncidents,
     (policy, told, outage): (&IncidentPolicy, News, Outage),
 ) -> Result<(), MainError> {
     let since = told.began_at.plus_ms(-policy.rules.group_window_ms());
@@ -176,32 +185,32 @@ async fn group(
     }
     let place = match drafts.find(desk, (policy.key, &keys), since).await? {
         Some(place) => place,
-        None => drafts.add(Draft::new(desk, policy, &told)),
+        None => drafts.add(PendingIncident::new(desk, policy, &told)),
     };
     // For every possible grouping: the policy may be changed or replaced.
-    drafts.tell(place, (&told, outage), (policy.key, &facts.keys_of(told.service.key)));
+    drafts.add_outage_at(place, (&told, outage), (policy.key, &facts.keys_of(told.service.key)));
     Ok(())
 }
 
 /// The data about the services.
 #[derive(Default)]
-struct Facts {
+struct OutageContext {
     services: HashMap<ServiceKey, ServiceOutline>,
     /// The tags of each that carries any.
     tags: HashMap<ServiceKey, Vec<Tag>>,
     /// Services under a maintenance in progress, or with a stated status.
     held_back: HashSet<ServiceKey>,
     /// The dependencies.
-    parents: Parents,
+    parents: ParentServices,
 }
 
-impl Facts {
-    async fn read(desk: &Desk<'_>, keys: &[ServiceKey]) -> Result<Self, MainError> {
+impl OutageContext {
+    async fn read(desk: &IncidentContext<'_>, keys: &[ServiceKey]) -> Result<Self, MainError> {
         let found = outlines::by_keys(desk.transaction, keys).await?;
         let mut held_back = covered(desk.transaction, keys).await?;
         held_back.extend(found.iter().filter(|one| one.status_override.is_some()).map(|one| one.key));
         let services = found.into_iter().map(|service| (service.key, service)).collect();
-        let parents = Parents::read(desk.transaction, keys).await?;
+        let parents = ParentServices::read(desk.transaction, keys).await?;
         let tags = tags::of_services(desk.transaction, keys).await?;
         Ok(Self { services, held_back, parents, tags })
     }
@@ -212,7 +221,7 @@ impl Facts {
     }
 
     /// Returns the start of the trouble by the policy that matches the service.
-    fn start_of(&self, desk: &Desk<'_>, outage: &Outage) -> Timestamp {
+    fn start_of(&self, desk: &IncidentContext<'_>, outage: &Outage) -> Timestamp {
         let policy = first_match(desk.policies, &self.tags_of(outage.service));
         policy.map_or(outage.began_at, |policy| outage.started_at(&policy.rules))
     }

@@ -4,20 +4,20 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::incidents::desk::Desk;
+use crate::incidents::desk::IncidentContext;
 use crate::incidents::evidence;
 use crate::incidents::following::policy_of;
-use crate::incidents::prose::{self, Heard};
+use crate::incidents::prose::{self, OutageNews};
 use crate::lifecycle;
-use crate::model::automation::{Automation, Edited};
+use crate::model::automation::{AutomationState, EditedFields};
 use crate::model::group_key::GroupKey;
 use crate::model::incident::{Incident, IncidentKind, IncidentStatus, TimelineEntry, WholeIncident};
-use crate::model::incident_news::{News, Told};
+use crate::model::incident_news::{ImpactChange, ServiceOutage};
 use crate::model::incident_policy::IncidentPolicy;
 use crate::model::outage::Outage;
 use crate::model::service::ServiceKey;
 use crate::model::timeline_size::TimelineSize;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::store::MainError;
 use crate::store::incidents::{excerpt, group_keys};
 
@@ -25,7 +25,7 @@ use crate::store::incidents::{excerpt, group_keys};
 const REPEATED_MS: i64 = 60_000;
 
 /// One incident with pending changes.
-pub(super) struct Draft {
+pub(super) struct PendingIncident {
     /// The stored state; `None` for a new one.
     before: Option<WholeIncident>,
     pub(super) after: WholeIncident,
@@ -33,7 +33,7 @@ pub(super) struct Draft {
     policy: Option<i64>,
     /// The time at which the last service was added.
     grown_at: Option<Timestamp>,
-    heard: Vec<Heard>,
+    heard: Vec<OutageNews>,
     /// The outages added to it.
     outages: Vec<Outage>,
     /// Group keys of added services that the database does not map to this incident yet.
@@ -42,9 +42,9 @@ pub(super) struct Draft {
     reasons: Option<TimelineEntry>,
 }
 
-impl Draft {
+impl PendingIncident {
     /// Creates an incident for this outage.
-    pub(super) fn new(desk: &Desk<'_>, policy: &IncidentPolicy, told: &Told) -> Self {
+    pub(super) fn new(desk: &IncidentContext<'_>, policy: &IncidentPolicy, told: &ServiceOutage) -> Self {
         let incident = Incident {
             key: 0,
             id: Id::random(),
@@ -63,7 +63,7 @@ impl Draft {
             created_at: desk.now,
             updated_at: desk.now,
         };
-        let automation = Some(Automation { policy: Some(policy.key), edited: Edited::default() });
+        let automation = Some(AutomationState { policy: Some(policy.key), edited: EditedFields::default() });
         let after = WholeIncident {
             incident,
             services: Vec::new(),
@@ -89,13 +89,13 @@ impl Draft {
     }
 
     /// Adds an outage.
-    pub(super) fn tell(&mut self, told: &Told, outage: Outage) {
-        let news = self.after.tell(told);
-        if news == News::Joined {
+    pub(super) fn add_outage(&mut self, told: &ServiceOutage, outage: Outage) {
+        let news = self.after.apply_outage(told);
+        if news == ImpactChange::Joined {
             let added_at = told.began_at.max(self.after.incident.started_at);
             self.grown_at = self.grown_at.max(Some(added_at));
         }
-        self.heard.push(Heard { news, kind: told.kind });
+        self.heard.push(OutageNews { news, kind: told.kind });
         self.outages.push(outage);
     }
 
@@ -105,12 +105,12 @@ impl Draft {
     }
 
     /// Returns true if an outage may be added: the incident is open, follows this policy, and has grown since then.
-    fn takes_in(&self, policy: i64, since: Timestamp) -> bool {
+    fn accepts_outage(&self, policy: i64, since: Timestamp) -> bool {
         self.policy == Some(policy) && self.grown_at >= Some(since) && !self.after.incident.is_resolved()
     }
 
     /// Stores it; returns the added outages with their new state.
-    pub(super) async fn store(mut self, desk: &Desk<'_>) -> Result<Vec<Outage>, MainError> {
+    pub(super) async fn store(mut self, desk: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
         self.write(desk);
         match &self.before {
             Some(before) => {
@@ -123,17 +123,17 @@ impl Draft {
         }
         if let Some(policy) = self.policy.filter(|_| !self.keys.is_empty()) {
             let keys: Vec<GroupKey> = self.keys.into_iter().collect();
-            group_keys::lead_to(desk.transaction, (policy, self.after.incident.key), &keys).await?;
+            group_keys::assign_keys(desk.transaction, (policy, self.after.incident.key), &keys).await?;
         }
         let incident = Some(self.after.incident.key);
-        Ok(self.outages.into_iter().map(|outage| outage.told(incident, desk.now)).collect())
+        Ok(self.outages.into_iter().map(|outage| outage.mark_reported(incident, desk.now)).collect())
     }
 
     /// Writes title and timeline, as far as people have not.
-    fn write(&mut self, desk: &Desk<'_>) {
+    fn write(&mut self, desk: &IncidentContext<'_>) {
         let follows = self.after.follows_outages();
         let is_title_ours = self.after.automation.is_some_and(|automation| !automation.edited.title);
-        if is_title_ours && self.heard.iter().any(|heard| heard.news != News::Nothing) {
+        if is_title_ours && self.heard.iter().any(|heard| heard.news != ImpactChange::Nothing) {
             let kind = prose::worst_kind(&self.after, &self.heard);
             self.after.incident.title = prose::title_of(&self.after, kind, desk.organisation);
         }
@@ -153,14 +153,18 @@ impl Draft {
             }
         }
         let given = desk.evidence.give_to(&mut self.after.services, &self.outages);
-        let news = self.heard.iter().filter(|heard| heard.news != News::Nothing).count();
+        let news = self.heard.iter().filter(|heard| heard.news != ImpactChange::Nothing).count();
         self.reasons = evidence::internal_entry(&self.after, (&given, news), (desk.organisation, desk.now));
     }
 }
 
 /// Returns true if the newest entry of a timeline is equal, and no older than [`REPEATED_MS`]: a large outage arrives in many
 /// parts, each of which would be an entry.
-fn repeats(newest: &TimelineEntry, (status, message): (IncidentStatus, &Translated), now: Timestamp) -> bool {
+fn repeats(
+    newest: &TimelineEntry,
+    (status, message): (IncidentStatus, &TranslatedText),
+    now: Timestamp,
+) -> bool {
     let is_same = newest.status == status && newest.message == *message;
     is_same && now.ms_since(newest.created_at) < REPEATED_MS
 }
@@ -176,10 +180,10 @@ enum IncidentLead {
 
 /// The incidents with pending changes, so that each is read and stored once.
 #[derive(Default)]
-pub(super) struct Drafts {
+pub(super) struct PendingIncidents {
     /// The services with outages to add: for a large incident only these are read.
     services: Vec<ServiceKey>,
-    drafts: Vec<Draft>,
+    drafts: Vec<PendingIncident>,
     by_key: HashMap<i64, usize>,
     /// The incidents that services with these group keys may join, by policy; the first suitable one is used.
     leads: HashMap<(i64, GroupKey), Vec<IncidentLead>>,
@@ -187,26 +191,30 @@ pub(super) struct Drafts {
     searched: HashSet<i64>,
 }
 
-impl Drafts {
+impl PendingIncidents {
     /// Creates an empty set, for outages of these services.
     pub(super) fn of_services(services: Vec<ServiceKey>) -> Self {
         Self { services, ..Self::default() }
     }
 
     /// Returns the stored incident with this key and its pending changes; `None` when it was deleted.
-    pub(super) async fn open(&mut self, desk: &Desk<'_>, key: i64) -> Result<Option<&mut Draft>, MainError> {
+    pub(super) async fn open(
+        &mut self,
+        desk: &IncidentContext<'_>,
+        key: i64,
+    ) -> Result<Option<&mut PendingIncident>, MainError> {
         let place = self.place(desk, key).await?;
         Ok(place.and_then(|place| self.drafts.get_mut(place)))
     }
 
-    async fn place(&mut self, desk: &Desk<'_>, key: i64) -> Result<Option<usize>, MainError> {
+    async fn place(&mut self, desk: &IncidentContext<'_>, key: i64) -> Result<Option<usize>, MainError> {
         if let Some(place) = self.by_key.get(&key) {
             return Ok(Some(*place));
         }
         let stored = excerpt::of_key_for_update(desk.transaction, key, &self.services).await?;
         let Some(stored) = stored else { return Ok(None) };
         let policy = policy_of(desk, &stored).await?.map(|policy| policy.key);
-        let place = self.add(Draft::known(stored, policy));
+        let place = self.add(PendingIncident::known(stored, policy));
         self.by_key.insert(key, place);
         Ok(Some(place))
     }
@@ -227,7 +235,7 @@ impl Drafts {
     /// Returns the index of an incident that follows the policy, has grown since then and accepts a service with these keys.
     pub(super) async fn find(
         &mut self,
-        desk: &Desk<'_>,
+        desk: &IncidentContext<'_>,
         (policy, keys): (i64, &[GroupKey]),
         since: Timestamp,
     ) -> Result<Option<usize>, MainError> {
@@ -238,7 +246,7 @@ impl Drafts {
                     IncidentLead::Stored(incident) => self.place(desk, incident).await?,
                 };
                 let draft = place.and_then(|place| self.drafts.get(place));
-                if draft.is_some_and(|draft| draft.takes_in(policy, since)) {
+                if draft.is_some_and(|draft| draft.accepts_outage(policy, since)) {
                     return Ok(place);
                 }
             }
@@ -247,20 +255,20 @@ impl Drafts {
     }
 
     /// Adds an incident; returns its index.
-    pub(super) fn add(&mut self, draft: Draft) -> usize {
+    pub(super) fn add(&mut self, draft: PendingIncident) -> usize {
         self.drafts.push(draft);
         self.drafts.len() - 1
     }
 
     /// Adds an outage to the incident at this index; the group keys of its service lead there from now on.
-    pub(super) fn tell(
+    pub(super) fn add_outage_at(
         &mut self,
         place: usize,
-        (told, outage): (&Told, Outage),
+        (told, outage): (&ServiceOutage, Outage),
         (policy, keys): (i64, &[GroupKey]),
     ) {
         let Some(draft) = self.drafts.get_mut(place) else { return };
-        draft.tell(told, outage);
+        draft.add_outage(told, outage);
         let stored = draft.before.as_ref().map(|before| before.incident.key);
         for key in keys {
             let leads = self.leads.entry((policy, *key)).or_default();
@@ -277,7 +285,7 @@ impl Drafts {
     }
 
     /// Stores those with changes; returns the outages added to them.
-    pub(super) async fn store(self, desk: &Desk<'_>) -> Result<Vec<Outage>, MainError> {
+    pub(super) async fn store(self, desk: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
         let Self { drafts, leads, .. } = self;
         let mut told = Vec::new();
         for (place, mut draft) in drafts.into_iter().enumerate() {

@@ -12,8 +12,8 @@ use crate::model::incident_effects::audience::{
 };
 use crate::model::incident_effects::transition::{IncidentTransition, waits_for_acknowledgement};
 use crate::model::notification::digest::RecentMessages;
-use crate::model::notification::routing::Concerned;
-use crate::model::notification::{Channel, Event};
+use crate::model::notification::routing::RoutingKeys;
+use crate::model::notification::{NotificationChannel, NotificationEvent};
 use crate::model::service::ServiceKey;
 use crate::store::incidents::excerpt;
 use crate::store::notifications::{holds, outbox};
@@ -51,7 +51,7 @@ pub(super) async fn of_incident_change(
             0 => services_of(change.after),
             _ => pages::services_on_pages(transaction, incident.key).await?,
         };
-        audience.pages = pages::that_show(transaction, &chosen, &services).await?;
+        audience.pages = pages::pages_showing(transaction, &chosen, &services).await?;
     }
     Ok(Some(audience))
 }
@@ -91,7 +91,7 @@ async fn nobody(
         contacts: Vec::new(),
         policies: Vec::new(),
         followed: None,
-        concerned: Concerned::default(),
+        concerned: RoutingKeys::default(),
         pages: Vec::new(),
     }))
 }
@@ -153,14 +153,14 @@ fn newest(told: &ChannelAudience, change: &IncidentTransition<'_>) -> BTreeSet<i
 
 /// The held messages of a channel to which more services can be added, by their keys.
 fn batches(told: &ChannelAudience, change: &IncidentTransition<'_>) -> BTreeSet<i64> {
-    let events = [Event::IncidentServiceJoined, Event::IncidentServiceRecovered];
+    let events = [NotificationEvent::IncidentServiceJoined, NotificationEvent::IncidentServiceRecovered];
     let open = |contact| events.map(|event| told.open_batch(event, contact, change.at));
     told.recipients().into_iter().flat_map(open).flatten().collect()
 }
 
 async fn recent_messages(
     transaction: &Transaction,
-    channel: &Channel,
+    channel: &NotificationChannel,
     now: Timestamp,
 ) -> Result<RecentMessages, MainError> {
     match channel.routing.digest_above.filter(|_| channel.is_enabled) {
@@ -198,7 +198,7 @@ async fn told_contacts(
 async fn concerned(
     transaction: &Transaction,
     change: &IncidentTransition<'_>,
-) -> Result<Concerned, MainError> {
+) -> Result<RoutingKeys, MainError> {
     let services = if change.after.others > 0 && change.is_rise() {
         excerpt::services_of(transaction, change.after.incident.key).await?
     } else {
@@ -211,8 +211,8 @@ async fn concerned(
 pub(super) async fn concerned_services(
     transaction: &Transaction,
     services: Vec<ServiceKey>,
-) -> Result<Concerned, MainError> {
-    Ok(Concerned { tags: tags::keys_of_services(transaction, &services).await?, services })
+) -> Result<RoutingKeys, MainError> {
+    Ok(RoutingKeys { tags: tags::keys_of_services(transaction, &services).await?, services })
 }
 
 fn services_of(whole: &WholeIncident) -> Vec<ServiceKey> {

@@ -8,7 +8,7 @@ use crate::clock::Timestamp;
 use crate::lifecycle::effects;
 use crate::model::escalation::EscalationPolicy;
 use crate::model::lifecycle_effect::{EscalationAdvance, LifecycleEffect};
-use crate::model::notification::digest::{HeldBy, Hold};
+use crate::model::notification::digest::{DeliveryHold, HoldReason};
 use crate::model::notification::quiet::LONGEST_MS;
 use crate::store::notifications::courier::bring_all_forward;
 use crate::store::notifications::holds::held_beyond;
@@ -24,7 +24,7 @@ const AT_ONCE: u64 = 500;
 pub async fn bring_back(transaction: &Transaction, now: Timestamp) -> Result<(), MainError> {
     bring_all_forward(transaction, now).await?;
     let held = held_beyond(transaction, now.plus_ms(LONGEST_MS)).await?;
-    let released = Hold { until: now, by: HeldBy::QuietHours };
+    let released = DeliveryHold { until: now, by: HoldReason::QuietHours };
     let effects = vec![LifecycleEffect::Rehold { deliveries: held, hold: released }];
     effects::carry_out(transaction, effects, now).await?;
     let mut policies: HashMap<i64, Option<EscalationPolicy>> = HashMap::new();
@@ -40,7 +40,7 @@ pub async fn bring_back(transaction: &Transaction, now: Timestamp) -> Result<(),
                 Entry::Vacant(new) => new.insert(escalation_policies::with_key(transaction, key).await?),
             };
             let Some(policy) = policy else { continue };
-            let within = progress.within(policy, now);
+            let within = progress.limit_wait(policy, now);
             if within != progress {
                 let advance = EscalationAdvance { incident, progress: within };
                 effects.push(LifecycleEffect::AdvanceEscalation(advance));

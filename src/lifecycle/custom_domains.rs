@@ -2,8 +2,8 @@
 //!
 //! The claims of a host name are of several organisations, so the lock is that of the name.
 
-use crate::model::domain::Domain;
-use crate::model::domain::claims::{DomainLook, LookOutcome, outcome_of_look};
+use crate::model::domain::CustomDomain;
+use crate::model::domain::claims::{DomainCheckOutcome, DomainRecordsCheck, apply_domain_check};
 use crate::store::{MainError, Transaction, custom_domains};
 
 /// Stores the result of a check for the domain and for other claims of its name. `None`, and nothing stored, when the
@@ -13,11 +13,11 @@ use crate::store::{MainError, Transaction, custom_domains};
 /// When the database fails or a row cannot be read.
 pub async fn record_look(
     transaction: &Transaction,
-    domain: &Domain,
-    look: DomainLook,
-) -> Result<Option<LookOutcome>, MainError> {
+    domain: &CustomDomain,
+    look: DomainRecordsCheck,
+) -> Result<Option<DomainCheckOutcome>, MainError> {
     let claims = custom_domains::claims_for_update(transaction, &domain.hostname).await?;
-    let Some(outcome) = outcome_of_look(claims, domain.key, look) else { return Ok(None) };
+    let Some(outcome) = apply_domain_check(claims, domain.key, look) else { return Ok(None) };
     for ended in &outcome.ended {
         custom_domains::update(transaction, ended).await?;
     }

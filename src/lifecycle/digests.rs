@@ -7,10 +7,10 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::lifecycle::effects;
 use crate::model::lifecycle_effect::{LifecycleEffect, OutgoingMessage};
-use crate::model::notification::delivery::{Delivery, DeliveryPlace};
-use crate::model::notification::gathered::{Gathered, choose_for_digest, digest};
-use crate::model::notification::message::{Message, Subject};
-use crate::model::notification::{Channel, Event};
+use crate::model::notification::delivery::{Delivery, DeliveryTarget};
+use crate::model::notification::gathered::{GatheredMessage, choose_for_digest, digest};
+use crate::model::notification::message::{MessageSubject, NotificationMessage};
+use crate::model::notification::{NotificationChannel, NotificationEvent};
 use crate::store::notifications::digests::{end_gathered, released_by, subjects_not_held};
 use crate::store::{MainError, Transaction, organisations};
 
@@ -24,7 +24,7 @@ const MOST: u64 = 2_000;
 /// When the database fails or a row cannot be read.
 pub async fn gather(
     transaction: &Transaction,
-    channel: &Channel,
+    channel: &NotificationChannel,
     busy: &[String],
     now: Timestamp,
 ) -> Result<bool, MainError> {
@@ -38,16 +38,20 @@ pub async fn gather(
     let released = released_by(transaction, channel.key, now, MOST).await?;
     let Some(chosen) = choose_for_digest(released, &left_alone, most) else { return Ok(false) };
     let id = Id::random();
-    let gathered: Vec<Gathered<'_>> =
-        chosen.iter().map(|chosen| Gathered { id: chosen.id, message: &chosen.message }).collect();
-    let message = Message {
-        event: Event::Digest,
+    let gathered: Vec<GatheredMessage<'_>> =
+        chosen.iter().map(|chosen| GatheredMessage { id: chosen.id, message: &chosen.message }).collect();
+    let message = NotificationMessage {
+        event: NotificationEvent::Digest,
         at: now.ms(),
         organisation: organisation.name,
-        subject: Subject::Digest(digest(id, &gathered)),
+        subject: MessageSubject::Digest(digest(id, &gathered)),
     };
-    let place =
-        DeliveryPlace { organisation: channel.organisation, channel: channel.key, contact: None, hold: None };
+    let place = DeliveryTarget {
+        organisation: channel.organisation,
+        channel: channel.key,
+        contact: None,
+        hold: None,
+    };
     let delivery = Delivery { id, ..Delivery::written(message, place, now) };
     let outgoing = OutgoingMessage { delivery, line: channel.line(None) };
     effects::carry_out(transaction, vec![LifecycleEffect::Enqueue(Box::new(outgoing))], now).await?;

@@ -1,7 +1,7 @@
 //! Carries effects out: one line for each kind of effect, in the transaction of the change.
 
 use crate::clock::Timestamp;
-use crate::model::lifecycle_effect::{HeldLine, LifecycleEffect, PublishedAct, Retraction};
+use crate::model::lifecycle_effect::{HeldMessages, LifecycleEffect, MessageRetraction, PublishedAction};
 use crate::store::notifications::{holds, outbox};
 use crate::store::{MainError, Transaction, escalations, events, subscriber_facts};
 
@@ -14,8 +14,8 @@ pub(super) async fn carry_out(
     for effect in effects {
         match effect {
             LifecycleEffect::Enqueue(outgoing) => outbox::insert(transaction, *outgoing).await?,
-            LifecycleEffect::Release(HeldLine { channel, line, subject }) => {
-                holds::let_go(transaction, (channel, line), Some(subject.as_str()), now).await?;
+            LifecycleEffect::Release(HeldMessages { channel, line, subject }) => {
+                holds::release_line(transaction, (channel, line), Some(subject.as_str()), now).await?;
             }
             LifecycleEffect::ReplaceMessage(replaced) => {
                 outbox::replace_message(transaction, replaced.delivery, &replaced.message).await?;
@@ -23,20 +23,20 @@ pub(super) async fn carry_out(
             LifecycleEffect::Rehold { deliveries, hold } => {
                 holds::set_hold(transaction, &deliveries, hold).await?;
             }
-            LifecycleEffect::Retract(Retraction::HeldStepOf { channel, contact, incident }) => {
+            LifecycleEffect::Retract(MessageRetraction::HeldStepOf { channel, contact, incident }) => {
                 outbox::delete_held_step(transaction, (channel, contact), incident).await?;
             }
-            LifecycleEffect::Retract(Retraction::HeldSteps(incident)) => {
+            LifecycleEffect::Retract(MessageRetraction::HeldSteps(incident)) => {
                 outbox::delete_held_steps(transaction, incident, now).await?;
             }
-            LifecycleEffect::Retract(Retraction::Subject { organisation, subject }) => {
+            LifecycleEffect::Retract(MessageRetraction::Subject { organisation, subject }) => {
                 outbox::delete_held(transaction, organisation, subject).await?;
             }
             LifecycleEffect::SubscriberFact(fact) => subscriber_facts::write(transaction, &fact).await?,
             LifecycleEffect::StartEscalation(start) => escalations::insert(transaction, start).await?,
             LifecycleEffect::AdvanceEscalation(advance) => escalations::update(transaction, advance).await?,
             LifecycleEffect::EndEscalation(incident) => escalations::delete(transaction, incident).await?,
-            LifecycleEffect::Publish(PublishedAct { kind, key, act, former }) => {
+            LifecycleEffect::Publish(PublishedAction { kind, key, act, former }) => {
                 events::of_keys(transaction, (kind, act), &[key], &former).await?;
             }
         }

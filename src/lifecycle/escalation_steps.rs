@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::clock::Timestamp;
 use crate::lifecycle::{audience, effects};
 use crate::model::contact::Contact;
-use crate::model::escalation::Step;
+use crate::model::escalation::EscalationStep;
 use crate::model::incident_effects::recipients::ReachedContact;
 use crate::model::incident_effects::step::{StepOccasion, step_effects};
 use crate::model::incident_effects::transition::waits_for_acknowledgement;
@@ -49,7 +49,7 @@ pub async fn take_step(transaction: &Transaction, due: DueStep, now: Timestamp) 
 /// that is both is on duty.
 async fn people_of(
     transaction: &Transaction,
-    step: &Step,
+    step: &EscalationStep,
     now: Timestamp,
 ) -> Result<Vec<ReachedContact>, MainError> {
     let keys: Vec<i64> = step.schedules.iter().map(|schedule| schedule.key).collect();

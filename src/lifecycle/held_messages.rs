@@ -5,10 +5,10 @@ use crate::lifecycle::effects;
 use crate::model::contact::Contact;
 use crate::model::lifecycle_effect::LifecycleEffect;
 use crate::model::message_holds::{changed_holds, hold_by_channel, hold_by_contact};
-use crate::model::notification::Channel;
+use crate::model::notification::NotificationChannel;
 use crate::model::notification::delivery::Delivery;
-use crate::model::notification::digest::Hold;
-use crate::store::notifications::holds::{HeldFor, held_untried};
+use crate::model::notification::digest::DeliveryHold;
+use crate::store::notifications::holds::{HoldRecipient, held_untried};
 use crate::store::{MainError, Transaction};
 
 /// Messages read per query.
@@ -20,11 +20,11 @@ const AT_ONCE: u64 = 500;
 /// When the database fails or a row cannot be read.
 pub async fn rehold_channel(
     transaction: &Transaction,
-    channel: &Channel,
+    channel: &NotificationChannel,
     now: Timestamp,
 ) -> Result<(), MainError> {
     let hold_of = |delivery: &Delivery| hold_by_channel(delivery, &channel.routing, now);
-    rehold(transaction, HeldFor::Channel(channel.key), hold_of, now).await
+    rehold(transaction, HoldRecipient::Channel(channel.key), hold_of, now).await
 }
 
 /// Holds the messages for a contact by its changed quiet hours.
@@ -37,13 +37,13 @@ pub async fn rehold_contact(
     now: Timestamp,
 ) -> Result<(), MainError> {
     let hold_of = |delivery: &Delivery| hold_by_contact(delivery, contact, now);
-    rehold(transaction, HeldFor::Contact(contact.key), hold_of, now).await
+    rehold(transaction, HoldRecipient::Contact(contact.key), hold_of, now).await
 }
 
 async fn rehold(
     transaction: &Transaction,
-    held_for: HeldFor,
-    hold_of: impl Fn(&Delivery) -> Option<Hold>,
+    held_for: HoldRecipient,
+    hold_of: impl Fn(&Delivery) -> Option<DeliveryHold>,
     now: Timestamp,
 ) -> Result<(), MainError> {
     let mut after = 0;

@@ -7,9 +7,9 @@
 use crate::clock::Timestamp;
 use crate::lifecycle::maintenances::{self, carry_out};
 use crate::model::maintenance::origin::SeriesKey;
-use crate::model::maintenance::series::Series;
-use crate::model::maintenance::series::replan::{Replan, missing};
-use crate::model::maintenance::step::{Announcement, Stamp, Step};
+use crate::model::maintenance::series::MaintenanceSeries;
+use crate::model::maintenance::series::replan::{SeriesReplan, missing};
+use crate::model::maintenance::step::{MaintenanceTransition, OperationContext, RescheduleOptions};
 use crate::model::maintenance::{Maintenance, MaintenanceKey};
 use crate::model::recurrence::Occurrence;
 use crate::model::service::Service;
@@ -23,7 +23,7 @@ const SKIPS_KEPT_MS: i64 = 7 * crate::clock::DAY_MS;
 
 /// The outcome of planning a series.
 #[derive(Debug)]
-pub struct Planned {
+pub struct PlannedMaintenances {
     /// The maintenances that were created, in the order of their windows.
     pub created: Vec<Maintenance>,
     /// Services that the engine must update.
@@ -35,10 +35,14 @@ pub struct Planned {
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn look(transaction: &Transaction, series: Series, stamp: Stamp<'_>) -> Result<Planned, MainError> {
-    let wanted = series.wanted(stamp.at);
+pub async fn extend_series(
+    transaction: &Transaction,
+    series: MaintenanceSeries,
+    stamp: OperationContext<'_>,
+) -> Result<PlannedMaintenances, MainError> {
+    let wanted = series.wanted_occurrences(stamp.at);
     let first = wanted.first().map(|window| window.start);
-    let standing = occurrences::standing(transaction, series.key, first).await?;
+    let standing = occurrences::list_for_update(transaction, series.key, first).await?;
     let skips = occurrences::skips(transaction, series.key).await?;
     let over = skips.iter().copied().filter(|skip| stamp.at.ms_since(*skip) > SKIPS_KEPT_MS);
     let over: Vec<Timestamp> = over.filter(|skip| first.is_none_or(|first| *skip < first)).collect();
@@ -58,15 +62,15 @@ pub async fn look(transaction: &Transaction, series: Series, stamp: Stamp<'_>) -
 /// When the database fails or a row cannot be read.
 pub async fn replan(
     transaction: &Transaction,
-    series: Series,
-    announcement: Announcement,
-    stamp: Stamp<'_>,
-) -> Result<(Series, Vec<Service>), MainError> {
-    let wanted = series.wanted(stamp.at);
+    series: MaintenanceSeries,
+    announcement: RescheduleOptions,
+    stamp: OperationContext<'_>,
+) -> Result<(MaintenanceSeries, Vec<Service>), MainError> {
+    let wanted = series.wanted_occurrences(stamp.at);
     let first = wanted.first().map(|window| window.start);
-    let standing = occurrences::standing(transaction, series.key, first).await?;
+    let standing = occurrences::list_for_update(transaction, series.key, first).await?;
     let skips = occurrences::skips(transaction, series.key).await?;
-    let plan = Replan::of(&series.recurrence, &wanted, &standing, &skips);
+    let plan = SeriesReplan::of(&series.recurrence, &wanted, &standing, &skips);
     for key in &plan.removed {
         maintenances::delete_all(transaction, &[*key]).await?;
     }
@@ -80,7 +84,7 @@ pub async fn replan(
     let links = series_links::of(transaction, series.key).await?;
     let mut touched = Vec::new();
     for (key, window) in &plan.followed {
-        let of = Following { series: &series, links: &links, announcement };
+        let of = ChangedSeries { series: &series, links: &links, announcement };
         touched.extend(of.follow(transaction, (*key, *window), stamp).await?);
     }
     touched.extend(create(transaction, &series, &plan.created, stamp).await?.touched);
@@ -90,36 +94,40 @@ pub async fn replan(
 }
 
 /// A changed series, for updating one of its maintenances.
-struct Following<'a> {
-    series: &'a Series,
+struct ChangedSeries<'a> {
+    series: &'a MaintenanceSeries,
     links: &'a SeriesLinks,
-    announcement: Announcement,
+    announcement: RescheduleOptions,
 }
 
-impl Following<'_> {
+impl ChangedSeries<'_> {
     async fn follow(
         &self,
         transaction: &Transaction,
         (key, window): (MaintenanceKey, Occurrence),
-        stamp: Stamp<'_>,
+        stamp: OperationContext<'_>,
     ) -> Result<Vec<Service>, MainError> {
         let Some(before) = due::claim(transaction, key).await? else { return Ok(Vec::new()) };
         maintenances::cover(transaction, key, &self.links.services, stamp.at).await?;
         links::show_on(transaction, key, &self.links.statuspages).await?;
         let after = self.series.follow(&before, window);
-        let step =
-            Step::revise(&before, Maintenance { updated_at: stamp.at, ..after }, self.announcement, stamp);
+        let step = MaintenanceTransition::revise(
+            &before,
+            Maintenance { updated_at: stamp.at, ..after },
+            self.announcement,
+            stamp,
+        );
         carry_out(transaction, &step, stamp.at).await
     }
 }
 
 async fn create(
     transaction: &Transaction,
-    series: &Series,
+    series: &MaintenanceSeries,
     windows: &[Occurrence],
-    stamp: Stamp<'_>,
-) -> Result<Planned, MainError> {
-    let mut planned = Planned { created: Vec::new(), touched: Vec::new() };
+    stamp: OperationContext<'_>,
+) -> Result<PlannedMaintenances, MainError> {
+    let mut planned = PlannedMaintenances { created: Vec::new(), touched: Vec::new() };
     if windows.is_empty() {
         return Ok(planned);
     }
@@ -127,7 +135,7 @@ async fn create(
     for window in windows {
         let new = series.maintenance(*window, stamp.at);
         let new = maintenances::insert(transaction, new, &with.services, &with.statuspages).await?;
-        let step = Step::announce(new, series.message.clone(), stamp);
+        let step = MaintenanceTransition::announce(new, series.message.clone(), stamp);
         planned.touched.extend(carry_out(transaction, &step, stamp.at).await?);
         planned.created.push(step.after);
     }

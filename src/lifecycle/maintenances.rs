@@ -5,8 +5,8 @@
 
 use crate::clock::Timestamp;
 use crate::lifecycle::effects;
-use crate::model::event::{Act, Kind};
-use crate::model::maintenance::step::Step;
+use crate::model::event::{EventAction, EventSubjectKind};
+use crate::model::maintenance::step::MaintenanceTransition;
 use crate::model::maintenance::{Maintenance, MaintenanceKey};
 use crate::model::maintenance_effects::{maintenance_effects, reminder_effect};
 use crate::model::service::{Service, ServiceKey};
@@ -30,7 +30,8 @@ pub async fn insert(
     let stored = row_changes::insert(transaction, maintenance).await?;
     links::cover(transaction, stored.key, services).await?;
     links::show_on(transaction, stored.key, statuspages).await?;
-    events::of_keys(transaction, (Kind::Maintenance, Act::Created), &[stored.key], &[]).await?;
+    events::of_keys(transaction, (EventSubjectKind::Maintenance, EventAction::Created), &[stored.key], &[])
+        .await?;
     Ok(stored)
 }
 
@@ -41,7 +42,7 @@ pub async fn insert(
 /// When the database fails or a row cannot be read.
 pub async fn carry_out(
     transaction: &Transaction,
-    step: &Step,
+    step: &MaintenanceTransition,
     now: Timestamp,
 ) -> Result<Vec<Service>, MainError> {
     let size = match step.entries.is_empty() {
@@ -93,7 +94,8 @@ pub async fn cover(
     former.retain(|service| !services.contains(service));
     if !former.is_empty() {
         let this = [maintenance];
-        events::of_keys(transaction, (Kind::Maintenance, Act::Updated), &this, &former).await?;
+        events::of_keys(transaction, (EventSubjectKind::Maintenance, EventAction::Updated), &this, &former)
+            .await?;
         outages::look_now(transaction, &former, now).await?;
     }
     links::cover(transaction, maintenance, services).await
@@ -152,7 +154,8 @@ pub(super) async fn delete_all(
     transaction: &Transaction,
     maintenances: &[MaintenanceKey],
 ) -> Result<(), MainError> {
-    events::of_keys(transaction, (Kind::Maintenance, Act::Deleted), maintenances, &[]).await?;
+    events::of_keys(transaction, (EventSubjectKind::Maintenance, EventAction::Deleted), maintenances, &[])
+        .await?;
     row_changes::delete(transaction, maintenances).await
 }
 
@@ -163,7 +166,8 @@ pub(super) async fn set_occurrence(
     occurrence: Timestamp,
 ) -> Result<(), MainError> {
     row_changes::set_occurrence(transaction, maintenance, occurrence).await?;
-    events::of_keys(transaction, (Kind::Maintenance, Act::Updated), &[maintenance], &[]).await
+    events::of_keys(transaction, (EventSubjectKind::Maintenance, EventAction::Updated), &[maintenance], &[])
+        .await
 }
 
 /// Removes maintenances from their series: they are independent from now on.
@@ -171,7 +175,8 @@ pub(super) async fn leave_series(
     transaction: &Transaction,
     maintenances: &[MaintenanceKey],
 ) -> Result<(), MainError> {
-    events::of_keys(transaction, (Kind::Maintenance, Act::Updated), maintenances, &[]).await?;
+    events::of_keys(transaction, (EventSubjectKind::Maintenance, EventAction::Updated), maintenances, &[])
+        .await?;
     row_changes::clear_series(transaction, maintenances).await
 }
 

@@ -5,7 +5,7 @@
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::lifecycle::{audience, effects};
-use crate::model::notice::{Notice, Source, Trouble, Words};
+use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
 use crate::model::notice_effects::{NoticeAudience, notice_effects};
 use crate::store::notices::{find_lasting, row_changes};
 use crate::store::{MainError, Transaction, organisations};
@@ -14,7 +14,11 @@ use crate::store::{MainError, Transaction, organisations};
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn raise(transaction: &Transaction, trouble: &Trouble, now: Timestamp) -> Result<bool, MainError> {
+pub async fn raise(
+    transaction: &Transaction,
+    trouble: &NoticeCondition,
+    now: Timestamp,
+) -> Result<bool, MainError> {
     organisations::lock(transaction, trouble.source.organisation).await?;
     let lasting = find_lasting(transaction, &trouble.source).await?;
     let notice = match lasting {
@@ -31,7 +35,7 @@ pub async fn raise(transaction: &Transaction, trouble: &Trouble, now: Timestamp)
             new
         }
     };
-    tell(transaction, &notice, now).await?;
+    enqueue_notifications(transaction, &notice, now).await?;
     Ok(true)
 }
 
@@ -39,7 +43,7 @@ pub async fn raise(transaction: &Transaction, trouble: &Trouble, now: Timestamp)
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn lower(transaction: &Transaction, trouble: &Trouble) -> Result<(), MainError> {
+pub async fn lower(transaction: &Transaction, trouble: &NoticeCondition) -> Result<(), MainError> {
     organisations::lock(transaction, trouble.source.organisation).await?;
     let lasting = find_lasting(transaction, &trouble.source).await?;
     if let Some(lasting) = lasting.filter(|lasting| lasting.trouble.severity > trouble.severity) {
@@ -54,19 +58,24 @@ pub async fn lower(transaction: &Transaction, trouble: &Trouble) -> Result<(), M
 /// When the database fails or a row cannot be read.
 pub async fn settle(
     transaction: &Transaction,
-    source: &Source,
-    words: Words,
+    source: &NoticeSource,
+    words: NoticeText,
     now: Timestamp,
 ) -> Result<bool, MainError> {
     organisations::lock(transaction, source.organisation).await?;
     let Some(lasting) = find_lasting(transaction, source).await? else { return Ok(false) };
-    let over = Notice { trouble: Trouble { words, ..lasting.trouble }, ended_at: Some(now), ..lasting };
+    let over =
+        Notice { trouble: NoticeCondition { words, ..lasting.trouble }, ended_at: Some(now), ..lasting };
     row_changes::update(transaction, &over).await?;
-    tell(transaction, &over, now).await?;
+    enqueue_notifications(transaction, &over, now).await?;
     Ok(true)
 }
 
-async fn tell(transaction: &Transaction, notice: &Notice, now: Timestamp) -> Result<(), MainError> {
+async fn enqueue_notifications(
+    transaction: &Transaction,
+    notice: &Notice,
+    now: Timestamp,
+) -> Result<(), MainError> {
     let owner = notice.trouble.source.organisation;
     let Some(organisation) = organisations::get(transaction, owner).await? else { return Ok(()) };
     let channels = audience::channels(transaction, (owner, notice.id), now).await?;

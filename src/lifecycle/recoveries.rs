@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 use crate::lifecycle::{audience, effects};
 use crate::model::incident_effects::recovery_effects;
 use crate::model::incident_effects::transition::IncidentTransition;
-use crate::model::notification::Event;
+use crate::model::notification::NotificationEvent;
 use crate::model::service::ServiceKey;
 use crate::store::incidents::excerpt;
 use crate::store::incidents::recovery::{RecoveredService, mark_services};
@@ -37,7 +37,8 @@ pub async fn mark_recovered(
             in_others.insert(service);
         }
     }
-    let listening = notification_channels::wanting(transaction, Event::IncidentServiceRecovered).await?;
+    let listening =
+        notification_channels::wanting(transaction, NotificationEvent::IncidentServiceRecovered).await?;
     if !listening.is_empty() {
         for (incident, services) in incidents {
             tell(transaction, (incident, services), (&listening, now)).await?;

@@ -7,12 +7,12 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::lifecycle::incidents::{delete_all, save_change};
 use crate::lifecycle::{maintenance_series, maintenances};
-use crate::model::event::{Act, Kind};
+use crate::model::event::{EventAction, EventSubjectKind};
 use crate::model::incident::{IncidentStatus, TimelineEntry};
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::maintenance::{Maintenance, MaintenanceStatus};
 use crate::model::service::ServiceKey;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::store::incidents::of_key_for_update;
 use crate::store::incidents::of_service::{LinkedIncident, linked_for_update};
 use crate::store::maintenances::of_service::{LinkedMaintenance, linked, lock_of, unlink};
@@ -32,7 +32,7 @@ pub struct ServiceDeletion<'a> {
     /// True if incidents that concern no other service are deleted.
     pub deletes_orphans: bool,
     /// The message of the entry that ends the timeline of a resolved incident.
-    pub message: &'a Translated,
+    pub message: &'a TranslatedText,
 }
 
 /// The numbers of incidents that were resolved, deleted or detached.
@@ -92,7 +92,13 @@ async fn detach(
     incidents: &[i64],
     deletion: &ServiceDeletion<'_>,
 ) -> Result<(), MainError> {
-    events::of_keys(transaction, (Kind::Incident, Act::Updated), incidents, &[deletion.service]).await
+    events::of_keys(
+        transaction,
+        (EventSubjectKind::Incident, EventAction::Updated),
+        incidents,
+        &[deletion.service],
+    )
+    .await
 }
 
 /// Ends an open incident with an entry of which no subscriber is notified.
@@ -150,7 +156,7 @@ pub async fn settle_maintenances(
         some.iter().map(|linked| linked.maintenance.key).collect()
     };
     let (shared, lone): (Vec<_>, Vec<_>) = linked.iter().partition(|linked| linked.is_shared);
-    let updated = (Kind::Maintenance, Act::Updated);
+    let updated = (EventSubjectKind::Maintenance, EventAction::Updated);
     let mut cleanup = MaintenanceCleanup::default();
     if delete_orphaned {
         let origins = lone.iter().filter_map(|linked| linked.maintenance.origin);

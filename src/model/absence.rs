@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 
 /// A time in which a ping may have been lost, from `from` on and before `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Absence {
+pub struct ListeningGap {
     /// Its start.
     pub from: Timestamp,
     /// Its end; the present time if it has not ended.
@@ -16,7 +16,7 @@ pub struct Absence {
     pub is_doubt: bool,
 }
 
-impl Absence {
+impl ListeningGap {
     /// An absence in which no pings could be received.
     #[must_use]
     pub const fn new(from: Timestamp, to: Timestamp) -> Self {
@@ -36,19 +36,19 @@ impl Absence {
 pub fn absences_between(
     listened: impl IntoIterator<Item = (Timestamp, Timestamp)>,
     now: Timestamp,
-) -> Vec<Absence> {
+) -> Vec<ListeningGap> {
     let mut spans: Vec<(Timestamp, Timestamp)> = listened.into_iter().collect();
     spans.sort_unstable();
     let mut found = Vec::new();
     let mut until: Option<Timestamp> = None;
     for (from, to) in spans {
         if let Some(until) = until.filter(|until| *until < from) {
-            found.push(Absence::new(until, from));
+            found.push(ListeningGap::new(until, from));
         }
         until = until.max(Some(to));
     }
     // A mark of the future was written before the wall clock was set back.
-    found.extend(until.map(|until| Absence::new(until.min(now), now)));
+    found.extend(until.map(|until| ListeningGap::new(until.min(now), now)));
     found
 }
 
@@ -91,6 +91,6 @@ mod tests {
         #[case] to: i64,
         #[case] expected: bool,
     ) {
-        assert_eq!(Absence::new(at(10), at(20)).overlaps(at(from), at(to)), expected);
+        assert_eq!(ListeningGap::new(at(10), at(20)).overlaps(at(from), at(to)), expected);
     }
 }

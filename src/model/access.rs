@@ -129,9 +129,9 @@ impl FromStr for Permission {
 
 /// A set of permissions, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Permissions(u64);
+pub struct PermissionSet(u64);
 
-impl Permissions {
+impl PermissionSet {
     /// Every permission in an organisation.
     #[must_use]
     pub fn all() -> Self {
@@ -156,7 +156,7 @@ impl Permissions {
     }
 }
 
-impl FromIterator<Permission> for Permissions {
+impl FromIterator<Permission> for PermissionSet {
     fn from_iter<I: IntoIterator<Item = Permission>>(permissions: I) -> Self {
         Self(permissions.into_iter().fold(0, |bits, permission| bits | 1_u64 << permission as u32))
     }
@@ -323,7 +323,7 @@ pub struct Organisation {
 
 /// An API token: an organisation-wide service account. The secret itself is never stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
+pub struct ApiToken {
     /// Database key.
     pub key: i64,
     /// The id that clients see.
@@ -333,7 +333,7 @@ pub struct Token {
     /// Display name.
     pub name: String,
     /// The permissions of the token.
-    pub permissions: Permissions,
+    pub permissions: PermissionSet,
     /// The time at which the token expires.
     pub expires_at: Option<Timestamp>,
     /// Time of creation.
@@ -354,17 +354,17 @@ mod tests {
             assert_eq!(permission.as_str().parse(), Ok(permission));
         }
         for permission in Permission::OPERATORS {
-            assert!(!Permissions::all().contains(*permission), "{permission} is given by name alone");
+            assert!(!PermissionSet::all().contains(*permission), "{permission} is given by name alone");
         }
         assert_eq!("services.*".parse::<Permission>(), Err(UnknownPermission("services.*".into())));
     }
 
     #[test]
     fn a_permission_implies_no_other() {
-        let set: Permissions = [Permission::ServicesEdit].into_iter().collect();
+        let set: PermissionSet = [Permission::ServicesEdit].into_iter().collect();
         assert_eq!(set.iter().collect::<Vec<_>>(), [Permission::ServicesEdit]);
         assert!(!set.contains(Permission::ServicesView));
-        assert_eq!(Permissions::all().iter().count(), Permission::ALL.len());
+        assert_eq!(PermissionSet::all().iter().count(), Permission::ALL.len());
     }
 
     /// Contract 3.1.

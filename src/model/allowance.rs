@@ -7,7 +7,7 @@ pub const WINDOW_MS: i64 = 60_000;
 
 /// The answer of the limiter to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allowance {
+pub struct RateLimitDecision {
     /// Requests per window.
     pub limit: u32,
     /// Requests left in this window.
@@ -18,7 +18,7 @@ pub struct Allowance {
     pub passes: bool,
 }
 
-impl Allowance {
+impl RateLimitDecision {
     /// Whole seconds until the window ends, rounded up, 1..=60.
     #[must_use]
     pub fn retry_after_seconds(&self, now: Timestamp) -> u64 {

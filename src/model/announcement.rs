@@ -4,7 +4,7 @@
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// Maximum number of services that an announcement names.
 pub const SERVICES_MAX: usize = 500;
@@ -13,7 +13,7 @@ pub const STATUSPAGES_MAX: usize = 100;
 
 /// The author of an announcement: a token, under its name at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Author {
+pub struct AnnouncementAuthor {
     /// Id of the token.
     pub id: Id,
     /// Its name at that time.
@@ -28,7 +28,7 @@ pub struct TimelineEntry<S> {
     /// The status that it states.
     pub status: S,
     /// 1..10000 characters per language.
-    pub message: Translated,
+    pub message: TranslatedText,
     /// True if subscribers are notified.
     pub notify_subscribers: bool,
     /// Time of creation.

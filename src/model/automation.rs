@@ -3,16 +3,16 @@
 
 /// An incident that follows outages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Automation {
+pub struct AutomationState {
     /// Key of the policy that it follows; `None` when that is deleted.
     pub policy: Option<i64>,
     /// The parts that members have edited.
-    pub edited: Edited,
+    pub edited: EditedFields,
 }
 
 /// The parts of an incident that members have edited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Edited {
+pub struct EditedFields {
     /// Its title.
     pub title: bool,
     /// Its severity.
@@ -21,7 +21,7 @@ pub struct Edited {
     pub status: bool,
 }
 
-impl Edited {
+impl EditedFields {
     /// The words of the parts, separated by commas.
     #[must_use]
     pub fn to_words(self) -> String {
@@ -45,8 +45,8 @@ mod tests {
     #[test]
     fn what_is_edited_survives_the_database() {
         for (title, severity, status) in [(false, false, false), (true, false, true), (false, true, false)] {
-            let edited = Edited { title, severity, status };
-            assert_eq!(Edited::from_words(&edited.to_words()), edited);
+            let edited = EditedFields { title, severity, status };
+            assert_eq!(EditedFields::from_words(&edited.to_words()), edited);
         }
     }
 }

@@ -75,7 +75,7 @@ pub fn micros(elapsed: std::time::Duration) -> Micros {
 
 /// The durations of the phases of a check; `None` for phases it did not reach or does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Timings {
+pub struct PhaseTimings {
     /// Name resolution (all redirect hops).
     pub dns: Option<Micros>,
     /// TCP handshake.
@@ -97,15 +97,17 @@ impl Measurement {
     /// The response time and all timings, in the order in which tables and facts keep them.
     #[must_use]
     pub const fn durations(&self) -> [Option<Micros>; Self::DURATIONS] {
-        let Timings { dns, connect, tls, ttfb, transfer, total } = self.timings;
+        let PhaseTimings { dns, connect, tls, ttfb, transfer, total } = self.timings;
         [self.response_time, dns, connect, tls, ttfb, transfer, total]
     }
 
     /// The reverse of [`Self::durations`].
     #[must_use]
-    pub const fn split_durations(durations: [Option<Micros>; Self::DURATIONS]) -> (Option<Micros>, Timings) {
+    pub const fn split_durations(
+        durations: [Option<Micros>; Self::DURATIONS],
+    ) -> (Option<Micros>, PhaseTimings) {
         let [response_time, dns, connect, tls, ttfb, transfer, total] = durations;
-        (response_time, Timings { dns, connect, tls, ttfb, transfer, total })
+        (response_time, PhaseTimings { dns, connect, tls, ttfb, transfer, total })
     }
 }
 
@@ -200,14 +202,14 @@ impl ErrorCode {
 
 /// The reason why a check is not `up`, as a code and as a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct CheckFailure {
     /// For machines.
     pub code: ErrorCode,
     /// Short English reason, at most 500 characters, without response body, header or secret.
     pub message: Box<str>,
 }
 
-impl Failure {
+impl CheckFailure {
     /// A failure with its text, on one line and cut to 500 characters. Control characters become blanks: PostgreSQL
     /// stores no zero byte, and text from a peer must not control a terminal.
     #[must_use]
@@ -226,23 +228,23 @@ pub struct Measurement {
     /// Set exactly when the target answered; the value of `response_time_ms` and of the percentiles.
     pub response_time: Option<Micros>,
     /// The durations of the phases.
-    pub timings: Timings,
+    pub timings: PhaseTimings,
     /// HTTP only.
     pub status_code: Option<u16>,
     /// Set exactly when `status` is not `up`. Boxed: most checks have none.
-    pub failure: Option<Box<Failure>>,
+    pub failure: Option<Box<CheckFailure>>,
 }
 
 impl Measurement {
     /// The target did not answer: `down` with a reason, and the phases that were reached.
     #[must_use]
-    pub fn unanswered(code: ErrorCode, message: impl AsRef<str>, timings: Timings) -> Self {
+    pub fn unanswered(code: ErrorCode, message: impl AsRef<str>, timings: PhaseTimings) -> Self {
         Self {
             status: CheckStatus::Down,
             response_time: None,
             timings,
             status_code: None,
-            failure: Some(Box::new(Failure::new(code, message))),
+            failure: Some(Box::new(CheckFailure::new(code, message))),
         }
     }
 }
@@ -251,7 +253,7 @@ words! {
     /// The reason why a check could not be made. Never the target's fault, never `down`.
     #[derive(PartialOrd, Ord)]
     #[repr(u8)]
-    pub enum Trouble {
+    pub enum LocalFault {
         /// This process has no file descriptors left.
         NoDescriptors = 0,
         /// No local port is free (`EADDRNOTAVAIL`).
@@ -277,11 +279,11 @@ words! {
 
 /// The outcome of one attempt of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CheckOutcome {
     /// The check was made, with this result.
     Measured(Measurement),
     /// The check could not be made; its time is `no_data`.
-    Unmeasured(Trouble),
+    Unmeasured(LocalFault),
 }
 
 #[cfg(test)]
@@ -309,6 +311,6 @@ mod tests {
 
     #[test]
     fn failure_texts_are_cut_at_500_characters() {
-        assert_eq!(Failure::new(ErrorCode::Internal, "ä".repeat(501)).message.chars().count(), 500);
+        assert_eq!(CheckFailure::new(ErrorCode::Internal, "ä".repeat(501)).message.chars().count(), 500);
     }
 }

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::ServiceKey;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// Database key of a component.
 pub type ComponentKey = i64;
@@ -43,11 +43,11 @@ pub struct Component {
     /// On a group: key of the tag that fills it.
     pub sync_tag: Option<i64>,
     /// Display name.
-    pub name: Translated,
+    pub name: TranslatedText,
     /// True if a client has named it; false for a child with a name from the synchronisation.
     pub has_own_name: bool,
     /// Further words.
-    pub description: Option<Translated>,
+    pub description: Option<TranslatedText>,
     /// True if it is a group: it contains other components.
     pub is_group: bool,
     /// True if visitors see it.
@@ -71,7 +71,7 @@ pub struct Component {
 impl Component {
     /// A new component at the top of its page with every default of contract 4.14.1.
     #[must_use]
-    pub fn new(page: i64, name: Translated, now: Timestamp) -> Self {
+    pub fn new(page: i64, name: TranslatedText, now: Timestamp) -> Self {
         Self {
             key: 0,
             id: Id::random(),

@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::notification::quiet::QuietHours;
-use crate::model::notification::routing::Routed;
-use crate::model::recurrence::zone::Zone;
+use crate::model::notification::routing::ResourceReference;
+use crate::model::recurrence::zone::IanaZone;
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
@@ -32,11 +32,11 @@ pub struct Contact {
     /// The address to which mails go.
     pub email: String,
     /// The zone of its clocks, in which its quiet hours are read.
-    pub zone: Zone,
+    pub zone: IanaZone,
     /// One of the organisation's languages.
     pub language: String,
     /// The channels by which it is notified.
-    pub channels: Vec<Routed>,
+    pub channels: Vec<ResourceReference>,
     /// Hours in which only severe events are sent, in its own time zone; `None` = none.
     pub quiet: Option<QuietHours>,
     /// Time of creation.

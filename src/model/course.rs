@@ -4,31 +4,31 @@
 //! to itself: they change no status, and readers of a status line leave them out.
 
 use crate::clock::Timestamp;
-use crate::model::flapping::{Flapping, is_turn};
+use crate::model::flapping::{FlappingState, is_turn};
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::rules::FlappingRule;
-use crate::model::status_line::{Change, StatusLine};
+use crate::model::status_line::{MeasuredStatusChange, StatusTimeline};
 
 /// The end of a status line, and the transitions that lead up to it.
 #[derive(Clone, Debug, Default)]
-pub struct Course {
-    line: StatusLine,
+pub struct StatusTracker {
+    line: StatusTimeline,
     /// `None` while there are no transitions, which is nearly always the case.
-    flapping: Option<Box<Flapping>>,
+    flapping: Option<Box<FlappingState>>,
     rule: FlappingRule,
 }
 
-impl Course {
+impl StatusTracker {
     /// Continues a line and its transitions.
     #[must_use]
-    pub fn new(line: StatusLine, flapping: Flapping, rule: FlappingRule) -> Self {
-        let flapping = (flapping != Flapping::default()).then(|| Box::new(flapping));
+    pub fn new(line: StatusTimeline, flapping: FlappingState, rule: FlappingRule) -> Self {
+        let flapping = (flapping != FlappingState::default()).then(|| Box::new(flapping));
         Self { line, flapping, rule }
     }
 
     /// The line.
     #[must_use]
-    pub const fn line(&self) -> StatusLine {
+    pub const fn line(&self) -> StatusTimeline {
         self.line
     }
 
@@ -40,7 +40,7 @@ impl Course {
 
     /// The transitions that lead up to it.
     #[must_use]
-    pub fn flapping(&self) -> Flapping {
+    pub fn flapping(&self) -> FlappingState {
         self.flapping.as_deref().cloned().unwrap_or_default()
     }
 
@@ -56,11 +56,12 @@ impl Course {
         to: MeasuredStatus,
         cause: ChangeCause,
         at: Timestamp,
-    ) -> impl Iterator<Item = Change> + use<> {
+    ) -> impl Iterator<Item = MeasuredStatusChange> + use<> {
         let change = self.line.change_to(to, cause, at);
         let turn = change.filter(|change| self.rule.changes > 0 && is_turn(change.from, change.to));
-        let begun = turn.and_then(|turn| self.flapping.get_or_insert_default().turn(self.rule, turn.at));
-        [change, begun.map(|at| self.told(ChangeCause::Flapping, at))].into_iter().flatten()
+        let begun =
+            turn.and_then(|turn| self.flapping.get_or_insert_default().note_transition(self.rule, turn.at));
+        [change, begun.map(|at| self.flapping_change(ChangeCause::Flapping, at))].into_iter().flatten()
     }
 
     /// Returns the time at which it ceases to flap without further transitions; `None` while it does not flap.
@@ -70,33 +71,37 @@ impl Course {
     }
 
     /// Ends flapping, if it is over by `now`.
-    pub fn settle(&mut self, now: Timestamp) -> Option<Change> {
+    pub fn settle(&mut self, now: Timestamp) -> Option<MeasuredStatusChange> {
         let flapping = self.flapping.as_mut()?;
         let settled = flapping.settle(self.rule, now);
         if flapping.is_idle(self.rule, now) {
             self.flapping = None;
         }
-        settled.map(|at| self.told(ChangeCause::Settled, at))
+        settled.map(|at| self.flapping_change(ChangeCause::Settled, at))
     }
 
     /// Ends the monitoring: the status is unknown from `at` on, and flapping ends.
-    pub fn end(&mut self, cause: ChangeCause, at: Timestamp) -> impl Iterator<Item = Change> + use<> {
+    pub fn end(
+        &mut self,
+        cause: ChangeCause,
+        at: Timestamp,
+    ) -> impl Iterator<Item = MeasuredStatusChange> + use<> {
         let ended = self.line.change_to(MeasuredStatus::Unknown, cause, at);
         let flapped = self.flapping.take().is_some_and(|mut flapping| flapping.end());
-        [ended, flapped.then(|| self.told(ChangeCause::Settled, at))].into_iter().flatten()
+        [ended, flapped.then(|| self.flapping_change(ChangeCause::Settled, at))].into_iter().flatten()
     }
 
     /// Handles a wall clock that was set back by `-jump_ms` to `now`; see [`StatusLine::set_back`]. The times of the
     /// past move back with it.
-    pub fn set_back(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
+    pub fn set_back(&mut self, jump_ms: i64, now: Timestamp) -> Vec<MeasuredStatusChange> {
         if let Some(flapping) = &mut self.flapping {
             flapping.shift(jump_ms);
         }
         self.line.set_back(now.plus_ms(-jump_ms), now)
     }
 
-    const fn told(&self, cause: ChangeCause, at: Timestamp) -> Change {
+    const fn flapping_change(&self, cause: ChangeCause, at: Timestamp) -> MeasuredStatusChange {
         let status = self.line.status();
-        Change { at, from: status, to: status, cause }
+        MeasuredStatusChange { at, from: status, to: status, cause }
     }
 }

@@ -11,7 +11,7 @@ mod tests;
 
 use std::ops::Range;
 
-use crate::model::css::glyph::Sheet;
+use crate::model::css::glyph::StyleSheet;
 
 /// Maximum rounds of cutting. A sheet that needs more is hostile; nothing of it is kept.
 const MAX_ROUNDS: usize = 20;
@@ -35,7 +35,7 @@ const ADDRESSES: [&str; 6] = [
 pub fn sanitise(text: &str) -> String {
     let mut text = text.trim().to_owned();
     for _ in 0..MAX_ROUNDS {
-        let cuts = cuts(&Sheet::read(&text));
+        let cuts = cuts(&StyleSheet::read(&text));
         if cuts.is_empty() {
             return text.trim().to_owned();
         }
@@ -45,7 +45,7 @@ pub fn sanitise(text: &str) -> String {
 }
 
 /// The byte ranges to cut out, in order and disjoint.
-fn cuts(sheet: &Sheet) -> Vec<Range<usize>> {
+fn cuts(sheet: &StyleSheet) -> Vec<Range<usize>> {
     let mut cuts = Vec::new();
     let mut at = 0;
     while at < sheet.len() {
@@ -61,7 +61,7 @@ fn cuts(sheet: &Sheet) -> Vec<Range<usize>> {
 }
 
 /// Returns the end of the forbidden construct that starts at glyph `at`; `None` when none starts there.
-fn cut_end(sheet: &Sheet, at: usize) -> Option<usize> {
+fn cut_end(sheet: &StyleSheet, at: usize) -> Option<usize> {
     match sheet.lower(at)? {
         '<' => Some(at + 1),
         '@' => {

@@ -31,7 +31,7 @@ pub enum Dependency {
 /// A service fails while one of its dependencies is down, or was down and the service was not checked since: whether
 /// it works by itself cannot be known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreachable {
+pub struct UnreachableState {
     /// Since when.
     pub since: Timestamp,
     /// The dependencies that are down, by name; empty when they are back.

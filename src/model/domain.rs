@@ -61,7 +61,7 @@ words! {
 
 /// The result of a check of a domain's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum DomainRecordsState {
     /// Both records are right.
     Right,
     /// Something is wrong.
@@ -72,7 +72,7 @@ pub enum Sight {
 
 /// A host name attached to a status page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Domain {
+pub struct CustomDomain {
     /// Database key.
     pub key: i64,
     /// The id that clients see.
@@ -99,7 +99,7 @@ pub struct Domain {
     pub created_at: Timestamp,
 }
 
-impl Domain {
+impl CustomDomain {
     /// A domain that has just been attached; its `key` is assigned by the database.
     #[must_use]
     pub fn attached(statuspage: i64, hostname: String, now: Timestamp) -> Self {
@@ -121,43 +121,47 @@ impl Domain {
 
     /// The domain after a check, without regard to other claims of its name (see `claims`).
     #[must_use]
-    pub fn looked_at(&self, sight: Sight, look: JudgedTime) -> Self {
+    pub fn after_check(&self, sight: DomainRecordsState, look: JudgedTime) -> Self {
         match self.status {
-            DomainStatus::PendingVerification => self.waited(sight, look),
-            DomainStatus::Active => self.checked(sight, look),
+            DomainStatus::PendingVerification => self.after_pending_check(sight, look),
+            DomainStatus::Active => self.after_active_check(sight, look),
             DomainStatus::Failed => self.clone(),
         }
     }
 
-    fn waited(&self, sight: Sight, look: JudgedTime) -> Self {
+    fn after_pending_check(&self, sight: DomainRecordsState, look: JudgedTime) -> Self {
         let now = look.at;
         let next_look_at = Some(next_pending_look(self.created_at, now));
         match sight {
-            Sight::Right => Self {
+            DomainRecordsState::Right => Self {
                 status: DomainStatus::Active,
                 verified_at: Some(now),
                 problem: None,
                 next_look_at: Some(now.plus_ms(DAY_MS)),
                 ..self.clone()
             },
-            Sight::Wrong(_) if is_over(self.created_at, look) => {
+            DomainRecordsState::Wrong(_) if is_over(self.created_at, look) => {
                 self.failed(DomainProblem::VerificationTimeout)
             }
-            Sight::Wrong(problem) => Self { problem: Some(problem), next_look_at, ..self.clone() },
+            DomainRecordsState::Wrong(problem) => {
+                Self { problem: Some(problem), next_look_at, ..self.clone() }
+            }
             // For its owner, a name that was never seen does not resolve; an earlier result stays.
-            Sight::Nothing => {
+            DomainRecordsState::Nothing => {
                 let problem = self.problem.or(Some(DomainProblem::NoRecords));
                 Self { problem, next_look_at, ..self.clone() }
             }
         }
     }
 
-    fn checked(&self, sight: Sight, look: JudgedTime) -> Self {
+    fn after_active_check(&self, sight: DomainRecordsState, look: JudgedTime) -> Self {
         let now = look.at;
         let tomorrow = now.plus_ms(DAY_MS);
         match sight {
-            Sight::Right => Self { wrong_since: None, next_look_at: Some(tomorrow), ..self.clone() },
-            Sight::Wrong(_) => {
+            DomainRecordsState::Right => {
+                Self { wrong_since: None, next_look_at: Some(tomorrow), ..self.clone() }
+            }
+            DomainRecordsState::Wrong(_) => {
                 // A time of the future was noted before the clock was set back.
                 let since = self.wrong_since.unwrap_or(look.best).min(look.best);
                 if is_over(since, look) {
@@ -167,7 +171,7 @@ impl Domain {
                 let next_look_at = Some(if deadline > now { tomorrow.min(deadline) } else { tomorrow });
                 Self { wrong_since: Some(since), next_look_at, ..self.clone() }
             }
-            Sight::Nothing => Self { next_look_at: Some(now.plus_ms(HOUR_MS)), ..self.clone() },
+            DomainRecordsState::Nothing => Self { next_look_at: Some(now.plus_ms(HOUR_MS)), ..self.clone() },
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use crate::model::domain::Domain;
+use crate::model::domain::CustomDomain;
 
 /// The host names of this installation, without ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct DomainNames {
 
 /// The records that a custom domain must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WantedRecords {
+pub struct RequiredRecords {
     /// The custom domain.
     pub hostname: String,
     /// The target to which it must resolve: by CNAME, or by the same addresses.
@@ -56,8 +56,8 @@ impl DomainNames {
 
     /// The records that the domain needs.
     #[must_use]
-    pub fn records(&self, domain: &Domain) -> WantedRecords {
-        WantedRecords {
+    pub fn records(&self, domain: &CustomDomain) -> RequiredRecords {
+        RequiredRecords {
             hostname: domain.hostname.clone(),
             cname_target: self.edge.clone(),
             txt_name: format!("{}.{}", self.txt_label, domain.hostname),
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_domain_needs_two_records() {
-        let domain = Domain::attached(1, "status.example.com".into(), Timestamp::from_ms(0));
+        let domain = CustomDomain::attached(1, "status.example.com".into(), Timestamp::from_ms(0));
         let records = names().records(&domain);
         assert_eq!(records.cname_target, "edge.example.org");
         assert_eq!(records.txt_name, "_status-verify.status.example.com");

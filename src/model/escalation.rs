@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::Severity;
-use crate::model::notification::routing::{Concerned, Routed, RoutedServices};
+use crate::model::notification::routing::{ResourceReference, RoutedServices, RoutingKeys};
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
@@ -44,9 +44,9 @@ pub struct EscalationPolicy {
     /// 1..255 characters.
     pub name: String,
     /// The incidents that follow it.
-    pub assignment: Assignment,
+    pub assignment: EscalationAssignment,
     /// Its steps in their order, at least one.
-    pub steps: Vec<Step>,
+    pub steps: Vec<EscalationStep>,
     /// Seconds after the last step at which the first one is repeated; `None` = it ends with the last step.
     pub repeat_after_seconds: Option<u32>,
     /// Time of creation.
@@ -57,15 +57,15 @@ pub struct EscalationPolicy {
 
 /// A step: its recipients and its time. It names one channel, contact or schedule at least.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct EscalationStep {
     /// Seconds since the step before it, or since the start of the incident.
     pub after_seconds: u32,
     /// The channels that are notified.
-    pub channels: Vec<Routed>,
+    pub channels: Vec<ResourceReference>,
     /// The contacts that are notified by their own channels.
-    pub contacts: Vec<Routed>,
+    pub contacts: Vec<ResourceReference>,
     /// The on-call schedules whose contacts on duty are notified.
-    pub schedules: Vec<Routed>,
+    pub schedules: Vec<ResourceReference>,
 }
 
 impl EscalationPolicy {
@@ -84,39 +84,39 @@ impl EscalationPolicy {
 
 /// The incidents that follow a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assignment {
+pub struct EscalationAssignment {
     /// None that is less severe.
     pub min_severity: Severity,
     /// `None` = all others.
-    pub selection: Option<Selection>,
+    pub selection: Option<IncidentSelection>,
 }
 
 /// Incidents that a policy names: those that affect one of the services, and those that one of the incident policies opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Selection {
+pub struct IncidentSelection {
     /// The services.
     pub services: RoutedServices,
     /// The incident policies.
-    pub incident_policies: Vec<Routed>,
+    pub incident_policies: Vec<ResourceReference>,
 }
 
 /// The properties of an incident that decide which policy it follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Case {
+pub struct IncidentTraits {
     /// Its severity.
     pub severity: Severity,
     /// The services that it affects.
-    pub concerned: Concerned,
+    pub concerned: RoutingKeys,
     /// Key of the incident policy that opened it; `None` = a member did.
     pub incident_policy: Option<i64>,
 }
 
-impl Assignment {
+impl EscalationAssignment {
     /// Returns true if such an incident follows the policy.
     #[must_use]
-    pub fn matches(&self, case: &Case) -> bool {
+    pub fn matches(&self, case: &IncidentTraits) -> bool {
         let is_chosen = self.selection.as_ref().is_none_or(|chosen| {
-            let is_opener = |named: &Routed| Some(named.key) == case.incident_policy;
+            let is_opener = |named: &ResourceReference| Some(named.key) == case.incident_policy;
             chosen.services.meets(&case.concerned) || chosen.incident_policies.iter().any(is_opener)
         });
         case.severity >= self.min_severity && is_chosen
@@ -125,14 +125,17 @@ impl Assignment {
 
 /// The policy that an incident follows: the first one in the order that matches.
 #[must_use]
-pub fn first_match<'a>(policies: &'a [EscalationPolicy], case: &Case) -> Option<&'a EscalationPolicy> {
+pub fn first_match<'a>(
+    policies: &'a [EscalationPolicy],
+    case: &IncidentTraits,
+) -> Option<&'a EscalationPolicy> {
     let matching = policies.iter().filter(|policy| policy.assignment.matches(case));
     matching.min_by_key(|policy| policy.position)
 }
 
 /// The progress of an incident in its policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct EscalationProgress {
     /// The round, from 1.
     pub round: u32,
     /// The index of the next step, from 0.
@@ -141,7 +144,7 @@ pub struct Progress {
     pub due_at: Option<Timestamp>,
 }
 
-impl Progress {
+impl EscalationProgress {
     /// The progress of an incident that starts to follow a policy.
     #[must_use]
     pub fn begin(policy: &EscalationPolicy, now: Timestamp) -> Self {
@@ -159,7 +162,7 @@ impl Progress {
 
     /// The next step; `None` when the policy has been shortened since.
     #[must_use]
-    pub fn step(self, policy: &EscalationPolicy) -> Option<&Step> {
+    pub fn step(self, policy: &EscalationPolicy) -> Option<&EscalationStep> {
         policy.steps.get(self.next_step)
     }
 
@@ -179,7 +182,7 @@ impl Progress {
     }
 }
 
-impl Progress {
+impl EscalationProgress {
     /// The same progress when the policy is changed from `before` to `after`. A waiting step is moved by the change
     /// of its wait, but not before now. Where all steps were taken, an added step or an added repetition counts from
     /// now.
@@ -201,7 +204,7 @@ impl Progress {
 
     /// The same progress after the clock was set back: no step waits longer than its policy allows.
     #[must_use]
-    pub fn within(self, policy: &EscalationPolicy, now: Timestamp) -> Self {
+    pub fn limit_wait(self, policy: &EscalationPolicy, now: Timestamp) -> Self {
         let latest = later(now, self.wait(policy).unwrap_or_default());
         Self { due_at: self.due_at.map(|due_at| due_at.min(latest)), ..self }
     }
@@ -237,7 +240,7 @@ mod tests {
     use super::*;
 
     fn policy(waits: &[u32], repeat_after_seconds: Option<u32>) -> EscalationPolicy {
-        let step = |after_seconds: &u32| Step {
+        let step = |after_seconds: &u32| EscalationStep {
             after_seconds: *after_seconds,
             channels: Vec::new(),
             contacts: Vec::new(),
@@ -249,7 +252,7 @@ mod tests {
             organisation: 1,
             position: 1,
             name: "Shop".into(),
-            assignment: Assignment { min_severity: Severity::Minor, selection: None },
+            assignment: EscalationAssignment { min_severity: Severity::Minor, selection: None },
             steps: waits.iter().map(step).collect(),
             repeat_after_seconds,
             created_at: at(0),
@@ -261,8 +264,8 @@ mod tests {
         Timestamp::from_ms(1_700_000_000_000 + seconds * 1_000)
     }
 
-    fn named(key: i64) -> Routed {
-        Routed { key, id: Id::random() }
+    fn named(key: i64) -> ResourceReference {
+        ResourceReference { key, id: Id::random() }
     }
 
     /// The waits of the steps, the repetition, the step after which (each reached somebody, all at second 1,000), and the round,
@@ -281,18 +284,21 @@ mod tests {
         #[case] (round, next_step): (u32, usize),
         #[case] (then_round, then_step, then_at): (u32, usize, Option<i64>),
     ) {
-        let progress = Progress { round, next_step, due_at: Some(at(990)) };
+        let progress = EscalationProgress { round, next_step, due_at: Some(at(990)) };
         let then = progress.after_step(&policy(waits, repeat), at(1_000), true);
-        assert_eq!(then, Progress { round: then_round, next_step: then_step, due_at: then_at.map(at) });
+        assert_eq!(
+            then,
+            EscalationProgress { round: then_round, next_step: then_step, due_at: then_at.map(at) }
+        );
     }
 
     #[test]
     fn a_step_that_reaches_nobody_is_passed_over_at_once_but_a_round_takes_its_time() {
         let policy = policy(&[10, 300], Some(60));
-        let begun = Progress::begin(&policy, at(0));
+        let begun = EscalationProgress::begin(&policy, at(0));
         assert_eq!(begun.due_at, Some(at(10)));
         let second = begun.after_step(&policy, at(10), false);
-        assert_eq!(second, Progress { round: 1, next_step: 1, due_at: Some(at(10)) });
+        assert_eq!(second, EscalationProgress { round: 1, next_step: 1, due_at: Some(at(10)) });
         assert_eq!(second.after_step(&policy, at(10), false).due_at, Some(at(70)));
     }
 
@@ -317,10 +323,13 @@ mod tests {
         #[case] (round, next_step, due): (u32, usize, Option<i64>),
         #[case] (then_round, then_step, then_due): (u32, usize, Option<i64>),
     ) {
-        let progress = Progress { round, next_step, due_at: due.map(at) };
+        let progress = EscalationProgress { round, next_step, due_at: due.map(at) };
         let (before, after) = (policy(before, repeat_before), policy(after, repeat_after));
         let then = progress.after_change(&before, &after, at(1_000));
-        assert_eq!(then, Progress { round: then_round, next_step: then_step, due_at: then_due.map(at) });
+        assert_eq!(
+            then,
+            EscalationProgress { round: then_round, next_step: then_step, due_at: then_due.map(at) }
+        );
     }
 
     #[rstest]
@@ -328,8 +337,8 @@ mod tests {
     #[case::a_year_ahead(31_536_000, 1_300)]
     #[case::in_the_past(900, 900)]
     fn no_step_waits_longer_than_its_policy_says(#[case] due: i64, #[case] expected: i64) {
-        let progress = Progress { round: 1, next_step: 1, due_at: Some(at(due)) };
-        let within = progress.within(&policy(&[0, 300], None), at(1_000));
+        let progress = EscalationProgress { round: 1, next_step: 1, due_at: Some(at(due)) };
+        let within = progress.limit_wait(&policy(&[0, 300], None), at(1_000));
         assert_eq!(within.due_at, Some(at(expected)));
     }
 
@@ -343,8 +352,8 @@ mod tests {
         #[case] now: i64,
         #[case] expected: i64,
     ) {
-        let entered = Progress::enter(&policy(&[wait], None), at(0), at(now));
-        assert_eq!(entered, Progress { round: 1, next_step: 0, due_at: Some(at(expected)) });
+        let entered = EscalationProgress::enter(&policy(&[wait], None), at(0), at(now));
+        assert_eq!(entered, EscalationProgress { round: 1, next_step: 0, due_at: Some(at(expected)) });
     }
 
     /// The tag, service and incident policy named by a policy for major incidents and above; severity, the key of tag
@@ -363,20 +372,27 @@ mod tests {
         #[case] (severity, key, incident_policy): (Severity, i64, Option<i64>),
         #[case] expected: bool,
     ) {
-        let selection = chosen.map(|(tag, service, incident_policy)| Selection {
+        let selection = chosen.map(|(tag, service, incident_policy)| IncidentSelection {
             services: RoutedServices { tags: vec![named(tag)], services: vec![named(service)] },
             incident_policies: vec![named(incident_policy)],
         });
-        let assignment = Assignment { min_severity: Severity::Major, selection };
-        let concerned = Concerned { tags: vec![key], services: vec![key] };
-        assert_eq!(assignment.matches(&Case { severity, concerned, incident_policy }), expected);
+        let assignment = EscalationAssignment { min_severity: Severity::Major, selection };
+        let concerned = RoutingKeys { tags: vec![key], services: vec![key] };
+        assert_eq!(assignment.matches(&IncidentTraits { severity, concerned, incident_policy }), expected);
     }
 
     #[test]
     fn the_first_policy_in_the_order_is_followed() {
-        let case = Case { severity: Severity::Major, concerned: Concerned::default(), incident_policy: None };
+        let case = IncidentTraits {
+            severity: Severity::Major,
+            concerned: RoutingKeys::default(),
+            incident_policy: None,
+        };
         let at_place = |position| EscalationPolicy { position, ..policy(&[0], None) };
-        let elsewhere = Assignment { min_severity: Severity::Minor, selection: Some(Selection::default()) };
+        let elsewhere = EscalationAssignment {
+            min_severity: Severity::Minor,
+            selection: Some(IncidentSelection::default()),
+        };
         let policies = [at_place(3), EscalationPolicy { assignment: elsewhere, ..at_place(1) }, at_place(2)];
         assert_eq!(first_match(&policies, &case).map(|policy| policy.position), Some(2));
     }

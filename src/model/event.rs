@@ -4,7 +4,7 @@ use crate::model::word::words;
 
 words! {
     /// The types of events.
-    pub enum Type {
+    pub enum EventType {
         /// The measured status of a service has changed.
         StatusChange,
         /// Something became of an incident.
@@ -18,7 +18,7 @@ words! {
 
 words! {
     /// The kinds of resources that events are about and that have rows of their own.
-    pub enum Kind {
+    pub enum EventSubjectKind {
         /// An incident.
         Incident,
         /// A maintenance.
@@ -28,7 +28,7 @@ words! {
 
 words! {
     /// The action on an incident or a maintenance.
-    pub enum Act {
+    pub enum EventAction {
         /// It is new.
         Created,
         /// It is not as it was.

@@ -5,7 +5,7 @@
 //! needs a new version of the container of the facts.
 
 use crate::clock::Timestamp;
-use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros};
+use crate::model::check::{CheckFailure, CheckStatus, ErrorCode, Measurement, Micros};
 use crate::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use crate::model::location::LocationCode;
 use crate::model::service::ProbeRole;
@@ -22,7 +22,7 @@ const ROLE_SHIFT: u32 = 2;
 
 /// A recorded fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fact {
+pub(crate) enum RecordedFact {
     /// A finished check.
     Check(CheckRecord),
     /// A change of the measured status.
@@ -92,13 +92,13 @@ fn put_signed(number: i64, out: &mut Vec<u8>) {
 
 /// Decodes facts. Codes of locations are cached: there are few of them.
 #[derive(Debug, Default)]
-pub(crate) struct Decoder {
+pub(crate) struct FactDecoder {
     codes: Vec<LocationCode>,
 }
 
-impl Decoder {
+impl FactDecoder {
     /// Passes the readable facts to `take`, and returns the number of bytes that are not part of a fact.
-    pub(crate) fn read(&mut self, bytes: &[u8], mut take: impl FnMut(Fact)) -> usize {
+    pub(crate) fn read(&mut self, bytes: &[u8], mut take: impl FnMut(RecordedFact)) -> usize {
         let mut rest = bytes;
         let mut lost_bytes = 0;
         while !rest.is_empty() {
@@ -116,7 +116,7 @@ impl Decoder {
 
     /// Passes facts to `take` while it accepts more, and returns true if `bytes` are facts and nothing else. Unlike
     /// [`Self::read`] it does not search after damage, which takes long: these bytes may be from an untrusted sender.
-    pub(crate) fn read_whole(&mut self, bytes: &[u8], mut take: impl FnMut(Fact) -> bool) -> bool {
+    pub(crate) fn read_whole(&mut self, bytes: &[u8], mut take: impl FnMut(RecordedFact) -> bool) -> bool {
         let mut rest = bytes;
         while !rest.is_empty() {
             let Some((fact, after)) = self.read_one(rest) else { return false };
@@ -129,8 +129,8 @@ impl Decoder {
     }
 
     /// The fact at the start of `bytes`, and the rest.
-    fn read_one<'a>(&mut self, bytes: &'a [u8]) -> Option<(Fact, &'a [u8])> {
-        let mut cursor = Cursor(bytes);
+    fn read_one<'a>(&mut self, bytes: &'a [u8]) -> Option<(RecordedFact, &'a [u8])> {
+        let mut cursor = FactFieldReader(bytes);
         let length = usize::try_from(cursor.number()?).ok()?;
         if length == 0 || length > FACT_MAX_BYTES {
             return None;
@@ -140,16 +140,16 @@ impl Decoder {
         if crc32fast::hash(fact) != sum {
             return None;
         }
-        let mut fields = Cursor(fact);
+        let mut fields = FactFieldReader(fact);
         let fact = match fields.byte()? {
-            CHECK => Fact::Check(self.check(&mut fields)?),
-            CHANGE => Fact::Change(change(&mut fields)?),
+            CHECK => RecordedFact::Check(self.check(&mut fields)?),
+            CHANGE => RecordedFact::Change(change(&mut fields)?),
             _ => return None,
         };
         Some((fact, cursor.0))
     }
 
-    fn check(&mut self, fields: &mut Cursor<'_>) -> Option<CheckRecord> {
+    fn check(&mut self, fields: &mut FactFieldReader<'_>) -> Option<CheckRecord> {
         let (flags, status, attempt) = (fields.byte()?, fields.byte()?, fields.byte()?);
         let (service, checked_at, due) = (fields.signed()?, fields.signed()?, fields.signed()?);
         let location = self.code(fields.text()?)?;
@@ -164,7 +164,7 @@ impl Decoder {
         };
         let failure = match flags & HAS_FAILURE {
             0 => None,
-            _ => Some(Box::new(Failure {
+            _ => Some(Box::new(CheckFailure {
                 code: ErrorCode::from_code(fields.byte()?.into())?,
                 message: fields.text()?.into(),
             })),
@@ -196,7 +196,7 @@ impl Decoder {
     }
 }
 
-fn change(fields: &mut Cursor<'_>) -> Option<StatusChange> {
+fn change(fields: &mut FactFieldReader<'_>) -> Option<StatusChange> {
     let (from, to, cause) = (fields.byte()?, fields.byte()?, fields.byte()?);
     let change = StatusChange {
         from: MeasuredStatus::from_code(from.into())?,
@@ -209,9 +209,9 @@ fn change(fields: &mut Cursor<'_>) -> Option<StatusChange> {
 }
 
 /// The bytes that have not been read yet.
-struct Cursor<'a>(&'a [u8]);
+struct FactFieldReader<'a>(&'a [u8]);
 
-impl<'a> Cursor<'a> {
+impl<'a> FactFieldReader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -246,9 +246,11 @@ mod tests {
         any::<u32>().prop_map(Micros::new)
     }
 
-    fn failure() -> impl Strategy<Value = Option<Box<Failure>>> {
+    fn failure() -> impl Strategy<Value = Option<Box<CheckFailure>>> {
         let code = proptest::sample::select(ErrorCode::ALL.to_vec());
-        proptest::option::of((code, ".{0,600}").prop_map(|(code, text)| Box::new(Failure::new(code, text))))
+        proptest::option::of(
+            (code, ".{0,600}").prop_map(|(code, text)| Box::new(CheckFailure::new(code, text))),
+        )
     }
 
     prop_compose! {
@@ -301,13 +303,17 @@ mod tests {
         proptest::collection::vec(any_change(), 0..8)
     }
 
-    fn all(checks: Vec<CheckRecord>, changes: Vec<StatusChange>) -> Vec<Fact> {
-        checks.into_iter().map(Fact::Check).chain(changes.into_iter().map(Fact::Change)).collect()
+    fn all(checks: Vec<CheckRecord>, changes: Vec<StatusChange>) -> Vec<RecordedFact> {
+        checks
+            .into_iter()
+            .map(RecordedFact::Check)
+            .chain(changes.into_iter().map(RecordedFact::Change))
+            .collect()
     }
 
-    fn read(bytes: &[u8]) -> (Vec<Fact>, usize) {
+    fn read(bytes: &[u8]) -> (Vec<RecordedFact>, usize) {
         let mut found = Vec::new();
-        let lost_bytes = Decoder::default().read(bytes, |fact| found.push(fact));
+        let lost_bytes = FactDecoder::default().read(bytes, |fact| found.push(fact));
         (found, lost_bytes)
     }
 

@@ -12,7 +12,7 @@ use crate::model::rules::{CHANGES, FlappingRule, MINUTES};
 
 /// The transitions of a service, as far as they decide, and whether it flaps. Oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Flapping {
+pub struct FlappingState {
     turns: VecDeque<Timestamp>,
     is_flapping: bool,
     /// The last recorded start or end; they are recorded in the order of their times.
@@ -28,7 +28,7 @@ pub const fn is_turn(from: MeasuredStatus, to: MeasuredStatus) -> bool {
     matches!(from, MeasuredStatus::Up) && is_bad(to) || is_bad(from) && matches!(to, MeasuredStatus::Up)
 }
 
-impl Flapping {
+impl FlappingState {
     /// Restores earlier flapping: the transitions, oldest first, and whether they had made it flap.
     #[must_use]
     pub fn resumed(turns: impl IntoIterator<Item = Timestamp>, is_flapping: bool) -> Self {
@@ -43,7 +43,7 @@ impl Flapping {
 
     /// Takes in a transition, none older than those before; returns the moment from which on the service flaps, if it
     /// starts to.
-    pub fn turn(&mut self, rule: FlappingRule, at: Timestamp) -> Option<Timestamp> {
+    pub fn note_transition(&mut self, rule: FlappingRule, at: Timestamp) -> Option<Timestamp> {
         self.turns.push_back(at);
         // The newest `changes` and one more decide.
         let needless = self.turns.len().saturating_sub(usize::from(rule.changes) + 1);
@@ -51,7 +51,7 @@ impl Flapping {
         let in_window = self.turns.iter().filter(|turn| at.ms_since(**turn) < rule.window_ms()).count();
         let begins = !self.is_flapping && rule.changes > 0 && in_window > usize::from(rule.changes);
         self.is_flapping |= begins;
-        begins.then(|| self.told(at))
+        begins.then(|| self.note_report_time(at))
     }
 
     /// Returns the moment at which it is over if no further transition comes; `None` while the service does not flap.
@@ -76,10 +76,10 @@ impl Flapping {
         self.turns.retain(|turn| now.ms_since(*turn) < rule.window_ms());
         let is_over = self.is_flapping && until <= now;
         self.is_flapping &= !is_over;
-        is_over.then(|| self.told(until))
+        is_over.then(|| self.note_report_time(until))
     }
 
-    fn told(&mut self, at: Timestamp) -> Timestamp {
+    fn note_report_time(&mut self, at: Timestamp) -> Timestamp {
         let at = self.told_at.map_or(at, |before| at.max(before.plus_ms(1)));
         self.told_at = Some(at);
         at
@@ -150,7 +150,7 @@ mod tests {
             steps in prop::collection::vec((0_i64..60_000, prop::bool::weighted(0.8)), 1..200),
         ) {
             let rule = FlappingRule { changes, minutes };
-            let (mut flapping, mut turns, mut expected, mut now) = (Flapping::default(), Vec::new(), false, 0);
+            let (mut flapping, mut turns, mut expected, mut now) = (FlappingState::default(), Vec::new(), false, 0);
             for (wait_ms, is_turn) in steps {
                 let before = now;
                 now += wait_ms + 1;
@@ -164,17 +164,17 @@ mod tests {
                     turns.push(now);
                     let begins = !expected && naive(rule, &turns, false, now);
                     expected |= begins;
-                    let began_at = flapping.turn(rule, Timestamp::from_ms(now)).map(Timestamp::ms);
+                    let began_at = flapping.note_transition(rule, Timestamp::from_ms(now)).map(Timestamp::ms);
                     prop_assert_eq!(began_at, begins.then_some(now));
                 }
                 prop_assert_eq!(flapping.is_flapping(), expected);
                 if flapping.is_idle(rule, Timestamp::from_ms(now)) {
-                    flapping = Flapping::default();
+                    flapping = FlappingState::default();
                 }
                 // A process that starts again knows the turns of the window.
                 let window = Timestamp::from_ms(now - window_ms);
                 let known = turns.iter().map(|turn| Timestamp::from_ms(*turn)).filter(|turn| *turn > window);
-                flapping = Flapping::resumed(known, flapping.is_flapping());
+                flapping = FlappingState::resumed(known, flapping.is_flapping());
             }
         }
     }

@@ -8,16 +8,18 @@
 mod overdue;
 
 use crate::clock::{STEP_MS, Timestamp};
-use crate::model::absence::Absence;
-use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};
-use crate::model::course::Course;
-use crate::model::heartbeat::overdue::{AwaitedPeriod, EXCUSED_MAX, Hearing, Overdue, PeriodTerms, judge};
+use crate::model::absence::ListeningGap;
+use crate::model::check::{CheckFailure, CheckStatus, ErrorCode, Measurement, PhaseTimings};
+use crate::model::course::StatusTracker;
+use crate::model::heartbeat::overdue::{
+    AwaitedPeriod, EXCUSED_MAX, ListeningHistory, OverdueDeadlines, PeriodTerms, judge,
+};
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::rules::FlappingRule;
-use crate::model::service::Settings;
-use crate::model::status_line::Change;
+use crate::model::service::ServiceSettings;
+use crate::model::status_line::MeasuredStatusChange;
 use crate::model::verdict::Verdict;
-use crate::model::watch::{Attempt, Effect, Finished, Memory, Resumed};
+use crate::model::watch::{CheckAttempt, FinishedCheck, ResumedMemory, WatchEffect, WatchMemory};
 
 /// A deadline that is noticed later than this was not watched: the time since is no data.
 const SLACK_MS: i64 = 5_000;
@@ -25,7 +27,7 @@ const DEFAULT_GRACE_SECONDS: i64 = 60;
 
 /// A ping as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ping {
+pub struct HeartbeatPing {
     /// The time of its arrival.
     pub at: Timestamp,
     /// True if it reported a failure.
@@ -36,7 +38,7 @@ pub struct Ping {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredPings {
     /// The newest ping.
-    pub last: Option<Ping>,
+    pub last: Option<HeartbeatPing>,
     /// Deadlines count from here when that is later than the newest ping: the service was resumed or changed.
     pub counts_from: Option<Timestamp>,
 }
@@ -46,7 +48,7 @@ impl StoredPings {
     /// to now.
     fn until(self, now: Timestamp) -> Self {
         let passed = |at: Timestamp| if at.ms_since(now) > STEP_MS { now } else { at };
-        let last = self.last.map(|ping| Ping { at: passed(ping.at), ..ping });
+        let last = self.last.map(|ping| HeartbeatPing { at: passed(ping.at), ..ping });
         Self { last, counts_from: self.counts_from.map(passed) }
     }
 }
@@ -67,7 +69,7 @@ pub struct HeartbeatPlan {
 impl HeartbeatPlan {
     /// Returns the plan of these settings.
     #[must_use]
-    pub fn new(settings: &Settings) -> Self {
+    pub fn new(settings: &ServiceSettings) -> Self {
         let grace = settings.config.get("grace_seconds").and_then(serde_json::Value::as_f64);
         #[expect(clippy::cast_possible_truncation, reason = "a whole number of seconds up to a day")]
         let grace = grace.map_or(DEFAULT_GRACE_SECONDS, |seconds| seconds as i64);
@@ -115,10 +117,10 @@ impl HeartbeatPlan {
 }
 
 /// An entry of the history.
-struct Entry {
+struct HeartbeatRecord {
     due_at: Timestamp,
     made_at: Timestamp,
-    failure: Option<Failure>,
+    failure: Option<CheckFailure>,
 }
 
 /// The state of one service that reports itself.
@@ -129,7 +131,7 @@ pub struct Heartbeat {
     awaited: Option<AwaitedPeriod>,
     /// The time of the newest entry of the history.
     last_entry_at: Option<Timestamp>,
-    course: Course,
+    course: StatusTracker,
 }
 
 impl Heartbeat {
@@ -139,22 +141,22 @@ impl Heartbeat {
     #[must_use]
     pub fn begin(
         mut plan: HeartbeatPlan,
-        memory: Memory,
+        memory: WatchMemory,
         now: Timestamp,
-        absences: &[Absence],
-    ) -> (Self, Vec<Effect>) {
-        let Resumed { votes, line, changes, flapping, .. } = memory.resume(None, now);
+        absences: &[ListeningGap],
+    ) -> (Self, Vec<WatchEffect>) {
+        let ResumedMemory { votes, line, changes, flapping, .. } = memory.resume(None, now);
         let newest = votes.into_iter().map(|(_, vote)| vote).max_by_key(|vote| vote.checked_at);
         // An actor that starts again after a panic has an old view of the store.
         let told = newest.filter(|vote| vote.status == CheckStatus::Up);
-        let told = told.map(|vote| Ping { at: vote.checked_at, has_failed: false });
+        let told = told.map(|vote| HeartbeatPing { at: vote.checked_at, has_failed: false });
         let stored = plan.stored;
         plan.stored = stored.until(now);
         plan.stored.last = newer(plan.stored.last, told);
         let last_entry_at = newest.map(|vote| vote.checked_at);
-        let course = Course::new(line, flapping, plan.flapping);
+        let course = StatusTracker::new(line, flapping, plan.flapping);
         let mut heartbeat = Self { awaited: plan.first_period(), last_entry_at, course, plan };
-        let mut effects: Vec<Effect> = changes.into_iter().map(Effect::Change).collect();
+        let mut effects: Vec<WatchEffect> = changes.into_iter().map(WatchEffect::Change).collect();
         let StoredPings { last, counts_from } = plan.stored;
         // A ping of the future has been recorded there.
         if let Some(ping) = last.filter(|_| last == stored.last)
@@ -166,12 +168,17 @@ impl Heartbeat {
         heartbeat.skip_recorded_deadlines();
         let heard = absences.iter().filter(|absence| !absence.is_doubt);
         let judged_until = heard.map(|absence| absence.from).max().filter(|_| !heartbeat.is_unjudged());
-        effects.extend(heartbeat.judge_until(now, Hearing { absences, judged_until }));
+        effects.extend(heartbeat.judge_until(now, ListeningHistory { absences, judged_until }));
         (heartbeat, effects)
     }
 
     /// Replaces the plan; the pings received so far stay.
-    pub fn expect(&mut self, plan: HeartbeatPlan, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
+    pub fn change_plan(
+        &mut self,
+        plan: HeartbeatPlan,
+        now: Timestamp,
+        absences: &[ListeningGap],
+    ) -> Vec<WatchEffect> {
         let stored = plan.stored.until(now);
         let last = newer(self.plan.stored.last, stored.last);
         let mut effects = self.wake(now, absences);
@@ -186,7 +193,12 @@ impl Heartbeat {
     }
 
     /// Takes in a ping. One that was taken in from the store is not counted twice.
-    pub fn ping(&mut self, ping: Ping, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
+    pub fn ping(
+        &mut self,
+        ping: HeartbeatPing,
+        now: Timestamp,
+        absences: &[ListeningGap],
+    ) -> Vec<WatchEffect> {
         if self.plan.stored.last.is_some_and(|known| known.at == ping.at)
             && self.last_entry_at >= Some(ping.at)
         {
@@ -198,17 +210,19 @@ impl Heartbeat {
     }
 
     /// Judges the deadlines that have passed, taking absences into account.
-    pub fn wake(&mut self, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
-        self.judge_until(now, Hearing { absences, judged_until: None })
+    pub fn wake(&mut self, now: Timestamp, absences: &[ListeningGap]) -> Vec<WatchEffect> {
+        self.judge_until(now, ListeningHistory { absences, judged_until: None })
     }
 
-    fn judge_until(&mut self, now: Timestamp, hearing: Hearing<'_>) -> Vec<Effect> {
-        let mut effects: Vec<Effect> = self.course.settle(now).map(Effect::Change).into_iter().collect();
+    fn judge_until(&mut self, now: Timestamp, hearing: ListeningHistory<'_>) -> Vec<WatchEffect> {
+        let mut effects: Vec<WatchEffect> =
+            self.course.settle(now).map(WatchEffect::Change).into_iter().collect();
         let Some(awaited) = self.awaited.filter(|awaited| awaited.deadline <= now) else { return effects };
-        let Overdue { next, unheard_at, missed_at } = judge(self.plan.terms(), awaited, hearing, now);
+        let OverdueDeadlines { next, unheard_at, missed_at } =
+            judge(self.plan.terms(), awaited, hearing, now);
         self.awaited = Some(next);
         if let Some(unheard_at) = unheard_at {
-            self.lose_sight(unheard_at, &mut effects);
+            self.mark_unknown(unheard_at, &mut effects);
         }
         if let Some(missed_at) = missed_at {
             self.miss(missed_at, now, &mut effects);
@@ -217,36 +231,37 @@ impl Heartbeat {
     }
 
     /// Nothing is known from `at` on.
-    fn lose_sight(&mut self, at: Timestamp, effects: &mut Vec<Effect>) {
+    fn mark_unknown(&mut self, at: Timestamp, effects: &mut Vec<WatchEffect>) {
         if self.course.status().verdict() != Verdict::Unknown {
             let gap = self.course.change_to(MeasuredStatus::NoData, ChangeCause::Gap, at);
-            effects.extend(gap.map(Effect::Change));
+            effects.extend(gap.map(WatchEffect::Change));
         }
     }
 
-    fn miss(&mut self, deadline: Timestamp, now: Timestamp, effects: &mut Vec<Effect>) {
+    fn miss(&mut self, deadline: Timestamp, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         let is_late = now.ms_since(deadline) > SLACK_MS;
         let at = if is_late { now } else { deadline };
         if is_late {
-            self.lose_sight(deadline, effects);
+            self.mark_unknown(deadline, effects);
         }
-        let failure = Failure::new(ErrorCode::HeartbeatMissed, "No ping came in time.");
-        self.record(Entry { due_at: deadline, made_at: at, failure: Some(failure) }, effects);
-        effects
-            .extend(self.course.change_to(MeasuredStatus::Down, ChangeCause::Votes, at).map(Effect::Change));
+        let failure = CheckFailure::new(ErrorCode::HeartbeatMissed, "No ping came in time.");
+        self.record(HeartbeatRecord { due_at: deadline, made_at: at, failure: Some(failure) }, effects);
+        effects.extend(
+            self.course.change_to(MeasuredStatus::Down, ChangeCause::Votes, at).map(WatchEffect::Change),
+        );
     }
 
     /// Ends the heartbeat: earlier reports are no longer valid.
-    pub fn end(&mut self, cause: ChangeCause, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
+    pub fn end(&mut self, cause: ChangeCause, now: Timestamp, absences: &[ListeningGap]) -> Vec<WatchEffect> {
         let mut effects = self.wake(now, absences);
         self.awaited = None;
-        effects.extend(self.course.end(cause, now).map(Effect::Change));
+        effects.extend(self.course.end(cause, now).map(WatchEffect::Change));
         effects
     }
 
     /// Excuses deadlines up to `now`: the process was suspended until then and reads only now the pings that came
     /// meanwhile, so a deadline that passed is not counted as missed.
-    pub fn excuse(&mut self, now: Timestamp) {
+    pub fn excuse_deadline(&mut self, now: Timestamp) {
         if let Some(awaited) = &mut self.awaited {
             awaited.deadline = awaited.deadline.max(now.plus_ms(1));
         }
@@ -255,7 +270,7 @@ impl Heartbeat {
     /// Handles a wall clock that was set ahead by `jump_ms`, or back: deadlines and the times of pings move with it.
     /// A ping that stayed in the future would keep every later one from counting as the newest. `now` is the new
     /// time.
-    pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
+    pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<MeasuredStatusChange> {
         let shifted = |at: Option<Timestamp>| at.map(|at| at.plus_ms(jump_ms));
         if let Some(AwaitedPeriod { from, deadline, .. }) = &mut self.awaited {
             (*from, *deadline) = (from.plus_ms(jump_ms), deadline.plus_ms(jump_ms));
@@ -288,7 +303,7 @@ impl Heartbeat {
     /// Returns true if the maximum number of periods in a row were no data, so that the next one is judged in any
     /// case.
     #[must_use]
-    pub fn is_unheard(&self) -> bool {
+    pub fn has_used_excuses(&self) -> bool {
         self.awaited.is_some_and(|awaited| awaited.excused >= EXCUSED_MAX)
     }
 
@@ -308,8 +323,8 @@ impl Heartbeat {
         self.course.status().verdict()
     }
 
-    fn record_ping(&mut self, ping: Ping, effects: &mut Vec<Effect>) {
-        let failure = || Failure::new(ErrorCode::HeartbeatFail, "The ping reported a failure.");
+    fn record_ping(&mut self, ping: HeartbeatPing, effects: &mut Vec<WatchEffect>) {
+        let failure = || CheckFailure::new(ErrorCode::HeartbeatFail, "The ping reported a failure.");
         // A deadline may have been judged between the arrival of a ping and this call: the ping counts all the same.
         let is_newest = self.plan.stored.last.is_none_or(|known| known.at <= ping.at);
         if is_newest {
@@ -317,26 +332,27 @@ impl Heartbeat {
             self.awaited = Some(self.plan.terms().period_from(ping.at));
         }
         self.record(
-            Entry { due_at: ping.at, made_at: ping.at, failure: ping.has_failed.then(failure) },
+            HeartbeatRecord { due_at: ping.at, made_at: ping.at, failure: ping.has_failed.then(failure) },
             effects,
         );
         if is_newest {
             let verdict = if ping.has_failed { MeasuredStatus::Down } else { MeasuredStatus::Up };
-            effects.extend(self.course.change_to(verdict, ChangeCause::Votes, ping.at).map(Effect::Change));
+            effects
+                .extend(self.course.change_to(verdict, ChangeCause::Votes, ping.at).map(WatchEffect::Change));
         }
     }
 
-    fn record(&mut self, entry: Entry, effects: &mut Vec<Effect>) {
+    fn record(&mut self, entry: HeartbeatRecord, effects: &mut Vec<WatchEffect>) {
         self.last_entry_at = self.last_entry_at.max(Some(entry.made_at));
         let measurement = Measurement {
             status: entry.failure.as_ref().map_or(CheckStatus::Up, |_| CheckStatus::Down),
             response_time: None,
-            timings: Timings::default(),
+            timings: PhaseTimings::default(),
             status_code: None,
             failure: entry.failure.map(Box::new),
         };
-        let attempt = Attempt { slot: 0, scheduled_at: entry.due_at, attempt: 1 };
-        effects.push(Effect::Record(Finished { attempt, checked_at: entry.made_at, measurement }));
+        let attempt = CheckAttempt { slot: 0, scheduled_at: entry.due_at, attempt: 1 };
+        effects.push(WatchEffect::Record(FinishedCheck { attempt, checked_at: entry.made_at, measurement }));
     }
 
     /// After a restart: returns true if no result of the deadline is stored, although it may have passed. Any result
@@ -356,7 +372,7 @@ impl Heartbeat {
     }
 }
 
-fn newer(one: Option<Ping>, other: Option<Ping>) -> Option<Ping> {
+fn newer(one: Option<HeartbeatPing>, other: Option<HeartbeatPing>) -> Option<HeartbeatPing> {
     [one, other].into_iter().flatten().max_by_key(|ping| ping.at)
 }
 

@@ -43,7 +43,7 @@ pub struct StoredCheck {
 
 /// One finished check, as far as figures need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sample {
+pub struct CheckSample {
     /// Start of the deciding attempt.
     pub checked_at: Timestamp,
     /// Number of the location (`LocationNumbers`).

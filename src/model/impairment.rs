@@ -15,17 +15,17 @@ pub const FRESH_MS: u64 = 1_000;
 
 /// The reference targets of one location, and whether they show it as impaired.
 #[derive(Clone, Debug)]
-pub struct Impairment<K> {
-    references: Vec<Reference<K>>,
+pub struct ImpairmentDetector<K> {
+    references: Vec<ReferenceState<K>>,
     /// Start of the newest probe of the references.
     looked_ms: Option<u64>,
-    standing: Standing,
+    standing: ImpairmentState,
     /// Time at which the location was last found to be well after it had been impaired.
     recovered_ms: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
-struct Reference<K> {
+struct ReferenceState<K> {
     key: K,
     answered_ms: Option<u64>,
     /// True if it is one of the present references; another one is kept because it was proven.
@@ -33,7 +33,7 @@ struct Reference<K> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum ImpairmentState {
     Well,
     Impaired {
         /// Meanwhile a check of another machine was up: the references may be wrong.
@@ -43,7 +43,7 @@ enum Standing {
 
 /// The result of the question to one reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ReferenceAnswer {
     /// It answered.
     Answered,
     /// It did not answer in time, or there is no route to it.
@@ -54,7 +54,7 @@ pub enum Answer {
 
 /// A change of the state of the location by a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum ImpairmentChange {
     /// No proven reference answers any more.
     Impaired,
     /// One answers again, or the references have been wrong.
@@ -74,7 +74,7 @@ pub struct FailedAttempt {
 
 /// Attribution of a failed check: to its target, or to the location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Belief {
+pub enum FailureJudgement {
     /// Yes.
     Believed,
     /// No: the location was impaired at some time during the check.
@@ -83,37 +83,41 @@ pub enum Belief {
     LookFirst,
 }
 
-impl<K: Clone + PartialEq> Default for Impairment<K> {
+impl<K: Clone + PartialEq> Default for ImpairmentDetector<K> {
     fn default() -> Self {
-        Self { references: Vec::new(), looked_ms: None, standing: Standing::Well, recovered_ms: None }
+        Self { references: Vec::new(), looked_ms: None, standing: ImpairmentState::Well, recovered_ms: None }
     }
 }
 
-impl<K: Clone + PartialEq> Impairment<K> {
+impl<K: Clone + PartialEq> ImpairmentDetector<K> {
     /// Sets the references to probe from now on. A former one is still probed if it is proven, until one of the new
     /// ones answers: a machine that has lost its cable has lost its gateway as well.
-    pub fn ask_these(&mut self, current: &[K], now_ms: u64) {
+    pub fn set_references(&mut self, current: &[K], now_ms: u64) {
         self.references.retain_mut(|known| {
             known.is_current = current.contains(&known.key);
             known.is_current || known.is_proven(now_ms)
         });
         for key in current {
             if self.references.iter().all(|known| known.key != *key) {
-                self.references.push(Reference { key: key.clone(), answered_ms: None, is_current: true });
+                self.references.push(ReferenceState {
+                    key: key.clone(),
+                    answered_ms: None,
+                    is_current: true,
+                });
             }
         }
     }
 
     /// Returns the references to probe.
     #[must_use]
-    pub fn asked(&self) -> Vec<K> {
+    pub fn references_to_ask(&self) -> Vec<K> {
         self.references.iter().map(|known| known.key.clone()).collect()
     }
 
     /// Returns true if the location has lost its network.
     #[must_use]
     pub const fn is_impaired(&self) -> bool {
-        matches!(self.standing, Standing::Impaired { .. })
+        matches!(self.standing, ImpairmentState::Impaired { .. })
     }
 
     /// Returns true if a reference has answered in the last hours.
@@ -129,19 +133,26 @@ impl<K: Clone + PartialEq> Impairment<K> {
     }
 
     /// Takes in a probe: one answer suffices, and references that are missing in `answers` were not waited for.
-    pub fn note_look(&mut self, began_ms: u64, now_ms: u64, answers: &[(K, Answer)]) -> Option<Turn> {
+    pub fn note_reference_check(
+        &mut self,
+        began_ms: u64,
+        now_ms: u64,
+        answers: &[(K, ReferenceAnswer)],
+    ) -> Option<ImpairmentChange> {
         self.looked_ms = self.looked_ms.max(Some(began_ms));
         let is_answered = self.note_answers(now_ms, answers);
         let is_lost = !is_answered && self.is_silent(now_ms, answers);
         match self.standing {
-            Standing::Well if is_lost => {
-                self.standing = Standing::Impaired { is_doubted: false };
-                Some(Turn::Impaired)
+            ImpairmentState::Well if is_lost => {
+                self.standing = ImpairmentState::Impaired { is_doubted: false };
+                Some(ImpairmentChange::Impaired)
             }
-            Standing::Impaired { is_doubted } if is_answered || (is_doubted && !self.has_proof(now_ms)) => {
-                self.standing = Standing::Well;
+            ImpairmentState::Impaired { is_doubted }
+                if is_answered || (is_doubted && !self.has_proof(now_ms)) =>
+            {
+                self.standing = ImpairmentState::Well;
                 self.recovered_ms = Some(now_ms);
-                Some(Turn::Recovered)
+                Some(ImpairmentChange::Recovered)
             }
             _ => None,
         }
@@ -151,27 +162,27 @@ impl<K: Clone + PartialEq> Impairment<K> {
     /// references, which counts when their proof has run out.
     pub const fn note_up(&mut self) {
         if self.is_impaired() {
-            self.standing = Standing::Impaired { is_doubted: true };
+            self.standing = ImpairmentState::Impaired { is_doubted: true };
         }
     }
 
     /// Returns whether a failure is believed.
     #[must_use]
-    pub fn judge(&self, failed: FailedAttempt) -> Belief {
+    pub fn judge(&self, failed: FailedAttempt) -> FailureJudgement {
         let FailedAttempt { started_ms, failed_ms, may_be_the_network } = failed;
         if self.is_impaired() || self.recovered_ms.is_some_and(|at| at >= started_ms) {
-            return Belief::Impaired;
+            return FailureJudgement::Impaired;
         }
         let since_ms = if may_be_the_network { failed_ms } else { failed_ms.saturating_sub(FRESH_MS) };
         if !self.has_proof(failed_ms) || self.looked_ms.is_some_and(|at| at >= since_ms) {
-            return Belief::Believed;
+            return FailureJudgement::Believed;
         }
-        Belief::LookFirst
+        FailureJudgement::LookFirst
     }
 
     /// Records the references that answered; returns true if any did.
-    fn note_answers(&mut self, now_ms: u64, answers: &[(K, Answer)]) -> bool {
-        let has_answered = |key: &K| answers.contains(&(key.clone(), Answer::Answered));
+    fn note_answers(&mut self, now_ms: u64, answers: &[(K, ReferenceAnswer)]) -> bool {
+        let has_answered = |key: &K| answers.contains(&(key.clone(), ReferenceAnswer::Answered));
         let (mut is_answered, mut by_current) = (false, false);
         for known in self.references.iter_mut().filter(|known| has_answered(&known.key)) {
             known.answered_ms = Some(now_ms);
@@ -185,14 +196,15 @@ impl<K: Clone + PartialEq> Impairment<K> {
     }
 
     /// Returns true if every proven reference was probed without an answer, and there is one.
-    fn is_silent(&self, now_ms: u64, answers: &[(K, Answer)]) -> bool {
-        let is_silent = |known: &Reference<K>| answers.contains(&(known.key.clone(), Answer::Silent));
+    fn is_silent(&self, now_ms: u64, answers: &[(K, ReferenceAnswer)]) -> bool {
+        let is_silent =
+            |known: &ReferenceState<K>| answers.contains(&(known.key.clone(), ReferenceAnswer::Silent));
         self.has_proof(now_ms)
             && self.references.iter().filter(|known| known.is_proven(now_ms)).all(is_silent)
     }
 }
 
-impl<K> Reference<K> {
+impl<K> ReferenceState<K> {
     fn is_proven(&self, now_ms: u64) -> bool {
         self.answered_ms.is_some_and(|at| now_ms.saturating_sub(at) <= PROOF_MS)
     }
@@ -202,15 +214,15 @@ impl<K> Reference<K> {
 mod tests {
     use rstest::rstest;
 
-    use super::Answer::{Answered, Silent, Unasked};
+    use super::ReferenceAnswer::{Answered, Silent, Unasked};
     use super::*;
 
     /// A location with the references a and b, of which `proven` have answered at second 0.
-    fn location(proven: &[&'static str]) -> Impairment<&'static str> {
-        let mut location = Impairment::default();
-        location.ask_these(&["a", "b"], 0);
+    fn location(proven: &[&'static str]) -> ImpairmentDetector<&'static str> {
+        let mut location = ImpairmentDetector::default();
+        location.set_references(&["a", "b"], 0);
         let answers: Vec<_> = proven.iter().map(|key| (*key, Answered)).collect();
-        assert_eq!(location.note_look(0, 0, &answers), None);
+        assert_eq!(location.note_reference_check(0, 0, &answers), None);
         location
     }
 
@@ -227,13 +239,16 @@ mod tests {
     #[case::nobody_could_be_asked(&["a", "b"], Unasked, Unasked, false)]
     fn a_location_is_impaired_when_no_proven_reference_answers(
         #[case] proven: &[&'static str],
-        #[case] a: Answer,
-        #[case] b: Answer,
+        #[case] a: ReferenceAnswer,
+        #[case] b: ReferenceAnswer,
         #[case] is_impaired: bool,
     ) {
         let mut location = location(proven);
-        let turn = location.note_look(60_000, 61_000, &[("a", a), ("b", b)]);
-        assert_eq!((turn, location.is_impaired()), (is_impaired.then_some(Turn::Impaired), is_impaired));
+        let turn = location.note_reference_check(60_000, 61_000, &[("a", a), ("b", b)]);
+        assert_eq!(
+            (turn, location.is_impaired()),
+            (is_impaired.then_some(ImpairmentChange::Impaired), is_impaired)
+        );
     }
 
     /// Cases: answers of the references of an impaired location, and whether it is well afterwards.
@@ -242,92 +257,98 @@ mod tests {
     #[case::the_other_one(Silent, Answered, true)]
     #[case::nobody(Silent, Silent, false)]
     #[case::nobody_could_be_asked(Unasked, Unasked, false)]
-    fn one_answer_ends_it(#[case] a: Answer, #[case] b: Answer, #[case] is_well: bool) {
+    fn one_answer_ends_it(#[case] a: ReferenceAnswer, #[case] b: ReferenceAnswer, #[case] is_well: bool) {
         let mut location = location(&["a"]);
-        location.note_look(60_000, 61_000, &[("a", Silent), ("b", Silent)]);
-        let turn = location.note_look(62_000, 62_500, &[("a", a), ("b", b)]);
-        assert_eq!(turn, is_well.then_some(Turn::Recovered));
+        location.note_reference_check(60_000, 61_000, &[("a", Silent), ("b", Silent)]);
+        let turn = location.note_reference_check(62_000, 62_500, &[("a", a), ("b", b)]);
+        assert_eq!(turn, is_well.then_some(ImpairmentChange::Recovered));
         assert_eq!(location.is_impaired(), !is_well);
     }
 
     /// The known probe started at second 100 and was answered. An attempt that started and failed at these
     /// milliseconds.
     #[rstest]
-    #[case::silence_before_the_look(90_000, 100_000, true, Belief::Believed)]
-    #[case::silence_after_the_look(99_000, 100_001, true, Belief::LookFirst)]
-    #[case::an_answer_shortly_after_the_look(100_500, 101_000, false, Belief::Believed)]
-    #[case::an_answer_longer_after_the_look(100_500, 101_001, false, Belief::LookFirst)]
+    #[case::silence_before_the_look(90_000, 100_000, true, FailureJudgement::Believed)]
+    #[case::silence_after_the_look(99_000, 100_001, true, FailureJudgement::LookFirst)]
+    #[case::an_answer_shortly_after_the_look(100_500, 101_000, false, FailureJudgement::Believed)]
+    #[case::an_answer_longer_after_the_look(100_500, 101_001, false, FailureJudgement::LookFirst)]
     fn a_failure_is_believed_by_newer_knowledge(
         #[case] started_ms: u64,
         #[case] failed_ms: u64,
         #[case] may_be_the_network: bool,
-        #[case] belief: Belief,
+        #[case] belief: FailureJudgement,
     ) {
         let mut location = location(&["a"]);
-        location.note_look(100_000, 100_001, &[("a", Answered)]);
+        location.note_reference_check(100_000, 100_001, &[("a", Answered)]);
         assert_eq!(location.judge(FailedAttempt { started_ms, failed_ms, may_be_the_network }), belief);
     }
 
     /// Impaired from second 60 on, well at second 70.
     #[rstest]
-    #[case::while_it_was(61_000, 62_000, Belief::Impaired)]
-    #[case::until_after_it(69_000, 70_500, Belief::Impaired)]
-    #[case::across_it(10_000, 70_500, Belief::Impaired)]
-    #[case::after_it(70_001, 70_002, Belief::LookFirst)]
+    #[case::while_it_was(61_000, 62_000, FailureJudgement::Impaired)]
+    #[case::until_after_it(69_000, 70_500, FailureJudgement::Impaired)]
+    #[case::across_it(10_000, 70_500, FailureJudgement::Impaired)]
+    #[case::after_it(70_001, 70_002, FailureJudgement::LookFirst)]
     fn a_failure_of_a_time_without_network_is_never_believed(
         #[case] started_ms: u64,
         #[case] failed_ms: u64,
-        #[case] belief: Belief,
+        #[case] belief: FailureJudgement,
     ) {
         let mut location = location(&["a"]);
-        location.note_look(60_000, 61_000, &[("a", Silent), ("b", Silent)]);
+        location.note_reference_check(60_000, 61_000, &[("a", Silent), ("b", Silent)]);
         let failed = FailedAttempt { started_ms: 1, failed_ms: 61_000, may_be_the_network: false };
-        assert_eq!(location.judge(failed), Belief::Impaired);
-        location.note_look(69_999, 70_000, &[("a", Answered)]);
+        assert_eq!(location.judge(failed), FailureJudgement::Impaired);
+        location.note_reference_check(69_999, 70_000, &[("a", Answered)]);
         assert_eq!(location.judge(FailedAttempt { started_ms, failed_ms, may_be_the_network: true }), belief);
     }
 
     #[test]
     fn without_proof_every_failure_is_believed_at_once() {
         let mut location = location(&[]);
-        location.note_look(1_000, 2_000, &[("a", Silent), ("b", Silent)]);
+        location.note_reference_check(1_000, 2_000, &[("a", Silent), ("b", Silent)]);
         let failed = FailedAttempt { started_ms: 90_000, failed_ms: 91_000, may_be_the_network: true };
-        assert_eq!(location.judge(failed), Belief::Believed);
+        assert_eq!(location.judge(failed), FailureJudgement::Believed);
     }
 
     #[test]
     fn an_old_proof_proves_nothing() {
         let mut location = location(&["a"]);
         let late_ms = PROOF_MS + 1;
-        assert_eq!(location.note_look(late_ms, late_ms, &[("a", Silent), ("b", Silent)]), None);
+        assert_eq!(location.note_reference_check(late_ms, late_ms, &[("a", Silent), ("b", Silent)]), None);
     }
 
     /// A location stays impaired for longer than a proof holds, unless checks of others were up: then its references are
     /// wrong, such as a gateway that answers pings no more.
     #[rstest]
     #[case::nobody_was_up(false, None)]
-    #[case::somebody_was_up(true, Some(Turn::Recovered))]
-    fn references_that_were_wrong_do_not_blind_for_ever(#[case] was_up: bool, #[case] turn: Option<Turn>) {
+    #[case::somebody_was_up(true, Some(ImpairmentChange::Recovered))]
+    fn references_that_were_wrong_do_not_blind_for_ever(
+        #[case] was_up: bool,
+        #[case] turn: Option<ImpairmentChange>,
+    ) {
         let mut location = location(&["a"]);
         let silent = [("a", Silent), ("b", Silent)];
-        location.note_look(60_000, 61_000, &silent);
+        location.note_reference_check(60_000, 61_000, &silent);
         if was_up {
             location.note_up();
         }
-        assert_eq!(location.note_look(PROOF_MS, PROOF_MS, &silent), None);
-        assert_eq!(location.note_look(PROOF_MS + 1, PROOF_MS + 1, &silent), turn);
+        assert_eq!(location.note_reference_check(PROOF_MS, PROOF_MS, &silent), None);
+        assert_eq!(location.note_reference_check(PROOF_MS + 1, PROOF_MS + 1, &silent), turn);
     }
 
     /// The gateway disappears from the routes with the cable: it is the proof that the network is gone.
     #[test]
     fn a_proven_reference_that_is_gone_is_asked_until_another_one_answers() {
         let mut location = location(&["a"]);
-        location.ask_these(&[], 30_000);
-        assert_eq!(location.asked(), ["a"]);
-        assert_eq!(location.note_look(30_000, 31_000, &[("a", Silent)]), Some(Turn::Impaired));
-        location.ask_these(&["c"], 60_000);
-        assert_eq!(location.asked(), ["a", "c"]);
-        let turn = location.note_look(60_000, 60_001, &[("a", Silent), ("c", Answered)]);
-        assert_eq!((turn, location.asked()), (Some(Turn::Recovered), vec!["c"]));
+        location.set_references(&[], 30_000);
+        assert_eq!(location.references_to_ask(), ["a"]);
+        assert_eq!(
+            location.note_reference_check(30_000, 31_000, &[("a", Silent)]),
+            Some(ImpairmentChange::Impaired)
+        );
+        location.set_references(&["c"], 60_000);
+        assert_eq!(location.references_to_ask(), ["a", "c"]);
+        let turn = location.note_reference_check(60_000, 60_001, &[("a", Silent), ("c", Answered)]);
+        assert_eq!((turn, location.references_to_ask()), (Some(ImpairmentChange::Recovered), vec!["c"]));
     }
 }

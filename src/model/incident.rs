@@ -13,12 +13,12 @@ use std::ops::RangeInclusive;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::announcement::{self, Author};
-use crate::model::automation::Automation;
+use crate::model::announcement::{self, AnnouncementAuthor};
+use crate::model::automation::AutomationState;
 use crate::model::outage_evidence::OutageEvidence;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::timeline_size::TimelineSize;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::model::word::words;
 
 pub use open_period::{OpenPeriod, open_within};
@@ -122,7 +122,7 @@ pub struct Acknowledgement {
     /// The time at which.
     pub at: Timestamp,
     /// The author of the acknowledgement.
-    pub by: Author,
+    pub by: AnnouncementAuthor,
 }
 
 /// An incident as it is stored.
@@ -135,7 +135,7 @@ pub struct Incident {
     /// Database key of the organisation that owns it.
     pub organisation: i64,
     /// The title of the incident.
-    pub title: Translated,
+    pub title: TranslatedText,
     /// Never changes.
     pub kind: IncidentKind,
     /// The progress of the work.
@@ -151,7 +151,7 @@ pub struct Incident {
     /// As stated by the client.
     pub sla_counts_as_downtime: bool,
     /// `None`: the engine.
-    pub created_by: Option<Author>,
+    pub created_by: Option<AnnouncementAuthor>,
     /// The first one since it was opened last.
     pub acknowledgement: Option<Acknowledgement>,
     /// Time of creation.
@@ -171,7 +171,7 @@ impl Incident {
     /// together with the services that it affects; a service that comes later, or that the engine adds, is affected
     /// from then on.
     #[must_use]
-    pub fn affects_from(&self, affected: &Affected) -> Timestamp {
+    pub fn affects_from(&self, affected: &AffectedService) -> Timestamp {
         let is_from_the_start = self.created_by.is_some() && affected.added_at <= self.created_at;
         if is_from_the_start { self.started_at } else { affected.added_at.max(self.started_at) }
     }
@@ -179,7 +179,7 @@ impl Incident {
 
 /// A service that an incident affects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Affected {
+pub struct AffectedService {
     /// Database key of the service.
     pub service: ServiceKey,
     /// The id that clients see.
@@ -206,7 +206,7 @@ pub struct ChosenPage {
     /// The id that clients see.
     pub id: Id,
     /// Its name.
-    pub name: Translated,
+    pub name: TranslatedText,
 }
 
 /// One entry of a timeline.
@@ -218,7 +218,7 @@ pub struct WholeIncident {
     /// The incident.
     pub incident: Incident,
     /// The services that it affects, by name; all of them, unless it was read in part.
-    pub services: Vec<Affected>,
+    pub services: Vec<AffectedService>,
     /// The number of further services that it affects; above 0 only when it was read in part. Then its other parts
     /// are left out too, except for the newest entry of its timeline.
     pub others: usize,
@@ -231,19 +231,19 @@ pub struct WholeIncident {
     /// Entries that only members of the organisation see, oldest first.
     pub internal_updates: Vec<TimelineEntry>,
     /// Set exactly when the engine has opened it.
-    pub automation: Option<Automation>,
+    pub automation: Option<AutomationState>,
 }
 
 impl WholeIncident {
     /// Affects exactly these services from `now` on. Those that it affected before stay as they are.
     pub fn affect(&mut self, services: impl IntoIterator<Item = NamedService>, now: Timestamp) {
-        let mut before: HashMap<ServiceKey, Affected> = std::mem::take(&mut self.services)
+        let mut before: HashMap<ServiceKey, AffectedService> = std::mem::take(&mut self.services)
             .into_iter()
             .map(|affected| (affected.service, affected))
             .collect();
         let Incident { kind, severity, resolved_at, .. } = self.incident;
         for NamedService { key: service, id, name } in services {
-            let affected = before.remove(&service).unwrap_or_else(|| Affected {
+            let affected = before.remove(&service).unwrap_or_else(|| AffectedService {
                 service,
                 id,
                 name,
@@ -293,7 +293,7 @@ impl WholeIncident {
 
     /// Services that recovered when the incident ended, and whether that was measured. The engine ends an incident at
     /// the last recovery that it has measured; members who end one set its status.
-    fn recovered_at_end(&mut self) -> impl Iterator<Item = (&mut Affected, bool)> {
+    fn recovered_at_end(&mut self) -> impl Iterator<Item = (&mut AffectedService, bool)> {
         let is_ended_by_engine = self.automation.is_some_and(|automation| !automation.edited.status);
         let end = self.incident.resolved_at;
         let then =
@@ -336,7 +336,7 @@ impl WholeIncident {
 
     /// Records the acknowledgement, with an entry that only members of the organisation see. An incident that is
     /// already acknowledged is unchanged. A full timeline takes no entry.
-    pub fn acknowledge(&mut self, acknowledgement: Acknowledgement, message: Translated) {
+    pub fn acknowledge(&mut self, acknowledgement: Acknowledgement, message: TranslatedText) {
         if self.incident.acknowledgement.is_some() {
             return;
         }
@@ -376,17 +376,17 @@ impl WholeIncident {
 }
 
 /// The order in which services are shown: by name, then by id.
-pub fn sort_by_name(services: &mut [Affected]) {
+pub fn sort_by_name(services: &mut [AffectedService]) {
     services.sort_by(compare_names);
 }
 
 /// Adds a service to others that are in the order in which they are shown.
-pub fn insert_by_name(services: &mut Vec<Affected>, affected: Affected) {
+pub fn insert_by_name(services: &mut Vec<AffectedService>, affected: AffectedService) {
     let place = services.partition_point(|other| compare_names(other, &affected).is_le());
     services.insert(place, affected);
 }
 
-fn compare_names(one: &Affected, other: &Affected) -> Ordering {
+fn compare_names(one: &AffectedService, other: &AffectedService) -> Ordering {
     (&one.name, one.id).cmp(&(&other.name, other.id))
 }
 

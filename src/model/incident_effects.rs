@@ -16,12 +16,12 @@ pub mod transition;
 use std::collections::HashSet;
 
 use crate::id::Id;
-use crate::model::escalation::{Case, Progress, first_match};
-use crate::model::event::Act;
+use crate::model::escalation::{EscalationProgress, IncidentTraits, first_match};
+use crate::model::event::EventAction;
 use crate::model::incident::{TimelineEntry, WholeIncident};
 use crate::model::incident_effects::audience::IncidentAudience;
 use crate::model::incident_effects::transition::{IncidentTransition, waits_for_acknowledgement};
-use crate::model::lifecycle_effect::{EscalationStart, LifecycleEffect, Retraction};
+use crate::model::lifecycle_effect::{EscalationStart, LifecycleEffect, MessageRetraction};
 use crate::model::service::ServiceKey;
 use crate::model::subscriber_fact::{FactKind, FactSubject, SubscriberFact};
 
@@ -51,9 +51,9 @@ pub fn recovery_effects(
 /// Effects of the deletion of an incident: nobody is notified, and held messages are never sent.
 #[must_use]
 pub fn deletion_effects(organisation: i64, (key, id): (i64, Id)) -> Vec<LifecycleEffect> {
-    let retraction = Retraction::Subject { organisation, subject: id };
+    let retraction = MessageRetraction::Subject { organisation, subject: id };
     vec![
-        LifecycleEffect::publish_incident(key, Act::Deleted, Vec::new()),
+        LifecycleEffect::publish_incident(key, EventAction::Deleted, Vec::new()),
         LifecycleEffect::Retract(retraction),
     ]
 }
@@ -87,20 +87,20 @@ fn escalation_effect(
     if !waits_for_acknowledgement(change.after) {
         return change.before.map(|_| LifecycleEffect::EndEscalation(incident.key));
     }
-    let case = Case {
+    let case = IncidentTraits {
         severity: incident.severity,
         concerned: audience.concerned.clone(),
         incident_policy: change.after.automation.and_then(|automation| automation.policy),
     };
     let policy = first_match(&audience.policies, &case)?;
     let progress = match audience.followed {
-        None => Progress::begin(policy, change.at),
+        None => EscalationProgress::begin(policy, change.at),
         Some(followed) => {
             let known = audience.policies.iter().find(|known| known.key == followed.policy);
             if known.is_none_or(|known| known.position <= policy.position) {
                 return None;
             }
-            Progress::enter(policy, incident.created_at, change.at)
+            EscalationProgress::enter(policy, incident.created_at, change.at)
         }
     };
     Some(LifecycleEffect::StartEscalation(EscalationStart {
@@ -117,9 +117,11 @@ fn published_act(change: &IncidentTransition<'_>) -> LifecycleEffect {
         whole.services.iter().map(|affected| affected.service).collect()
     };
     let act = match change.before {
-        None => Act::Created,
-        Some(before) if after.incident.is_resolved() && !before.incident.is_resolved() => Act::Resolved,
-        Some(_) => Act::Updated,
+        None => EventAction::Created,
+        Some(before) if after.incident.is_resolved() && !before.incident.is_resolved() => {
+            EventAction::Resolved
+        }
+        Some(_) => EventAction::Updated,
     };
     let kept = services(after);
     let former = change.before.map(|before| {

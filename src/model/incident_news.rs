@@ -4,14 +4,16 @@
 //! with everything that belongs to it, like those of members.
 
 use crate::clock::Timestamp;
-use crate::model::automation::Automation;
-use crate::model::incident::{Affected, Incident, IncidentStatus, Severity, WholeIncident, insert_by_name};
+use crate::model::automation::AutomationState;
+use crate::model::incident::{
+    AffectedService, Incident, IncidentStatus, Severity, WholeIncident, insert_by_name,
+};
 use crate::model::incident_policy::OutageKind;
 use crate::model::service::{NamedService, ServiceKey};
 
 /// A report of a service in trouble to an incident.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct ServiceOutage {
     /// The service.
     pub service: NamedService,
     /// Its trouble.
@@ -24,7 +26,7 @@ pub struct Told {
 
 /// The news that a report is for an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum ImpactChange {
     /// The service was not affected.
     Joined,
     /// It had recovered.
@@ -38,7 +40,7 @@ pub enum News {
 impl WholeIncident {
     /// Records the parts that a member has edited, compared with the incident of before.
     pub fn note_edits(&mut self, before: &Incident) {
-        let Some(Automation { edited, .. }) = &mut self.automation else { return };
+        let Some(AutomationState { edited, .. }) = &mut self.automation else { return };
         edited.title |= self.incident.title != before.title;
         edited.severity |= self.incident.severity != before.severity;
         edited.status |= self.incident.status != before.status;
@@ -52,9 +54,9 @@ impl WholeIncident {
     }
 
     /// Reports a service in trouble. An incident that is over does not change.
-    pub fn tell(&mut self, told: &Told) -> News {
+    pub fn apply_outage(&mut self, told: &ServiceOutage) -> ImpactChange {
         if self.incident.is_resolved() {
-            return News::Nothing;
+            return ImpactChange::Nothing;
         }
         if !self.automation.is_some_and(|automation| automation.edited.severity) {
             self.set_severity(self.incident.severity.max(told.severity));
@@ -62,7 +64,7 @@ impl WholeIncident {
         let impact = Some(told.kind.impact());
         let Some(affected) = self.services.iter_mut().find(|row| row.service == told.service.key) else {
             let NamedService { key: service, id, name } = told.service.clone();
-            let row = Affected {
+            let row = AffectedService {
                 service,
                 id,
                 name,
@@ -73,7 +75,7 @@ impl WholeIncident {
                 evidence: None,
             };
             insert_by_name(&mut self.services, row);
-            return News::Joined;
+            return ImpactChange::Joined;
         };
         let is_worse = affected.impact < impact;
         if is_worse {
@@ -81,9 +83,9 @@ impl WholeIncident {
             affected.is_derived = false;
         }
         match affected.recovered_at.take() {
-            Some(_) => News::Relapsed,
-            None if is_worse => News::Worsened,
-            None => News::Nothing,
+            Some(_) => ImpactChange::Relapsed,
+            None if is_worse => ImpactChange::Worsened,
+            None => ImpactChange::Nothing,
         }
     }
 

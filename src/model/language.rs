@@ -6,7 +6,7 @@
 const MAX_ENTRIES: usize = 50;
 
 /// One entry of the header.
-struct Range<'a> {
+struct LanguageRange<'a> {
     tag: &'a str,
     /// Thousandths.
     quality: u16,
@@ -15,7 +15,7 @@ struct Range<'a> {
 /// The language of `locales` that an `Accept-Language` header prefers; `None` when it names none of them.
 #[must_use]
 pub fn choose(text: &str, locales: &[String], default: &str) -> Option<String> {
-    let mut ranges: Vec<Range<'_>> = text
+    let mut ranges: Vec<LanguageRange<'_>> = text
         .split(',')
         .map(str::trim)
         .filter(|entry| !entry.is_empty())
@@ -42,7 +42,7 @@ pub fn choose(text: &str, locales: &[String], default: &str) -> Option<String> {
 }
 
 /// `de-AT;q=0.8`; `None` when it cannot be read, which makes the whole header malformed.
-fn range(entry: &str) -> Option<Range<'_>> {
+fn range(entry: &str) -> Option<LanguageRange<'_>> {
     let mut parts = entry.split(';').map(str::trim);
     let tag = parts.next().filter(|tag| is_tag(tag))?;
     let mut quality = 1000;
@@ -53,7 +53,7 @@ fn range(entry: &str) -> Option<Range<'_>> {
         }
         quality = thousandths(value.trim())?;
     }
-    Some(Range { tag, quality })
+    Some(LanguageRange { tag, quality })
 }
 
 fn is_tag(tag: &str) -> bool {

@@ -61,11 +61,11 @@ pub struct LeaseJudge {
     /// A node that lives renews its key within this time.
     renews_within: Duration,
     /// The sequence of each key, and when it was seen first.
-    seen: BTreeMap<NodeName, SeenKey>,
+    seen: BTreeMap<NodeName, ObservedLease>,
 }
 
 #[derive(Debug)]
-struct SeenKey {
+struct ObservedLease {
     sequence: u64,
     since: Duration,
 }
@@ -92,7 +92,7 @@ impl LeaseJudge {
         let lives_for_ms = i64::try_from(self.lives_for.as_millis()).unwrap_or(i64::MAX);
         let mut living = BTreeSet::new();
         for (node, key) in keys {
-            let fresh = SeenKey { sequence: key.sequence, since: now };
+            let fresh = ObservedLease { sequence: key.sequence, since: now };
             let seen = self.seen.entry(node.clone()).or_insert(fresh);
             let is_old = newest.saturating_sub(key.written_at_ms) > lives_for_ms;
             let is_abandoned = now.saturating_sub(seen.since) >= self.renews_within;

@@ -7,11 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::node::NodeName;
-use crate::model::partition::{PARTITIONS, Partition, Partitions};
+use crate::model::partition::{PARTITIONS, Partition, PartitionSet};
 
 /// The token of a hold, which every write carries: a later hold of the same partition has a larger one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fence {
+pub struct FencingToken {
     /// The creation time of the ledger's store, in seconds: a store that was lost and created again counts from the
     /// start.
     pub epoch: i64,
@@ -21,23 +21,23 @@ pub struct Fence {
 
 /// The owner of each partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ledger {
+pub struct PartitionLedger {
     /// The partitions of each node that has some.
-    pub owners: BTreeMap<NodeName, Partitions>,
+    pub owners: BTreeMap<NodeName, PartitionSet>,
     /// Nodes that are about to end: they get none.
     pub leaving: BTreeSet<NodeName>,
 }
 
 /// The changes by which a node reaches its share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Step {
+pub struct RebalanceStep {
     /// Partitions to stop and release.
-    pub release: Partitions,
+    pub release: PartitionSet,
     /// It takes these.
-    pub take: Partitions,
+    pub take: PartitionSet,
 }
 
-impl Ledger {
+impl PartitionLedger {
     /// The owner of a partition.
     #[must_use]
     pub fn owner_of(&self, partition: Partition) -> Option<&NodeName> {
@@ -47,28 +47,28 @@ impl Ledger {
 
     /// The partitions of a node.
     #[must_use]
-    pub fn of(&self, node: &NodeName) -> Partitions {
+    pub fn of(&self, node: &NodeName) -> PartitionSet {
         self.owners.get(node).copied().unwrap_or_default()
     }
 
     /// The next changes of `me`, which is one of the `living`. Partitions of nodes that do not live have no owner.
     /// Moved partitions are spread over all numbers, so that a few services with keys in sequence are shared as well.
     #[must_use]
-    pub fn step(&self, me: &NodeName, living: &BTreeSet<NodeName>) -> Step {
+    pub fn step(&self, me: &NodeName, living: &BTreeSet<NodeName>) -> RebalanceStep {
         let staying: Vec<&NodeName> = living.difference(&self.leaving).collect();
         let mine = self.of(me);
         let Some(share) = self.share(me, &staying) else {
-            return Step { release: mine, take: Partitions::NONE };
+            return RebalanceStep { release: mine, take: PartitionSet::NONE };
         };
         let has = mine.len() as usize;
-        let owned = living.iter().fold(Partitions::NONE, |owned, node| owned.and(self.of(node)));
-        let free = Partitions::ALL.without(owned);
-        let spread = |some: Partitions| {
+        let owned = living.iter().fold(PartitionSet::NONE, |owned, node| owned.union(self.of(node)));
+        let free = PartitionSet::ALL.without(owned);
+        let spread = |some: PartitionSet| {
             let mut spread: Vec<Partition> = some.iter().collect();
             spread.sort_by_key(|partition| partition.number().reverse_bits());
             spread
         };
-        Step {
+        RebalanceStep {
             release: spread(mine).into_iter().rev().take(has.saturating_sub(share)).collect(),
             take: spread(free).into_iter().take(share.saturating_sub(has)).collect(),
         }
@@ -95,17 +95,17 @@ impl Ledger {
 
     /// The same after `me` has taken these; others have lost them.
     #[must_use]
-    pub fn taken(&self, me: &NodeName, partitions: Partitions) -> Self {
+    pub fn taken(&self, me: &NodeName, partitions: PartitionSet) -> Self {
         let mut after = self.released(partitions);
         after.leaving.remove(me);
         let mine = after.owners.entry(me.clone()).or_default();
-        *mine = mine.and(partitions);
+        *mine = mine.union(partitions);
         after
     }
 
     /// The same after these were released.
     #[must_use]
-    pub fn released(&self, partitions: Partitions) -> Self {
+    pub fn released(&self, partitions: PartitionSet) -> Self {
         let mut after = self.clone();
         after.owners.values_mut().for_each(|owned| *owned = owned.without(partitions));
         after.owners.retain(|_, owned| !owned.is_empty());
@@ -114,7 +114,7 @@ impl Ledger {
 
     /// The same after `me` has released everything, and is about to end.
     #[must_use]
-    pub fn left(&self, me: &NodeName) -> Self {
+    pub fn without_leaving_node(&self, me: &NodeName) -> Self {
         let mut after = self.released(self.of(me));
         after.leaving.insert(me.clone());
         after
@@ -137,7 +137,7 @@ mod tests {
     }
 
     /// Makes every living node take its steps, one after the other, until none has any; returns the number of rounds.
-    fn settle(ledger: &mut Ledger, living: &BTreeSet<NodeName>) -> usize {
+    fn settle(ledger: &mut PartitionLedger, living: &BTreeSet<NodeName>) -> usize {
         for round in 0..20 {
             let before = ledger.clone();
             for node in living {
@@ -156,7 +156,7 @@ mod tests {
         panic!("never settled: {ledger:?}");
     }
 
-    fn sizes(ledger: &Ledger) -> Vec<u32> {
+    fn sizes(ledger: &PartitionLedger) -> Vec<u32> {
         ledger.owners.values().map(|owned| owned.len()).collect()
     }
 
@@ -166,65 +166,69 @@ mod tests {
     #[case::three(3, &[22, 21, 21])]
     #[case::five(5, &[13, 13, 13, 13, 12])]
     fn nodes_that_begin_together_share_evenly(#[case] count: usize, #[case] expected: &[u32]) {
-        let mut ledger = Ledger::default();
+        let mut ledger = PartitionLedger::default();
         settle(&mut ledger, &nodes(0..count));
         assert_eq!(sizes(&ledger), expected);
     }
 
     #[test]
     fn one_that_joins_gets_its_share_and_others_keep_theirs() {
-        let mut ledger = Ledger::default();
+        let mut ledger = PartitionLedger::default();
         settle(&mut ledger, &nodes([0]));
         let before = ledger.of(&name(0));
         settle(&mut ledger, &nodes([0, 1]));
         assert_eq!(sizes(&ledger), [32, 32]);
-        assert_eq!(ledger.of(&name(0)).without(before), Partitions::NONE, "nothing has moved back and forth");
-        assert_eq!(ledger.step(&name(0), &nodes([0, 1])), Step::default());
+        assert_eq!(
+            ledger.of(&name(0)).without(before),
+            PartitionSet::NONE,
+            "nothing has moved back and forth"
+        );
+        assert_eq!(ledger.step(&name(0), &nodes([0, 1])), RebalanceStep::default());
     }
 
     #[test]
     fn a_few_services_are_shared_as_well() {
-        let mut ledger = Ledger::default();
+        let mut ledger = PartitionLedger::default();
         settle(&mut ledger, &nodes([0]));
         settle(&mut ledger, &nodes([0, 1]));
-        let first: Partitions = (1..=8).map(Partition::of).collect();
+        let first: PartitionSet = (1..=8).map(Partition::of).collect();
         assert_eq!([0, 1].map(|node| ledger.of(&name(node)).common(first).len()), [4, 4]);
     }
 
     #[test]
     fn one_that_leaves_is_done_at_once_although_it_still_lives() {
-        let mut ledger = Ledger::default();
+        let mut ledger = PartitionLedger::default();
         settle(&mut ledger, &nodes([0, 1]));
-        ledger = ledger.left(&name(1));
+        ledger = ledger.without_leaving_node(&name(1));
         settle(&mut ledger, &nodes([0, 1]));
-        assert_eq!((ledger.of(&name(0)), ledger.of(&name(1))), (Partitions::ALL, Partitions::NONE));
-        ledger = ledger.taken(&name(1), Partitions::NONE);
+        assert_eq!((ledger.of(&name(0)), ledger.of(&name(1))), (PartitionSet::ALL, PartitionSet::NONE));
+        ledger = ledger.taken(&name(1), PartitionSet::NONE);
         settle(&mut ledger, &nodes([0, 1]));
         assert_eq!(sizes(&ledger), [32, 32], "it is back");
     }
 
     #[test]
     fn a_node_that_is_to_have_nothing_gives_back_before_others_take() {
-        let (mut ledger, living) = (Ledger::default(), nodes([0, 1, 2]));
+        let (mut ledger, living) = (PartitionLedger::default(), nodes([0, 1, 2]));
         settle(&mut ledger, &living);
         let (cut_off, had) = (nodes([2]), ledger.of(&name(2)));
         let seen = ledger.without_nodes(&cut_off);
-        assert_eq!(seen.step(&name(0), &living), Step::default(), "it still has them");
-        assert_eq!(seen.step(&name(2), &living), Step { release: had, take: Partitions::NONE });
+        assert_eq!(seen.step(&name(0), &living), RebalanceStep::default(), "it still has them");
+        assert_eq!(seen.step(&name(2), &living), RebalanceStep { release: had, take: PartitionSet::NONE });
         let given_back = ledger.released(had).without_nodes(&cut_off);
-        assert_eq!(given_back.step(&name(2), &living), Step::default());
+        assert_eq!(given_back.step(&name(2), &living), RebalanceStep::default());
         let takes = [0, 1].map(|node| given_back.step(&name(node), &living).take.len());
         assert_eq!(takes.iter().sum::<u32>(), had.len());
     }
 
     #[test]
     fn what_a_dead_node_had_goes_to_the_others() {
-        let mut ledger = Ledger::default();
+        let mut ledger = PartitionLedger::default();
         settle(&mut ledger, &nodes([0, 1, 2]));
         let kept = ledger.of(&name(0));
         settle(&mut ledger, &nodes([0, 2]));
         assert_eq!(sizes(&ledger), [32, 32]);
-        assert_eq!(kept.without(ledger.of(&name(0))), Partitions::NONE);
+        assert_eq!(kept.without(ledger.of(&name(0))), PartitionSet::NONE);
     }
 
     proptest! {
@@ -232,7 +236,7 @@ mod tests {
         /// and all have settled within two rounds.
         #[test]
         fn any_change_settles(lives in proptest::collection::vec(proptest::collection::btree_set(0..6_usize, 1..6), 1..8)) {
-            let mut ledger = Ledger::default();
+            let mut ledger = PartitionLedger::default();
             for living in lives {
                 let living = nodes(living);
                 prop_assert!(settle(&mut ledger, &living) <= 3);

@@ -4,12 +4,12 @@
 //! `lifecycle` carries them out in the transaction of the change.
 
 use crate::id::Id;
-use crate::model::escalation::Progress;
-use crate::model::event::{Act, Kind};
+use crate::model::escalation::EscalationProgress;
+use crate::model::event::{EventAction, EventSubjectKind};
 use crate::model::notification::delivery::Delivery;
-use crate::model::notification::digest::Hold;
-use crate::model::notification::line::Line;
-use crate::model::notification::message::Message;
+use crate::model::notification::digest::DeliveryHold;
+use crate::model::notification::line::OrderingScope;
+use crate::model::notification::message::NotificationMessage;
 use crate::model::service::ServiceKey;
 use crate::model::subscriber_fact::SubscriberFact;
 
@@ -21,16 +21,16 @@ pub enum LifecycleEffect {
     /// Replace the contents of a held message.
     ReplaceMessage(Box<MessageReplacement>),
     /// Release the held messages in one line of a channel about a subject.
-    Release(HeldLine),
+    Release(HeldMessages),
     /// Hold messages until another time, or for another reason.
     Rehold {
         /// Keys of the deliveries.
         deliveries: Vec<i64>,
         /// The new hold.
-        hold: Hold,
+        hold: DeliveryHold,
     },
     /// Delete messages that are held and were never tried.
-    Retract(Retraction),
+    Retract(MessageRetraction),
     /// Write a fact for the subscribers of status pages.
     SubscriberFact(Box<SubscriberFact>),
     /// Make an incident follow an escalation policy, from the first step on, instead of its present one.
@@ -40,7 +40,7 @@ pub enum LifecycleEffect {
     /// Stop the escalation of the incident with this key, if there is one.
     EndEscalation(i64),
     /// Publish an event to the subscribers of the organisation.
-    Publish(PublishedAct),
+    Publish(PublishedAction),
 }
 
 /// A message for a channel.
@@ -49,7 +49,7 @@ pub struct OutgoingMessage {
     /// The message as it is stored; its `key` is 0.
     pub delivery: Delivery,
     /// The line of the channel in which it waits for earlier messages.
-    pub line: Line,
+    pub line: OrderingScope,
 }
 
 /// New contents of a held message.
@@ -58,23 +58,23 @@ pub struct MessageReplacement {
     /// Key of the delivery.
     pub delivery: i64,
     /// The new contents.
-    pub message: Message,
+    pub message: NotificationMessage,
 }
 
 /// The messages about one subject in one line of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeldLine {
+pub struct HeldMessages {
     /// Database key of the channel.
     pub channel: i64,
     /// The line.
-    pub line: Line,
+    pub line: OrderingScope,
     /// The subject.
     pub subject: Id,
 }
 
 /// Held messages that must not be sent any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retraction {
+pub enum MessageRetraction {
     /// Steps of an escalation of this incident that are held beyond now.
     HeldSteps(Id),
     /// The step of an escalation that waits for the end of the quiet hours of a contact.
@@ -105,7 +105,7 @@ pub struct EscalationStart {
     /// Database key of the policy.
     pub policy: i64,
     /// The progress at the start.
-    pub progress: Progress,
+    pub progress: EscalationProgress,
 }
 
 /// A step of an escalation was taken.
@@ -114,18 +114,18 @@ pub struct EscalationAdvance {
     /// Database key of the incident.
     pub incident: i64,
     /// The next progress.
-    pub progress: Progress,
+    pub progress: EscalationProgress,
 }
 
 /// Something became of an incident or a maintenance.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PublishedAct {
+pub struct PublishedAction {
     /// Incident or maintenance.
-    pub kind: Kind,
+    pub kind: EventSubjectKind,
     /// Its database key.
     pub key: i64,
     /// The action.
-    pub act: Act,
+    pub act: EventAction,
     /// Services that it concerned until now and no longer concerns.
     pub former: Vec<ServiceKey>,
 }
@@ -133,8 +133,8 @@ pub struct PublishedAct {
 impl LifecycleEffect {
     /// The effect that publishes an action on an incident.
     #[must_use]
-    pub const fn publish_incident(key: i64, act: Act, former: Vec<ServiceKey>) -> Self {
-        Self::Publish(PublishedAct { kind: Kind::Incident, key, act, former })
+    pub const fn publish_incident(key: i64, act: EventAction, former: Vec<ServiceKey>) -> Self {
+        Self::Publish(PublishedAction { kind: EventSubjectKind::Incident, key, act, former })
     }
 
     /// Returns true for a message that may be sent at once.
@@ -148,7 +148,7 @@ impl LifecycleEffect {
 /// behind them.
 #[must_use]
 pub fn enqueue(outgoing: OutgoingMessage, subject: Id) -> Vec<LifecycleEffect> {
-    let held = HeldLine { channel: outgoing.delivery.channel, line: outgoing.line, subject };
+    let held = HeldMessages { channel: outgoing.delivery.channel, line: outgoing.line, subject };
     let release = outgoing.delivery.hold.is_none().then_some(LifecycleEffect::Release(held));
     release.into_iter().chain([LifecycleEffect::Enqueue(Box::new(outgoing))]).collect()
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::clock::Timestamp;
-use crate::model::check::Trouble;
+use crate::model::check::LocalFault;
 use crate::model::word::words;
 
 /// Longest code in characters.
@@ -49,12 +49,12 @@ impl fmt::Debug for LocationCode {
 #[error(
     "'{0}' is no location code; use 1 to 32 of a-z, 0-9, '.', '_', '-', beginning with a letter or digit"
 )]
-pub struct CodeForm(pub String);
+pub struct InvalidLocationCode(pub String);
 
 impl FromStr for LocationCode {
-    type Err = CodeForm;
+    type Err = InvalidLocationCode;
 
-    fn from_str(text: &str) -> Result<Self, CodeForm> {
+    fn from_str(text: &str) -> Result<Self, InvalidLocationCode> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         let mut bytes = text.bytes();
         let starts_well = bytes.next().is_some_and(plain);
@@ -62,7 +62,7 @@ impl FromStr for LocationCode {
         if starts_well && goes_on_well && text.len() <= CODE_MAX_LENGTH {
             Ok(Self(text.into()))
         } else {
-            Err(CodeForm(text.into()))
+            Err(InvalidLocationCode(text.into()))
         }
     }
 }
@@ -100,7 +100,7 @@ pub struct Location {
 
 /// The last report of a remote location about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LastSeen {
+pub struct LocationReport {
     /// Its arrival, by the clock of this installation.
     pub at: Timestamp,
     /// Version of its program.
@@ -122,12 +122,12 @@ pub struct LastSeen {
     /// It is impaired: none of its reference targets answers, or none of its attempts is carried out.
     pub is_impaired: bool,
     /// The reason why none of its attempts is carried out.
-    pub blind_by: Option<Trouble>,
+    pub blind_by: Option<LocalFault>,
 }
 
 words! {
     /// The state of a location (contract 4.1).
-    pub enum Standing {
+    pub enum LocationStatus {
         /// It checks, and its votes count.
         Online,
         /// No contact for a minute.

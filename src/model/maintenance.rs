@@ -13,9 +13,9 @@ use std::ops::RangeInclusive;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::announcement::{self, Author};
-use crate::model::maintenance::origin::Origin;
-use crate::model::translated::Translated;
+use crate::model::announcement::{self, AnnouncementAuthor};
+use crate::model::maintenance::origin::SeriesOrigin;
+use crate::model::translated::TranslatedText;
 use crate::model::word::words;
 
 /// Characters of a title, per language.
@@ -52,7 +52,7 @@ words! {
 
 /// The planned time of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Schedule {
+pub struct MaintenanceWindow {
     /// Planned start; may be in the past.
     pub start: Timestamp,
     /// Planned end, later than the start; `None` = open end.
@@ -61,7 +61,7 @@ pub struct Schedule {
 
 /// The moments at which subscribers are notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Notices {
+pub struct MaintenanceNotices {
     /// Of the creation, and of a cancellation.
     pub announcement: bool,
     /// A day before the start.
@@ -84,13 +84,13 @@ pub struct Maintenance {
     /// Database key of the organisation that owns it.
     pub organisation: i64,
     /// 1..255 characters per language.
-    pub title: Translated,
+    pub title: TranslatedText,
     /// `type` of the API.
     pub kind: MaintenanceKind,
     /// Its state.
     pub status: MaintenanceStatus,
     /// The planned window.
-    pub schedule: Schedule,
+    pub schedule: MaintenanceWindow,
     /// The time of the actual start; `None` until then.
     pub actual_start: Option<Timestamp>,
     /// The time of the actual end; `None` until then, and for work that never started.
@@ -100,15 +100,15 @@ pub struct Maintenance {
     /// True if it ends by itself; only with a planned end.
     pub auto_complete: bool,
     /// The moments at which subscribers are notified.
-    pub notices: Notices,
+    pub notices: MaintenanceNotices,
     /// The token that created it.
-    pub created_by: Option<Author>,
+    pub created_by: Option<AnnouncementAuthor>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last write by a client.
     pub updated_at: Timestamp,
     /// Its place in a series; `None` for an independent one.
-    pub origin: Option<Origin>,
+    pub origin: Option<SeriesOrigin>,
 }
 
 /// An entry of the timeline.
@@ -116,7 +116,7 @@ pub type TimelineEntry = announcement::TimelineEntry<MaintenanceStatus>;
 
 /// An operation on a maintenance, by members or by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
+pub enum MaintenanceOperation {
     /// Start.
     Start,
     /// End.
@@ -127,7 +127,7 @@ pub enum Operation {
     Extend,
 }
 
-impl Operation {
+impl MaintenanceOperation {
     /// The states in which it is allowed, as words.
     #[must_use]
     pub const fn needs(self) -> &'static [&'static str] {
@@ -145,7 +145,7 @@ impl Operation {
 /// The maintenance is in another state than the operation needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the maintenance is {status}")]
-pub struct WrongState {
+pub struct MaintenanceStateError {
     /// Its state.
     pub status: MaintenanceStatus,
     /// The states that would have been right.
@@ -157,14 +157,14 @@ impl Maintenance {
     ///
     /// # Errors
     /// [`WrongState`].
-    pub fn allow(&self, operation: Operation) -> Result<(), WrongState> {
+    pub fn allow(&self, operation: MaintenanceOperation) -> Result<(), MaintenanceStateError> {
         let (status, needed) = (self.status, operation.needs());
-        if needed.contains(&status.as_str()) { Ok(()) } else { Err(WrongState { status, needed }) }
+        if needed.contains(&status.as_str()) { Ok(()) } else { Err(MaintenanceStateError { status, needed }) }
     }
 
     /// Returns true if an update may set this window (contract 4.11.2). The present one is always allowed.
     #[must_use]
-    pub fn may_move_to(&self, schedule: Schedule) -> bool {
+    pub fn may_move_to(&self, schedule: MaintenanceWindow) -> bool {
         match self.status {
             MaintenanceStatus::Scheduled => true,
             MaintenanceStatus::InProgress => schedule.start == self.schedule.start,
@@ -175,7 +175,7 @@ impl Maintenance {
     /// The same after a change by members: one of a series no longer follows it.
     #[must_use]
     pub fn adjusted(self) -> Self {
-        let origin = self.origin.map(|origin| Origin { is_adjusted: true, ..origin });
+        let origin = self.origin.map(|origin| SeriesOrigin { is_adjusted: true, ..origin });
         Self { origin, ..self }
     }
 
@@ -212,15 +212,15 @@ pub(crate) mod tests {
             key: 1,
             id: Id::random(),
             organisation: 1,
-            title: Translated::single("en", "Database upgrade"),
+            title: TranslatedText::single("en", "Database upgrade"),
             kind: MaintenanceKind::Planned,
             status,
-            schedule: Schedule { start: at(1_000), end: Some(at(2_000)) },
+            schedule: MaintenanceWindow { start: at(1_000), end: Some(at(2_000)) },
             actual_start: ran.then(|| at(1_001)),
             actual_end: (status == MaintenanceStatus::Completed).then(|| at(1_501)),
             auto_start: true,
             auto_complete: false,
-            notices: Notices {
+            notices: MaintenanceNotices {
                 announcement: true,
                 day_before: true,
                 hour_before: true,
@@ -236,17 +236,20 @@ pub(crate) mod tests {
 
     /// Contract 4.11.3: every operation in every state.
     #[rstest]
-    #[case(Operation::Start, &["scheduled"])]
-    #[case(Operation::Complete, &["in_progress"])]
-    #[case(Operation::Cancel, &["scheduled"])]
-    #[case(Operation::Extend, &["in_progress", "completed"])]
+    #[case(MaintenanceOperation::Start, &["scheduled"])]
+    #[case(MaintenanceOperation::Complete, &["in_progress"])]
+    #[case(MaintenanceOperation::Cancel, &["scheduled"])]
+    #[case(MaintenanceOperation::Extend, &["in_progress", "completed"])]
     fn an_operation_is_possible_in_these_states_only(
-        #[case] operation: Operation,
+        #[case] operation: MaintenanceOperation,
         #[case] needed: &'static [&'static str],
     ) {
         for status in MaintenanceStatus::ALL {
-            let expected =
-                if needed.contains(&status.as_str()) { Ok(()) } else { Err(WrongState { status, needed }) };
+            let expected = if needed.contains(&status.as_str()) {
+                Ok(())
+            } else {
+                Err(MaintenanceStateError { status, needed })
+            };
             assert_eq!(maintenance(status).allow(operation), expected, "{operation:?} {status}");
         }
     }
@@ -264,7 +267,7 @@ pub(crate) mod tests {
         let at = Timestamp::from_ms;
         let windows = [(1_000, Some(2_000)), (1_000, None), (1_001, Some(2_000)), (999, Some(3_000))];
         for ((start, end), expected) in windows.into_iter().zip(allowed) {
-            let schedule = Schedule { start: at(start), end: end.map(at) };
+            let schedule = MaintenanceWindow { start: at(start), end: end.map(at) };
             assert_eq!(maintenance(status).may_move_to(schedule), expected, "{status} {schedule:?}");
         }
     }

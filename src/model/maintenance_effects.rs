@@ -2,26 +2,30 @@
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::event::{Act, Kind};
-use crate::model::lifecycle_effect::{LifecycleEffect, PublishedAct};
-use crate::model::maintenance::reminder::Reminder;
-use crate::model::maintenance::step::{NewEntry, Step};
+use crate::model::event::{EventAction, EventSubjectKind};
+use crate::model::lifecycle_effect::{LifecycleEffect, PublishedAction};
+use crate::model::maintenance::reminder::ReminderKind;
+use crate::model::maintenance::step::{MaintenanceTransition, NewTimelineEntry};
 use crate::model::maintenance::{Maintenance, MaintenanceKey, texts};
 use crate::model::service::ServiceKey;
 use crate::model::subscriber_fact::{FactKind, FactSubject, SubscriberFact};
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// Effects of an action on a maintenance, whose new entries have these ids, and which is shown on these status pages.
 #[must_use]
-pub fn maintenance_effects(step: &Step, entries: &[Id], pages: &[i64]) -> Vec<LifecycleEffect> {
-    let told = |(entry, id): (&NewEntry, &Id)| {
+pub fn maintenance_effects(
+    step: &MaintenanceTransition,
+    entries: &[Id],
+    pages: &[i64],
+) -> Vec<LifecycleEffect> {
+    let told = |(entry, id): (&NewTimelineEntry, &Id)| {
         let subject = FactSubject::Maintenance { maintenance: step.after.key, entry: *id };
         let fact = fact(&step.after, (entry.happened.fact(), subject), pages);
         let fact = SubscriberFact { message: entry.message.clone(), at: entry.created_at, ..fact };
         LifecycleEffect::SubscriberFact(Box::new(fact))
     };
     let entries = step.entries.iter().zip(entries).filter(|(entry, _)| entry.notify_subscribers);
-    let published = published(step.after.key, Act::Updated, Vec::new());
+    let published = published(step.after.key, EventAction::Updated, Vec::new());
     [published].into_iter().chain(entries.map(told)).collect()
 }
 
@@ -29,19 +33,19 @@ pub fn maintenance_effects(step: &Step, entries: &[Id], pages: &[i64]) -> Vec<Li
 #[must_use]
 pub fn reminder_effect(
     maintenance: &Maintenance,
-    reminder: Reminder,
+    reminder: ReminderKind,
     (at, locale): (Timestamp, &str),
     pages: &[i64],
 ) -> LifecycleEffect {
     let subject = FactSubject::Reminder { maintenance: maintenance.key, start: maintenance.schedule.start };
-    let message = Translated::single(locale, texts::reminded(maintenance.schedule));
+    let message = TranslatedText::single(locale, texts::reminded(maintenance.schedule));
     let fact = fact(maintenance, (reminder.fact(), subject), pages);
     LifecycleEffect::SubscriberFact(Box::new(SubscriberFact { message, at, ..fact }))
 }
 
 /// The effect that publishes an action on a maintenance.
-const fn published(key: MaintenanceKey, act: Act, former: Vec<ServiceKey>) -> LifecycleEffect {
-    LifecycleEffect::Publish(PublishedAct { kind: Kind::Maintenance, key, act, former })
+const fn published(key: MaintenanceKey, act: EventAction, former: Vec<ServiceKey>) -> LifecycleEffect {
+    LifecycleEffect::Publish(PublishedAction { kind: EventSubjectKind::Maintenance, key, act, former })
 }
 
 fn fact(

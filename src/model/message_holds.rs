@@ -8,69 +8,73 @@ use std::collections::BTreeMap;
 use crate::clock::Timestamp;
 use crate::model::contact::Contact;
 use crate::model::incident::Severity;
-use crate::model::notification::Event;
+use crate::model::notification::NotificationEvent;
 use crate::model::notification::delivery::Delivery;
-use crate::model::notification::digest::{HeldBy, Hold, RecentMessages, WINDOW_MS};
-use crate::model::notification::message::Message;
+use crate::model::notification::digest::{DeliveryHold, HoldReason, RecentMessages, WINDOW_MS};
+use crate::model::notification::message::NotificationMessage;
 use crate::model::notification::quiet::QuietHours;
-use crate::model::notification::routing::Routing;
+use crate::model::notification::routing::ChannelRouting;
 
 /// The hold of a message that is written now for all readers of a channel; `None` when it may be sent. A step of an
 /// escalation is never held.
 #[must_use]
 pub fn channel_hold(
-    routing: &Routing,
-    message: &Message,
+    routing: &ChannelRouting,
+    message: &NotificationMessage,
     recent: RecentMessages,
     now: Timestamp,
-) -> Option<Hold> {
-    let severity = message.severity().filter(|_| message.event != Event::IncidentEscalated)?;
+) -> Option<DeliveryHold> {
+    let severity = message.severity().filter(|_| message.event != NotificationEvent::IncidentEscalated)?;
     if let Some(hold) = quiet_hold(routing.quiet.as_ref(), severity, now) {
         return Some(hold);
     }
     routing.digest_above.filter(|_| recent.are_many)?;
     let until = recent.digest_at.unwrap_or_else(|| now.plus_ms(WINDOW_MS));
-    Some(Hold { until, by: HeldBy::Digest })
+    Some(DeliveryHold { until, by: HoldReason::Digest })
 }
 
 /// The hold of a message that is written now for a contact.
 #[must_use]
-pub fn contact_hold(contact: &Contact, severity: Severity, now: Timestamp) -> Option<Hold> {
+pub fn contact_hold(contact: &Contact, severity: Severity, now: Timestamp) -> Option<DeliveryHold> {
     quiet_hold(contact.quiet.as_ref(), severity, now)
 }
 
 /// The new hold of a message, by the changed settings of its channel.
 #[must_use]
-pub fn hold_by_channel(delivery: &Delivery, routing: &Routing, now: Timestamp) -> Option<Hold> {
+pub fn hold_by_channel(
+    delivery: &Delivery,
+    routing: &ChannelRouting,
+    now: Timestamp,
+) -> Option<DeliveryHold> {
     let held = delivery.hold?;
-    let is_step = delivery.message.event == Event::IncidentEscalated;
+    let is_step = delivery.message.event == NotificationEvent::IncidentEscalated;
     let quiet = routing.quiet.as_ref().filter(|_| !is_step);
     if let Some(hold) = quiet_hold(quiet, delivery.message.severity()?, now) {
         return Some(hold);
     }
     Some(match held.by {
-        HeldBy::Digest if routing.digest_above.is_some() => held,
-        HeldBy::Batch => held,
-        HeldBy::QuietHours | HeldBy::Digest => ended(held, now),
+        HoldReason::Digest if routing.digest_above.is_some() => held,
+        HoldReason::Batch => held,
+        HoldReason::QuietHours | HoldReason::Digest => ended(held, now),
     })
 }
 
 /// The new hold of a message, by the changed quiet hours of its contact.
 #[must_use]
-pub fn hold_by_contact(delivery: &Delivery, contact: &Contact, now: Timestamp) -> Option<Hold> {
+pub fn hold_by_contact(delivery: &Delivery, contact: &Contact, now: Timestamp) -> Option<DeliveryHold> {
     let held = delivery.hold?;
     let severity = delivery.message.severity()?;
     let hold = contact_hold(contact, severity, now);
-    Some(hold.unwrap_or_else(|| if held.by == HeldBy::Batch { held } else { ended(held, now) }))
+    Some(hold.unwrap_or_else(|| if held.by == HoldReason::Batch { held } else { ended(held, now) }))
 }
 
 /// The keys of the messages whose hold changes, by their new holds: these are few, however many messages there are.
 #[must_use]
 pub fn changed_holds(
     deliveries: &[Delivery],
-    hold_of: impl Fn(&Delivery) -> Option<Hold>,
-) -> Vec<(Hold, Vec<i64>)> {
-    let mut changed: BTreeMap<(Timestamp, &str), (Hold, Vec<i64>)> = BTreeMap::new();
+    hold_of: impl Fn(&Delivery) -> Option<DeliveryHold>,
+) -> Vec<(DeliveryHold, Vec<i64>)> {
+    let mut changed: BTreeMap<(Timestamp, &str), (DeliveryHold, Vec<i64>)> = BTreeMap::new();
     for delivery in deliveries {
         let Some(hold) = hold_of(delivery).filter(|hold| Some(*hold) != delivery.hold) else { continue };
         changed.entry((hold.until, hold.by.as_str())).or_insert((hold, Vec::new())).1.push(delivery.key);
@@ -78,14 +82,14 @@ pub fn changed_holds(
     changed.into_values().collect()
 }
 
-fn quiet_hold(quiet: Option<&QuietHours>, severity: Severity, now: Timestamp) -> Option<Hold> {
+fn quiet_hold(quiet: Option<&QuietHours>, severity: Severity, now: Timestamp) -> Option<DeliveryHold> {
     let until = quiet?.held_until(severity, now)?;
-    Some(Hold { until, by: HeldBy::QuietHours })
+    Some(DeliveryHold { until, by: HoldReason::QuietHours })
 }
 
 /// A hold that is over: its messages may still become a digest.
-fn ended(held: Hold, now: Timestamp) -> Hold {
-    Hold { until: held.until.min(now), ..held }
+fn ended(held: DeliveryHold, now: Timestamp) -> DeliveryHold {
+    DeliveryHold { until: held.until.min(now), ..held }
 }
 
 #[cfg(test)]
@@ -93,8 +97,8 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::model::notification::delivery::DeliveryPlace;
-    use crate::model::notification::message::{NoticeFacts, Subject};
+    use crate::model::notification::delivery::DeliveryTarget;
+    use crate::model::notification::message::{MessageSubject, NoticeFacts};
 
     /// A Friday, 22:30 UTC.
     const NOW_MS: i64 = 1_763_764_200_000;
@@ -105,36 +109,41 @@ mod tests {
         Some(QuietHours { hours, zone: "UTC".parse().unwrap(), except_from: Severity::Critical })
     }
 
-    fn held(by: HeldBy, severity: Severity) -> Delivery {
+    fn held(by: HoldReason, severity: Severity) -> Delivery {
         let id = "rNSJxMbDTX2uHc08AiCqo".to_owned();
         let facts = NoticeFacts { id, title: String::new(), text: String::new(), severity, is_over: false };
-        let subject = Subject::Notice(facts);
-        let message = Message { event: Event::SlaBurning, at: NOW_MS, organisation: String::new(), subject };
-        let hold = Some(Hold { until: Timestamp::from_ms(NOW_MS + HOUR_MS), by });
-        let place = DeliveryPlace { organisation: 1, channel: 1, contact: None, hold };
+        let subject = MessageSubject::Notice(facts);
+        let message = NotificationMessage {
+            event: NotificationEvent::SlaBurning,
+            at: NOW_MS,
+            organisation: String::new(),
+            subject,
+        };
+        let hold = Some(DeliveryHold { until: Timestamp::from_ms(NOW_MS + HOUR_MS), by });
+        let place = DeliveryTarget { organisation: 1, channel: 1, contact: None, hold };
         Delivery::written(message, place, Timestamp::from_ms(NOW_MS))
     }
 
     /// Cases: the reason of the present hold of an hour, the severity, the hour at which the new quiet hours end and
     /// whether the channel still has digests; minutes until the message is sent, and the new reason.
     #[rstest]
-    #[case::the_same_hours(HeldBy::QuietHours, Severity::Minor, (Some(24), true), (90, HeldBy::QuietHours))]
-    #[case::shorter_hours(HeldBy::QuietHours, Severity::Minor, (Some(23), true), (30, HeldBy::QuietHours))]
-    #[case::hours_that_are_over(HeldBy::QuietHours, Severity::Minor, (Some(21), true), (0, HeldBy::QuietHours))]
-    #[case::no_hours(HeldBy::QuietHours, Severity::Minor, (None, true), (0, HeldBy::QuietHours))]
-    #[case::bad_enough(HeldBy::QuietHours, Severity::Critical, (Some(24), true), (0, HeldBy::QuietHours))]
-    #[case::a_digest(HeldBy::Digest, Severity::Minor, (None, true), (60, HeldBy::Digest))]
-    #[case::a_digest_in_new_hours(HeldBy::Digest, Severity::Minor, (Some(24), true), (90, HeldBy::QuietHours))]
-    #[case::no_digest(HeldBy::Digest, Severity::Minor, (None, false), (0, HeldBy::Digest))]
-    #[case::a_batch(HeldBy::Batch, Severity::Minor, (None, false), (60, HeldBy::Batch))]
+    #[case::the_same_hours(HoldReason::QuietHours, Severity::Minor, (Some(24), true), (90, HoldReason::QuietHours))]
+    #[case::shorter_hours(HoldReason::QuietHours, Severity::Minor, (Some(23), true), (30, HoldReason::QuietHours))]
+    #[case::hours_that_are_over(HoldReason::QuietHours, Severity::Minor, (Some(21), true), (0, HoldReason::QuietHours))]
+    #[case::no_hours(HoldReason::QuietHours, Severity::Minor, (None, true), (0, HoldReason::QuietHours))]
+    #[case::bad_enough(HoldReason::QuietHours, Severity::Critical, (Some(24), true), (0, HoldReason::QuietHours))]
+    #[case::a_digest(HoldReason::Digest, Severity::Minor, (None, true), (60, HoldReason::Digest))]
+    #[case::a_digest_in_new_hours(HoldReason::Digest, Severity::Minor, (Some(24), true), (90, HoldReason::QuietHours))]
+    #[case::no_digest(HoldReason::Digest, Severity::Minor, (None, false), (0, HoldReason::Digest))]
+    #[case::a_batch(HoldReason::Batch, Severity::Minor, (None, false), (60, HoldReason::Batch))]
     fn changed_settings_decide_about_what_is_held(
-        #[case] by: HeldBy,
+        #[case] by: HoldReason,
         #[case] severity: Severity,
         #[case] (until, has_digest): (Option<u8>, bool),
-        #[case] (minutes, expected): (i64, HeldBy),
+        #[case] (minutes, expected): (i64, HoldReason),
     ) {
         let digest_above = has_digest.then_some(5);
-        let routing = Routing { quiet: hours(until), digest_above, ..Routing::default() };
+        let routing = ChannelRouting { quiet: hours(until), digest_above, ..ChannelRouting::default() };
         let now = Timestamp::from_ms(NOW_MS);
         let hold = hold_by_channel(&held(by, severity), &routing, now).unwrap();
         assert_eq!((hold.until.ms_since(now) / 60_000, hold.by), (minutes, expected));
@@ -143,14 +152,14 @@ mod tests {
     /// Cases: the reason of the present hold of an hour, the hour at which the new quiet hours of the contact end;
     /// minutes until the message is sent, and the new reason.
     #[rstest]
-    #[case::shorter_hours(HeldBy::QuietHours, Some(23), (30, HeldBy::QuietHours))]
-    #[case::no_hours(HeldBy::QuietHours, None, (0, HeldBy::QuietHours))]
-    #[case::a_batch(HeldBy::Batch, None, (60, HeldBy::Batch))]
-    #[case::a_batch_in_new_hours(HeldBy::Batch, Some(24), (90, HeldBy::QuietHours))]
+    #[case::shorter_hours(HoldReason::QuietHours, Some(23), (30, HoldReason::QuietHours))]
+    #[case::no_hours(HoldReason::QuietHours, None, (0, HoldReason::QuietHours))]
+    #[case::a_batch(HoldReason::Batch, None, (60, HoldReason::Batch))]
+    #[case::a_batch_in_new_hours(HoldReason::Batch, Some(24), (90, HoldReason::QuietHours))]
     fn changed_hours_of_a_contact_decide_about_what_is_held(
-        #[case] by: HeldBy,
+        #[case] by: HoldReason,
         #[case] until: Option<u8>,
-        #[case] (minutes, expected): (i64, HeldBy),
+        #[case] (minutes, expected): (i64, HoldReason),
     ) {
         let now = Timestamp::from_ms(NOW_MS);
         let contact = Contact { quiet: hours(until), ..contact() };

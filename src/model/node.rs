@@ -34,12 +34,12 @@ impl fmt::Debug for NodeName {
 /// The text has not the form of a node's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no name of a node; use 1 to 32 of a-z, 0-9, '_', '-', beginning with a letter or digit")]
-pub struct NameForm(pub String);
+pub struct InvalidNodeName(pub String);
 
 impl FromStr for NodeName {
-    type Err = NameForm;
+    type Err = InvalidNodeName;
 
-    fn from_str(text: &str) -> Result<Self, NameForm> {
+    fn from_str(text: &str) -> Result<Self, InvalidNodeName> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         let mut bytes = text.bytes();
         let starts_well = bytes.next().is_some_and(plain);
@@ -47,7 +47,7 @@ impl FromStr for NodeName {
         if starts_well && goes_on_well && text.len() <= NAME_MAX_LENGTH {
             Ok(Self(text.into()))
         } else {
-            Err(NameForm(text.into()))
+            Err(InvalidNodeName(text.into()))
         }
     }
 }

@@ -7,8 +7,8 @@
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::Severity;
-use crate::model::notification::Event;
-use crate::model::notification::message::{Message, NoticeFacts, Subject};
+use crate::model::notification::NotificationEvent;
+use crate::model::notification::message::{MessageSubject, NoticeFacts, NotificationMessage};
 use crate::model::service::ServiceKey;
 
 /// The time for which notices that are over are kept, in milliseconds.
@@ -16,18 +16,18 @@ pub const KEPT_MS: i64 = 90 * 24 * 60 * 60 * 1_000;
 
 /// The subject of a notice: there is at most one open notice of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct NoticeSource {
     /// Database key of the organisation that is notified.
     pub organisation: i64,
     /// The event.
-    pub event: Event,
+    pub event: NotificationEvent,
     /// The source within the event: the id of a service, the code of a location.
     pub name: String,
 }
 
 /// The text, in the language of the organisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Words {
+pub struct NoticeText {
     /// One line.
     pub title: String,
     /// One or two sentences.
@@ -36,13 +36,13 @@ pub struct Words {
 
 /// Something is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct NoticeCondition {
     /// The source.
-    pub source: Source,
+    pub source: NoticeSource,
     /// Its severity.
     pub severity: Severity,
     /// Its text.
-    pub words: Words,
+    pub words: NoticeText,
     /// The service that it concerns; `None` = none in particular.
     pub service: Option<ServiceKey>,
 }
@@ -55,7 +55,7 @@ pub struct Notice {
     /// The id that clients and receivers see.
     pub id: Id,
     /// The trouble, with the text that was sent last.
-    pub trouble: Trouble,
+    pub trouble: NoticeCondition,
     /// The time of its start.
     pub began_at: Timestamp,
     /// The time at which it ended; `None` = it lasts.
@@ -65,8 +65,8 @@ pub struct Notice {
 impl Notice {
     /// The message about it at `at`.
     #[must_use]
-    pub fn message(&self, organisation: String, at: Timestamp) -> Message {
-        let Trouble { source, severity, words, .. } = &self.trouble;
+    pub fn message(&self, organisation: String, at: Timestamp) -> NotificationMessage {
+        let NoticeCondition { source, severity, words, .. } = &self.trouble;
         let facts = NoticeFacts {
             id: self.id.to_string(),
             title: words.title.clone(),
@@ -74,6 +74,11 @@ impl Notice {
             severity: *severity,
             is_over: self.ended_at.is_some(),
         };
-        Message { event: source.event, at: at.ms(), organisation, subject: Subject::Notice(facts) }
+        NotificationMessage {
+            event: source.event,
+            at: at.ms(),
+            organisation,
+            subject: MessageSubject::Notice(facts),
+        }
     }
 }

@@ -4,8 +4,8 @@ use crate::clock::Timestamp;
 use crate::model::incident_effects::audience::ChannelAudience;
 use crate::model::lifecycle_effect::{LifecycleEffect, OutgoingMessage, enqueue};
 use crate::model::notice::Notice;
-use crate::model::notification::delivery::{Delivery, DeliveryPlace};
-use crate::model::notification::routing::{Concerned, Occasion};
+use crate::model::notification::delivery::{Delivery, DeliveryTarget};
+use crate::model::notification::routing::{NotificationTrigger, RoutingKeys};
 
 /// Possible recipients of a notice.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub struct NoticeAudience {
     /// The enabled channels, with the messages about the notice written for them.
     pub channels: Vec<ChannelAudience>,
     /// The service of the notice and its tags.
-    pub concerned: Concerned,
+    pub concerned: RoutingKeys,
 }
 
 /// The messages about a notice as it is now. Channels that were notified of its start are notified of its end; the
@@ -23,19 +23,19 @@ pub struct NoticeAudience {
 #[must_use]
 pub fn notice_effects(notice: &Notice, audience: &NoticeAudience, at: Timestamp) -> Vec<LifecycleEffect> {
     let (event, severity) = (notice.trouble.source.event, notice.trouble.severity);
-    let occasion = Occasion { event, severity, concerned: audience.concerned.clone() };
+    let occasion = NotificationTrigger { event, severity, concerned: audience.concerned.clone() };
     let mut effects = Vec::new();
     for told in &audience.channels {
         let was_told = told.was_told();
         let is_news = was_told || notice.ended_at.is_none();
         // A channel that was disabled meanwhile gets the end when it is enabled again within a day.
         let is_reached = told.channel.is_enabled || (was_told && notice.ended_at.is_some());
-        if !is_reached || !is_news || !told.channel.routing.is_told(&occasion, was_told) {
+        if !is_reached || !is_news || !told.channel.routing.accepts_notice(&occasion, was_told) {
             continue;
         }
         let message = notice.message(audience.organisation.clone(), at);
         let channel = &told.channel;
-        let place = DeliveryPlace {
+        let place = DeliveryTarget {
             organisation: channel.organisation,
             channel: channel.key,
             contact: None,

@@ -26,12 +26,12 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
-pub use event::Event;
+pub use event::NotificationEvent;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::notification::line::Line;
-use crate::model::notification::routing::Routing;
+use crate::model::notification::line::OrderingScope;
+use crate::model::notification::routing::ChannelRouting;
 use crate::model::secret::SecretPlace;
 use crate::model::word::words;
 
@@ -72,7 +72,7 @@ words! {
 
 /// A channel as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Channel {
+pub struct NotificationChannel {
     /// Key of the row; 0 before it is stored.
     pub key: i64,
     /// The id that clients see.
@@ -88,14 +88,14 @@ pub struct Channel {
     /// The settings of its kind; secrets are sealed.
     pub settings: Map<String, Value>,
     /// The messages that it gets.
-    pub routing: Routing,
+    pub routing: ChannelRouting,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last write by a client.
     pub updated_at: Timestamp,
 }
 
-impl Channel {
+impl NotificationChannel {
     /// Returns true if a message for a contact arrives in a mailbox of its own, separate from the other messages of
     /// the channel.
     #[must_use]
@@ -105,8 +105,8 @@ impl Channel {
 
     /// The line of a message.
     #[must_use]
-    pub const fn line(&self, contact: Option<i64>) -> Line {
-        if self.has_mailboxes() { Line::Own(contact) } else { Line::Whole }
+    pub const fn line(&self, contact: Option<i64>) -> OrderingScope {
+        if self.has_mailboxes() { OrderingScope::Own(contact) } else { OrderingScope::Whole }
     }
 }
 

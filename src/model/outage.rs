@@ -53,14 +53,14 @@ pub struct Outage {
 
 /// The effect of a status change on an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Followed {
+pub struct OutageTransition {
     /// The outage that continues; `None` = there is none, or it is over.
     pub outage: Option<Outage>,
     /// True if the service was in trouble and is up: it has recovered from all of its incidents.
     pub has_recovered: bool,
 }
 
-impl Followed {
+impl OutageTransition {
     const fn going_on(outage: Option<Outage>) -> Self {
         Self { outage, has_recovered: false }
     }
@@ -92,10 +92,10 @@ impl Outage {
     /// Follows a change of the status of a service of this organisation. Changes come in the order in which they were
     /// recorded, each once.
     #[must_use]
-    pub fn follow(outage: Option<Self>, organisation: i64, change: &StatusChange) -> Followed {
+    pub fn follow(outage: Option<Self>, organisation: i64, change: &StatusChange) -> OutageTransition {
         let StatusChange { service, at, to, cause, .. } = *change;
         if matches!(cause, ChangeCause::Imported | ChangeCause::Filled) {
-            return Followed::going_on(outage);
+            return OutageTransition::going_on(outage);
         }
         let kind = match (cause, to) {
             (ChangeCause::Flapping, _) => Some(OutageKind::Unstable),
@@ -109,7 +109,7 @@ impl Outage {
                 ChangeCause::Flapping => begun.flapping(to, at),
                 _ => begun,
             });
-            return Followed::going_on(begun);
+            return OutageTransition::going_on(begun);
         };
         let is_flapping = match cause {
             ChangeCause::Flapping => true,
@@ -119,17 +119,17 @@ impl Outage {
         let outage = Self { is_flapping, ..outage };
         match (kind, to) {
             (None, MeasuredStatus::Up) if is_flapping => {
-                Followed::going_on(Some(outage.up_while_flapping(at)))
+                OutageTransition::going_on(Some(outage.up_while_flapping(at)))
             }
             (None, MeasuredStatus::Up) => outage.recovered(at),
-            (None, _) => Followed::going_on(Some(outage.unmeasured())),
+            (None, _) => OutageTransition::going_on(Some(outage.unmeasured())),
             (Some(kind), _) if cause == ChangeCause::Flapping => {
-                Followed::going_on(Some(outage.in_trouble(kind, at).flapping(to, at)))
+                OutageTransition::going_on(Some(outage.in_trouble(kind, at).flapping(to, at)))
             }
             (Some(kind), _) if is_flapping => {
-                Followed::going_on(Some(outage.in_trouble_while_flapping(kind, at)))
+                OutageTransition::going_on(Some(outage.in_trouble_while_flapping(kind, at)))
             }
-            (Some(kind), _) => Followed::going_on(Some(outage.in_trouble(kind, at))),
+            (Some(kind), _) => OutageTransition::going_on(Some(outage.in_trouble(kind, at))),
         }
     }
 
@@ -152,7 +152,7 @@ impl Outage {
 
     /// Returns true while it could become an incident, or news for the one it has.
     #[must_use]
-    pub const fn is_untold(&self) -> bool {
+    pub const fn is_unreported(&self) -> bool {
         self.told_at.is_none()
     }
 
@@ -160,13 +160,13 @@ impl Outage {
     /// down since.
     #[must_use]
     pub const fn is_undecided(&self) -> bool {
-        self.is_untold() || self.down_since.is_some()
+        self.is_unreported() || self.down_since.is_some()
     }
 
     /// The outage after its report to the incident with this key: nothing is to be decided before the next change,
     /// unless it flaps and may turn out to be down.
     #[must_use]
-    pub const fn told(self, incident: Option<i64>, now: Timestamp) -> Self {
+    pub const fn mark_reported(self, incident: Option<i64>, now: Timestamp) -> Self {
         let look_at = if self.down_since.is_some() { Some(now) } else { None };
         Self { told_at: Some(now), incident, look_at, ..self }
     }
@@ -175,38 +175,38 @@ impl Outage {
     #[must_use]
     pub const fn unreachable(self, look_at: Timestamp) -> Self {
         let unreachable_since = Some(self.began_at);
-        Self { unreachable_since, look_at: Some(look_at), ..self.asking_anew() }
+        Self { unreachable_since, look_at: Some(look_at), ..self.clear_recheck_request() }
     }
 
     /// One of its dependencies is still down, or again.
     #[must_use]
-    pub const fn unreachable_still(self, look_at: Timestamp) -> Self {
-        Self { look_at: Some(look_at), ..self.asking_anew() }
+    pub const fn keep_unreachable(self, look_at: Timestamp) -> Self {
+        Self { look_at: Some(look_at), ..self.clear_recheck_request() }
     }
 
     /// The outage after checks were requested at `now`: of the service itself when its dependencies are back,
     /// otherwise of these. It waits for them, until `held_until` at most.
     #[must_use]
-    pub const fn asked(self, now: Timestamp, held_until: Timestamp) -> Self {
+    pub const fn mark_recheck_requested(self, now: Timestamp, held_until: Timestamp) -> Self {
         Self { asked_at: Some(now), held_until: Some(held_until), ..self }
     }
 
     /// The outage whose dependencies are back while it still fails: from now on its trouble is its own.
     #[must_use]
-    pub const fn its_own(self, now: Timestamp) -> Self {
+    pub const fn become_own_outage(self, now: Timestamp) -> Self {
         let first_edges = FirstEdges::starting(self.kind, now);
         let (first_edges, down_since) = match self.down_since {
             Some(_) => (first_edges.with(OutageKind::Down, now), Some(now)),
             None => (first_edges, None),
         };
         let own = Self { began_at: now, first_edges, down_since, unreachable_since: None, ..self };
-        Self { look_at: Some(now), ..own.asking_anew() }
+        Self { look_at: Some(now), ..own.clear_recheck_request() }
     }
 
     /// The outage without data: whether it could be reached is not known either.
     const fn unmeasured(self) -> Self {
         let blind = Self { is_measured: false, down_since: None, unreachable_since: None, ..self };
-        Self { look_at: blind.look_at_unless_told(), ..blind.asking_anew() }
+        Self { look_at: blind.next_check_unless_reported(), ..blind.clear_recheck_request() }
     }
 
     /// It flaps, with this status: down may be lasting.
@@ -226,14 +226,14 @@ impl Outage {
 
     /// It flaps and is up for a moment, which ends all trouble except the flapping.
     const fn up_while_flapping(self, at: Timestamp) -> Self {
-        let look_at = if self.is_untold() { Some(at) } else { self.look_at_unless_told() };
+        let look_at = if self.is_unreported() { Some(at) } else { self.next_check_unless_reported() };
         let first_edges = self.first_edges.of_flapping();
         Self { kind: OutageKind::Unstable, is_measured: true, first_edges, down_since: None, look_at, ..self }
     }
 
     /// It flaps and is in trouble of this kind. Down may be lasting, so it is evaluated again.
     fn in_trouble_while_flapping(self, kind: OutageKind, at: Timestamp) -> Self {
-        let known = if self.began_anew() { self.first_edges.of_flapping() } else { self.first_edges };
+        let known = if self.may_be_new_outage() { self.first_edges.of_flapping() } else { self.first_edges };
         let is_down = kind == OutageKind::Down;
         // An outage that counts as recovered because no policy wants it must not end an incident that may have to
         // continue.
@@ -242,7 +242,8 @@ impl Outage {
         } else {
             self
         };
-        let look_at = if is_down || resumed.is_untold() { Some(at) } else { resumed.look_at_unless_told() };
+        let look_at =
+            if is_down || resumed.is_unreported() { Some(at) } else { resumed.next_check_unless_reported() };
         Self {
             kind: OutageKind::Unstable,
             is_measured: true,
@@ -254,13 +255,13 @@ impl Outage {
     }
 
     /// An outage that was reported and has not recovered is left alone until the next change.
-    const fn look_at_unless_told(&self) -> Option<Timestamp> {
-        if self.is_untold() || self.recovered_at.is_some() { self.look_at } else { None }
+    const fn next_check_unless_reported(&self) -> Option<Timestamp> {
+        if self.is_unreported() || self.recovered_at.is_some() { self.look_at } else { None }
     }
 
     /// Returns true if it may have ended in a no-data period: it is unmeasured and was not reported.
-    const fn began_anew(&self) -> bool {
-        !self.is_measured && self.is_untold() && self.incident.is_none()
+    const fn may_be_new_outage(&self) -> bool {
+        !self.is_measured && self.is_unreported() && self.incident.is_none()
     }
 
     /// It is in trouble of this kind: for the first time, again, or still.
@@ -268,9 +269,9 @@ impl Outage {
         let is_relapse = self.recovered_at.is_some();
         let is_worse = kind > self.kind || (kind == OutageKind::Unstable && self.kind != kind);
         // An outage that started before a no-data period may have ended in it.
-        let began_anew = self.began_anew();
+        let began_anew = self.may_be_new_outage();
         // A reported outage is not reported again: an incident about more starts where that does.
-        let is_new = is_relapse || began_anew || (is_worse && !self.is_untold());
+        let is_new = is_relapse || began_anew || (is_worse && !self.is_unreported());
         let first_edges = match is_new {
             // A service that has flapped may have been down for a while.
             true if kind == OutageKind::Down => FirstEdges::starting(kind, self.down_since.unwrap_or(at)),
@@ -281,22 +282,22 @@ impl Outage {
             Self { kind, first_edges, down_since: None, is_measured: true, recovered_at: None, ..self };
         if is_relapse || is_worse {
             // The worse state may be the result of the requested check.
-            let known = if self.is_unreachable() { known } else { known.asking_anew() };
+            let known = if self.is_unreachable() { known } else { known.clear_recheck_request() };
             return Self { began_at: at, told_at: None, look_at: Some(at), ..known };
         }
-        if !self.is_untold() {
+        if !self.is_unreported() {
             return Self { look_at: None, ..known };
         }
-        let known = if began_anew { Self { began_at: at, ..known.asking_anew() } } else { known };
+        let known = if began_anew { Self { began_at: at, ..known.clear_recheck_request() } } else { known };
         Self { look_at: Some(at), ..known }
     }
 
     /// The same without requested checks for this trouble.
-    const fn asking_anew(self) -> Self {
+    const fn clear_recheck_request(self) -> Self {
         Self { asked_at: None, held_until: None, ..self }
     }
 
-    fn recovered(self, at: Timestamp) -> Followed {
+    fn recovered(self, at: Timestamp) -> OutageTransition {
         let waits = self.incident.is_some();
         let recovered = Self {
             is_measured: true,
@@ -309,7 +310,7 @@ impl Outage {
             look_at: Some(at),
             ..self
         };
-        Followed { outage: waits.then_some(recovered), has_recovered: self.recovered_at.is_none() }
+        OutageTransition { outage: waits.then_some(recovered), has_recovered: self.recovered_at.is_none() }
     }
 }
 

@@ -132,7 +132,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::model::check::{ErrorCode, Failure, Measurement, Timings};
+    use crate::model::check::{CheckFailure, ErrorCode, Measurement, PhaseTimings};
 
     /// A check of a location at a time: `None` is up, otherwise the code of the failure.
     fn check(at: i64, probe: &str, failed: Option<ErrorCode>) -> StoredCheck {
@@ -140,9 +140,9 @@ mod tests {
         let measurement = Measurement {
             status,
             response_time: None,
-            timings: Timings::default(),
+            timings: PhaseTimings::default(),
             status_code: None,
-            failure: failed.map(|code| Box::new(Failure::new(code, "text"))),
+            failure: failed.map(|code| Box::new(CheckFailure::new(code, "text"))),
         };
         let at = Timestamp::from_ms(at);
         StoredCheck { checked_at: at, probe: probe.to_owned(), scheduled_at: at, attempt: 1, measurement }

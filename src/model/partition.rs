@@ -44,9 +44,9 @@ impl fmt::Display for Partition {
 
 /// A set of partitions.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Partitions(u64);
+pub struct PartitionSet(u64);
 
-impl Partitions {
+impl PartitionSet {
     /// No partition.
     pub const NONE: Self = Self(0);
     /// Every partition.
@@ -72,7 +72,7 @@ impl Partitions {
 
     /// These and those.
     #[must_use]
-    pub const fn and(self, others: Self) -> Self {
+    pub const fn union(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
@@ -94,13 +94,13 @@ impl Partitions {
     }
 }
 
-impl FromIterator<Partition> for Partitions {
+impl FromIterator<Partition> for PartitionSet {
     fn from_iter<I: IntoIterator<Item = Partition>>(partitions: I) -> Self {
         Self(partitions.into_iter().fold(0, |set, partition| set | 1 << partition.0))
     }
 }
 
-impl fmt::Debug for Partitions {
+impl fmt::Debug for PartitionSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter().map(Partition::number)).finish()
     }
@@ -125,11 +125,11 @@ mod tests {
 
     #[test]
     fn sets_are_sets() {
-        let some: Partitions = [3, 0, 63].into_iter().filter_map(Partition::new).collect();
+        let some: PartitionSet = [3, 0, 63].into_iter().filter_map(Partition::new).collect();
         assert_eq!(some.iter().map(Partition::number).collect::<Vec<_>>(), [0, 3, 63]);
-        let rest = Partitions::ALL.without(some);
-        assert_eq!((some.len(), rest.len(), rest.common(some)), (3, 61, Partitions::NONE));
-        assert_eq!(rest.and(some), Partitions::ALL);
-        assert!(Partition::new(PARTITIONS).is_none() && Partitions::NONE.is_empty() && !some.is_empty());
+        let rest = PartitionSet::ALL.without(some);
+        assert_eq!((some.len(), rest.len(), rest.common(some)), (3, 61, PartitionSet::NONE));
+        assert_eq!(rest.union(some), PartitionSet::ALL);
+        assert!(Partition::new(PARTITIONS).is_none() && PartitionSet::NONE.is_empty() && !some.is_empty());
     }
 }

@@ -14,7 +14,7 @@ pub const PASSWORD_LENGTH: RangeInclusive<usize> = 8..=255;
 /// A password could not be hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a password could not be hashed")]
-pub struct Unhashed;
+pub struct PasswordHashError;
 
 /// A password in clear; its debug output is redacted.
 #[derive(Clone, PartialEq, Eq)]
@@ -37,8 +37,8 @@ impl Password {
     ///
     /// # Errors
     /// When the system has no randomness or the text is beyond all bounds.
-    pub fn hash(&self) -> Result<String, Unhashed> {
-        let hash = Argon2::default().hash_password(self.0.as_bytes()).map_err(|_| Unhashed)?;
+    pub fn hash(&self) -> Result<String, PasswordHashError> {
+        let hash = Argon2::default().hash_password(self.0.as_bytes()).map_err(|_| PasswordHashError)?;
         Ok(hash.to_string())
     }
 

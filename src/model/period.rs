@@ -6,7 +6,7 @@ use crate::model::word::words;
 words! {
     /// A range of the metrics endpoints, ending now.
     #[derive(Default)]
-    pub enum Range {
+    pub enum HistoryRange {
         /// The last hour.
         #[strum(serialize = "1h")]
         Hour1,
@@ -26,7 +26,7 @@ words! {
     }
 }
 
-impl Range {
+impl HistoryRange {
     /// Length of the range in seconds.
     #[must_use]
     pub const fn seconds(self) -> i64 {

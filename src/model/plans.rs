@@ -1,6 +1,6 @@
 //! The limits of each plan: the table of contract 3.1 with the operator's deviations from it.
 
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 use crate::config::{PlanSettings, PlanValue};
 use crate::model::access::{Organisation, Plan, PlanLimits};
 
@@ -15,19 +15,19 @@ impl PlanTable {
     ///
     /// # Errors
     /// A plan, key or value that does not exist.
-    pub fn new(deviations: &PlanSettings) -> Result<Self, BadConfig> {
+    pub fn new(deviations: &PlanSettings) -> Result<Self, ConfigError> {
         let mut plans: Vec<(Plan, PlanLimits)> =
             Plan::ALL.into_iter().map(|plan| (plan, plan.default_limits())).collect();
         for (name, settings) in &deviations.0 {
             let found = plans.iter_mut().find(|(plan, _)| plan.as_str() == name);
             let Some((_, limits)) = found else {
-                return Err(BadConfig(format!(
+                return Err(ConfigError(format!(
                     "plans.{name} is no plan; allowed: free, solo, team, business"
                 )));
             };
             for (key, PlanValue(value)) in settings {
                 set(limits, key, value).map_err(|allowed| {
-                    BadConfig(format!(
+                    ConfigError(format!(
                         "plans.{name}.{key} = \"{value}\" is not allowed; it must be {allowed}"
                     ))
                 })?;

@@ -10,8 +10,8 @@ pub mod zone;
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, TimeDelta};
 
 use crate::clock::{DAY_MS, Timestamp};
-use crate::model::recurrence::rule::{Rule, RuleProblem};
-use crate::model::recurrence::zone::Zone;
+use crate::model::recurrence::rule::{RecurrenceRule, RuleProblem};
+use crate::model::recurrence::zone::IanaZone;
 
 /// Maximum number of windows that start within [`CROWD_MS`].
 pub const CROWD_MAX: usize = 100;
@@ -28,9 +28,9 @@ const YEAR_END: i32 = 2200;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recurrence {
     /// The rule.
-    pub rule: Rule,
+    pub rule: RecurrenceRule,
     /// The zone of its clocks.
-    pub zone: Zone,
+    pub zone: IanaZone,
     first: NaiveDateTime,
     length: TimeDelta,
 }
@@ -55,7 +55,7 @@ pub struct WallWindow {
 
 /// The reason for which a rule does not fit its window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Misfit {
+pub enum RecurrenceProblem {
     /// The window does not end later than it starts, in wall time.
     #[error("This time must be later than scheduled_start, also on the clocks of the time zone.")]
     Backwards,
@@ -89,30 +89,30 @@ impl Recurrence {
     /// # Errors
     /// [`Misfit::Backwards`], [`Misfit::NotFirst`], [`Misfit::Twice`]; whether the rule fits is decided by
     /// [`Recurrence::judge`].
-    pub fn new(rule: Rule, zone: Zone, window: Occurrence) -> Result<Self, Misfit> {
+    pub fn new(rule: RecurrenceRule, zone: IanaZone, window: Occurrence) -> Result<Self, RecurrenceProblem> {
         let walls = zone.wall(window.start).zip(zone.wall(window.end));
-        let (first, last) = walls.ok_or(Misfit::Backwards)?;
+        let (first, last) = walls.ok_or(RecurrenceProblem::Backwards)?;
         let length = last - first;
         if length <= TimeDelta::zero() {
-            return Err(Misfit::Backwards);
+            return Err(RecurrenceProblem::Backwards);
         }
         let recurrence = Self { rule, zone, first, length };
         let meant = recurrence.window();
         if meant.start != window.start {
-            return Err(Misfit::NotFirst(meant.start));
+            return Err(RecurrenceProblem::NotFirst(meant.start));
         }
-        if meant.end == window.end { Ok(recurrence) } else { Err(Misfit::Twice(meant.end)) }
+        if meant.end == window.end { Ok(recurrence) } else { Err(RecurrenceProblem::Twice(meant.end)) }
     }
 
     /// The recurrence with these [`Recurrence::parts`].
     ///
     /// # Errors
     /// [`Misfit::Backwards`].
-    pub fn of(rule: Rule, zone: Zone, parts: WallWindow) -> Result<Self, Misfit> {
-        let first = DateTime::from_timestamp_millis(parts.first_ms).ok_or(Misfit::Backwards)?;
+    pub fn of(rule: RecurrenceRule, zone: IanaZone, parts: WallWindow) -> Result<Self, RecurrenceProblem> {
+        let first = DateTime::from_timestamp_millis(parts.first_ms).ok_or(RecurrenceProblem::Backwards)?;
         let length = TimeDelta::milliseconds(parts.length_ms);
         if length <= TimeDelta::zero() {
-            return Err(Misfit::Backwards);
+            return Err(RecurrenceProblem::Backwards);
         }
         Ok(Self { rule, zone, first: first.naive_utc(), length })
     }
@@ -135,8 +135,8 @@ impl Recurrence {
     ///
     /// # Errors
     /// [`Misfit::Never`], [`Misfit::Rule`].
-    pub fn following(&self, rule: Rule, zone: Zone) -> Result<Self, Misfit> {
-        let first = rule.walls(self.first, zone)?.next().ok_or(Misfit::Never)?;
+    pub fn following(&self, rule: RecurrenceRule, zone: IanaZone) -> Result<Self, RecurrenceProblem> {
+        let first = rule.walls(self.first, zone)?.next().ok_or(RecurrenceProblem::Never)?;
         Ok(Self { rule, zone, first, length: self.length })
     }
 
@@ -144,11 +144,16 @@ impl Recurrence {
     ///
     /// # Errors
     /// [`Misfit::Never`] for an instant beyond the calendar, [`Misfit::NotFirst`] for the second time of two.
-    pub fn starting(&self, rule: Rule, zone: Zone, start: Timestamp) -> Result<Self, Misfit> {
-        let first = zone.wall(start).ok_or(Misfit::Never)?;
+    pub fn starting(
+        &self,
+        rule: RecurrenceRule,
+        zone: IanaZone,
+        start: Timestamp,
+    ) -> Result<Self, RecurrenceProblem> {
+        let first = zone.wall(start).ok_or(RecurrenceProblem::Never)?;
         let meant = zone.instant(first);
         if meant != start {
-            return Err(Misfit::NotFirst(meant));
+            return Err(RecurrenceProblem::NotFirst(meant));
         }
         Ok(Self { rule, zone, first, length: self.length })
     }
@@ -158,29 +163,29 @@ impl Recurrence {
     ///
     /// # Errors
     /// [`Misfit`].
-    pub fn judge(&self, now: Timestamp) -> Result<(), Misfit> {
+    pub fn judge(&self, now: Timestamp) -> Result<(), RecurrenceProblem> {
         let named = self.window();
         let mut judged: Vec<Occurrence> = Vec::new();
         for occurrence in self.checked()? {
             if judged.is_empty() && occurrence.start != named.start {
-                return Err(Misfit::NotFirst(occurrence.start));
+                return Err(RecurrenceProblem::NotFirst(occurrence.start));
             }
             if judged.last().is_some_and(|before| occurrence.start < before.end) {
-                return Err(Misfit::Overlap);
+                return Err(RecurrenceProblem::Overlap);
             }
             judged.push(occurrence);
             let crowd = judged.len().checked_sub(CROWD_MAX + 1).and_then(|place| judged.get(place));
             if crowd.is_some_and(|first| occurrence.start.ms_since(first.start) < CROWD_MS) {
-                return Err(Misfit::Crowd);
+                return Err(RecurrenceProblem::Crowd);
             }
             if occurrence.start.ms_since(named.start) > JUDGED_MS {
                 break;
             }
         }
         if judged.is_empty() {
-            return Err(Misfit::Never);
+            return Err(RecurrenceProblem::Never);
         }
-        if self.upcoming(now).next().is_none() { Err(Misfit::Over) } else { Ok(()) }
+        if self.upcoming(now).next().is_none() { Err(RecurrenceProblem::Over) } else { Ok(()) }
     }
 
     /// The windows that are not over at `now`, in order: also the one that runs.
@@ -212,7 +217,7 @@ impl Recurrence {
 
 /// The window that starts at this wall time. An end that a change of the clocks moves before the start comes after
 /// the window's length instead.
-fn window(zone: Zone, wall: NaiveDateTime, length: TimeDelta) -> Occurrence {
+fn window(zone: IanaZone, wall: NaiveDateTime, length: TimeDelta) -> Occurrence {
     let start = zone.instant(wall);
     let end = wall.checked_add_signed(length).map(|end| zone.instant(end)).filter(|end| *end > start);
     Occurrence { start, end: end.unwrap_or_else(|| start.plus_ms(length.num_milliseconds())) }

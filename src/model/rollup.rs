@@ -5,7 +5,7 @@ use crate::clock::{DAY_MS, Timestamp};
 
 /// A length of time. Each starts at multiples of its length since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum RollupLevel {
     /// 60 seconds.
     Minute,
     /// 5 minutes.
@@ -20,7 +20,7 @@ pub enum Level {
     Day,
 }
 
-impl Level {
+impl RollupLevel {
     /// Its length in milliseconds.
     #[must_use]
     pub const fn ms(self) -> i64 {

@@ -12,7 +12,7 @@ pub const RECOVERY_CHECKS: RangeInclusive<u8> = 1..=10;
 
 /// The rules of one service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Rules {
+pub struct StatusRules {
     /// The votes that make a verdict.
     pub quorum: Quorum,
     /// Good results in a row that end an outage, over all locations together; within [`RECOVERY_CHECKS`].
@@ -21,7 +21,7 @@ pub struct Rules {
     pub flapping: FlappingRule,
 }
 
-impl Default for Rules {
+impl Default for StatusRules {
     fn default() -> Self {
         Self {
             quorum: Quorum::default(),

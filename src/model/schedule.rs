@@ -8,12 +8,12 @@ use crate::clock::Timestamp;
 
 /// The due times of one location for one service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Schedule {
+pub struct CheckSchedule {
     interval_ms: i64,
     phase_ms: i64,
 }
 
-impl Schedule {
+impl CheckSchedule {
     /// The schedule of the location with index `slot` of `slots`. `interval_ms` is positive.
     #[must_use]
     pub fn new(hash: u64, interval_ms: i64, slot: usize, slots: usize) -> Self {
@@ -73,7 +73,7 @@ mod tests {
             slot in 0_usize..50,
             now in 0_i64..4_000_000_000_000,
         ) {
-            let schedule = Schedule::new(hash, interval_ms, slot, 50);
+            let schedule = CheckSchedule::new(hash, interval_ms, slot, 50);
             let now = Timestamp::from_ms(now);
             let next = schedule.next_after(now);
             prop_assert!(next > now);
@@ -87,7 +87,7 @@ mod tests {
         fn runs_are_counted_as_walking_counts_them(
             hash: u64, interval_ms in 1_i64..5_000, start in 0_i64..100_000, length in 0_i64..50_000,
         ) {
-            let schedule = Schedule::new(hash, interval_ms, 0, 1);
+            let schedule = CheckSchedule::new(hash, interval_ms, 0, 1);
             let (start, end) = (Timestamp::from_ms(start), Timestamp::from_ms(start + length));
             let walked = std::iter::successors(Some(schedule.next_after(start)), |at| Some(schedule.next_after(*at)))
                 .take_while(|at| *at <= end)
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_look_between_two_due_times_stands_for_the_next_one() {
-        let schedule = Schedule::new(0, 1_000, 0, 1);
+        let schedule = CheckSchedule::new(0, 1_000, 0, 1);
         let missed =
             |looked_at, now| schedule.missed_by(Timestamp::from_ms(looked_at), Timestamp::from_ms(now));
         assert_eq!([missed(990, 999), missed(990, 1_010), missed(990, 2_000)], [0, 0, 1]);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn locations_are_spread_over_the_interval() {
-        let due = |slot| Schedule::new(0, 60_000, slot, 3).next_after(Timestamp::from_ms(0)).ms();
+        let due = |slot| CheckSchedule::new(0, 60_000, slot, 3).next_after(Timestamp::from_ms(0)).ms();
         assert_eq!([due(0), due(1), due(2)], [60_000, 20_000, 40_000]);
     }
 }

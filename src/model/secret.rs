@@ -43,16 +43,16 @@ impl SecretPlace<'_> {
 /// The text does not open: wrong key, wrong place, or altered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a stored secret cannot be opened with this key")]
-pub struct SealBroken;
+pub struct UnsealError;
 
 /// Seals and opens secrets with the installation's key, and signs values that clients return.
 #[derive(Clone)]
-pub struct Sealer {
+pub struct SecretSealer {
     cipher: XChaCha20Poly1305,
     signing: Hmac<Sha256>,
 }
 
-impl Sealer {
+impl SecretSealer {
     /// A sealer for this key.
     #[must_use]
     pub fn new(key: &[u8; KEY_LENGTH]) -> Self {
@@ -98,12 +98,12 @@ impl Sealer {
     ///
     /// # Errors
     /// [`SealBroken`] when key, place or text are not those of the sealing.
-    pub fn open(&self, place: SecretPlace<'_>, sealed: &str) -> Result<String, SealBroken> {
-        let bytes = BASE64.decode(sealed).map_err(|_| SealBroken)?;
-        let (nonce, sealed) = bytes.split_first_chunk::<NONCE_LENGTH>().ok_or(SealBroken)?;
+    pub fn open(&self, place: SecretPlace<'_>, sealed: &str) -> Result<String, UnsealError> {
+        let bytes = BASE64.decode(sealed).map_err(|_| UnsealError)?;
+        let (nonce, sealed) = bytes.split_first_chunk::<NONCE_LENGTH>().ok_or(UnsealError)?;
         let payload = Payload { msg: sealed, aad: &place.associated_data() };
-        let plain = self.cipher.decrypt(&XNonce::from(*nonce), payload).map_err(|_| SealBroken)?;
-        String::from_utf8(plain).map_err(|_| SealBroken)
+        let plain = self.cipher.decrypt(&XNonce::from(*nonce), payload).map_err(|_| UnsealError)?;
+        String::from_utf8(plain).map_err(|_| UnsealError)
     }
 }
 
@@ -111,7 +111,7 @@ fn mac(key: &[u8]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).expect("HMAC takes keys of every length")
 }
 
-impl fmt::Debug for Sealer {
+impl fmt::Debug for SecretSealer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Sealer(..)")
     }
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_sealed_secret_opens_only_in_its_place_and_with_its_key() {
-        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
         let sealed = sealer.seal(PLACE, "hunter2");
         assert_eq!(sealer.open(PLACE, &sealed).as_deref(), Ok("hunter2"));
         for other in [
@@ -168,35 +168,35 @@ mod tests {
             SecretPlace { row: "other", ..PLACE },
             SecretPlace { field: "headers.x-other", ..PLACE },
         ] {
-            assert_eq!(sealer.open(other, &sealed), Err(SealBroken), "{other:?}");
+            assert_eq!(sealer.open(other, &sealed), Err(UnsealError), "{other:?}");
         }
-        assert_eq!(Sealer::new(&[8; KEY_LENGTH]).open(PLACE, &sealed), Err(SealBroken));
+        assert_eq!(SecretSealer::new(&[8; KEY_LENGTH]).open(PLACE, &sealed), Err(UnsealError));
     }
 
     #[test]
     fn altered_or_foreign_text_does_not_open() {
-        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
         let sealed = sealer.seal(PLACE, "");
         assert_eq!(sealer.open(PLACE, &sealed).as_deref(), Ok(""));
         for text in ["", "not base64!", "c2hvcnQ", &sealed[1..]] {
-            assert_eq!(sealer.open(PLACE, text), Err(SealBroken), "{text}");
+            assert_eq!(sealer.open(PLACE, text), Err(UnsealError), "{text}");
         }
     }
 
     #[test]
     fn a_signature_holds_for_one_message_one_purpose_and_one_key() {
-        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
         let signature = sealer.sign("cursor", b"position");
         assert!(sealer.is_signed("cursor", b"position", &signature));
         assert!(!sealer.is_signed("cursor", b"positions", &signature));
         assert!(!sealer.is_signed("other", b"position", &signature));
         assert!(!sealer.is_signed("cursor", b"position", &signature[..8]));
-        assert!(!Sealer::new(&[8; KEY_LENGTH]).is_signed("cursor", b"position", &signature));
+        assert!(!SecretSealer::new(&[8; KEY_LENGTH]).is_signed("cursor", b"position", &signature));
     }
 
     #[test]
     fn two_sealings_of_one_secret_differ() {
-        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
         assert_ne!(sealer.seal(PLACE, "x"), sealer.seal(PLACE, "x"));
     }
 

@@ -22,17 +22,17 @@ pub enum SegmentLevel {
 
 /// A retention class: one of a few, so that segments are few.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Retention {
+pub struct RetentionClass {
     days: u32,
 }
 
 /// The purpose of a segment: no two visible segments have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Purpose {
+pub struct SegmentScope {
     /// The stage of merging.
     pub level: SegmentLevel,
     /// The retention class of its checks.
-    pub retention: Retention,
+    pub retention: RetentionClass,
     /// Start of its time, inclusive.
     pub from: Timestamp,
     /// End of its time, exclusive.
@@ -42,15 +42,15 @@ pub struct Purpose {
 impl SegmentLevel {
     /// The level of the rollups in such a segment.
     #[must_use]
-    pub const fn rollups(self) -> rollup::Level {
+    pub const fn rollups(self) -> rollup::RollupLevel {
         match self {
-            Self::Day => rollup::Level::Hour,
-            Self::Period => rollup::Level::Day,
+            Self::Day => rollup::RollupLevel::Hour,
+            Self::Period => rollup::RollupLevel::Day,
         }
     }
 }
 
-impl Retention {
+impl RetentionClass {
     /// The class that keeps checks at least `days` days.
     #[must_use]
     pub fn of_days(days: u32) -> Self {
@@ -75,10 +75,10 @@ impl Retention {
     }
 }
 
-impl Purpose {
+impl SegmentScope {
     /// The segment in which a check of this moment is kept.
     #[must_use]
-    pub const fn of(level: SegmentLevel, retention: Retention, moment: Timestamp) -> Self {
+    pub const fn of(level: SegmentLevel, retention: RetentionClass, moment: Timestamp) -> Self {
         let length_ms = DAY_MS
             * match level {
                 SegmentLevel::Day => 1,
@@ -110,7 +110,7 @@ mod tests {
     #[case(366, 3_650)]
     #[case(u32::MAX, 3_650)]
     fn a_retention_is_rounded_up_to_a_class(#[case] days: u32, #[case] class: u32) {
-        assert_eq!(Retention::of_days(days).days(), class);
+        assert_eq!(RetentionClass::of_days(days).days(), class);
     }
 
     #[rstest]
@@ -127,7 +127,7 @@ mod tests {
         #[case] to: i64,
     ) {
         let moment = Timestamp::from_ms(day * DAY_MS + 5);
-        let purpose = Purpose::of(level, Retention::of_days(retention), moment);
+        let purpose = SegmentScope::of(level, RetentionClass::of_days(retention), moment);
         assert_eq!((purpose.from.ms(), purpose.to.ms()), (from * DAY_MS, to * DAY_MS));
     }
 }

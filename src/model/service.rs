@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::rules::Rules;
+use crate::model::rules::StatusRules;
 use crate::model::verdict::Verdict;
 use crate::model::word::words;
 
@@ -39,11 +39,11 @@ pub struct Service {
     /// As the client wrote it; `None` only for manual services.
     pub target: Option<String>,
     /// `None` while the service is not configured, and for manual services.
-    pub settings: Option<Settings>,
+    pub settings: Option<ServiceSettings>,
     /// Time of the first settings.
     pub configured_at: Option<Timestamp>,
     /// Set exactly while the service is paused.
-    pub pause: Option<Pause>,
+    pub pause: Option<ServicePause>,
     /// The status that a person states for the service, against the measurements.
     pub status_override: Option<StatusOverride>,
     /// Time of creation.
@@ -113,7 +113,7 @@ pub struct NamedService {
 
 /// `settings` of contract 4.3.4 with every default filled in.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct ServiceSettings {
     /// Seconds between two checks of one location.
     pub interval_seconds: u32,
     /// Seconds that one attempt may take, 1..60.
@@ -127,10 +127,10 @@ pub struct Settings {
     /// The type's own configuration with all defaults. Secret leaves hold sealed text (`model::secret`).
     pub config: Map<String, Value>,
     /// The rules for its status (addition).
-    pub rules: Rules,
+    pub rules: StatusRules,
 }
 
-impl Settings {
+impl ServiceSettings {
     /// Returns the bytes of the parts whose size is up to the client, as they are stored: configuration, locations
     /// and roles.
     #[must_use]
@@ -178,7 +178,7 @@ impl ProbeRole {
 
 /// The pause of a service: its reason and its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pause {
+pub struct ServicePause {
     /// The reason for the pause: the party that paused it.
     pub reason: PauseReason,
     /// Since when.
@@ -296,7 +296,7 @@ mod tests {
             target: None,
             settings: None,
             configured_at: None,
-            pause: paused.then_some(Pause { reason: PauseReason::Manual, at }),
+            pause: paused.then_some(ServicePause { reason: PauseReason::Manual, at }),
             status_override: stated.map(|status| StatusOverride {
                 status,
                 reason: "because".into(),

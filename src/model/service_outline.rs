@@ -5,7 +5,7 @@
 
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::service::{Pause, ServiceAddress, ServiceKey, StatusFacts, StatusOverride};
+use crate::model::service::{ServiceAddress, ServiceKey, ServicePause, StatusFacts, StatusOverride};
 
 /// A service without its configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct ServiceOutline {
     /// `None` while the service is not configured, and for manual services.
     pub settings: Option<SettingsOutline>,
     /// Set exactly while the service is paused.
-    pub pause: Option<Pause>,
+    pub pause: Option<ServicePause>,
     /// The status that a person states for the service.
     pub status_override: Option<StatusOverride>,
 }

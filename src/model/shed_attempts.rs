@@ -8,8 +8,8 @@
 //!
 //! Times are milliseconds of a steady clock since any moment.
 
-use crate::model::check::Trouble;
-use crate::model::impairment::Turn;
+use crate::model::check::LocalFault;
+use crate::model::impairment::ImpairmentChange;
 
 /// Time in milliseconds without a completed attempt after which a location is blind.
 pub const BLIND_AFTER_MS: u64 = 60_000;
@@ -25,7 +25,7 @@ const LAPSES_AFTER_GAPS: u64 = 3;
 #[derive(Clone, Debug)]
 pub struct ShedAttempts {
     /// Those that were not carried out since the last one that was.
-    stretch: Option<Stretch>,
+    stretch: Option<ShedPeriod>,
     is_blind: bool,
     /// Start of the last stretch for which the location was blind.
     blind_since_ms: Option<u64>,
@@ -37,21 +37,21 @@ pub struct ShedAttempts {
 
 /// A time in which attempts were made and none was carried out.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct ShedPeriod {
     first_ms: u64,
     last_ms: u64,
     /// The longest time between two of them.
     widest_gap_ms: u64,
-    trouble: Trouble,
+    trouble: LocalFault,
 }
 
 /// A location that cannot check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blindness {
+pub struct LocationBlindness {
     /// The first attempt that was not carried out.
     pub since_ms: u64,
     /// The reason of the last one.
-    pub trouble: Trouble,
+    pub trouble: LocalFault,
 }
 
 impl Default for ShedAttempts {
@@ -69,21 +69,21 @@ impl Default for ShedAttempts {
 impl ShedAttempts {
     /// Records a completed attempt. Of a location that was blind other attempts may still fail: it is blind again
     /// only after twice the time for which it was, until no attempt fails for a while.
-    pub fn note_looked(&mut self, now_ms: u64) -> Option<Turn> {
+    pub fn note_looked(&mut self, now_ms: u64) -> Option<ImpairmentChange> {
         let stretch = self.stretch.take()?;
         let was_blind = std::mem::take(&mut self.is_blind);
         if was_blind {
             self.patience_ms = 2 * now_ms.saturating_sub(stretch.first_ms);
         }
-        was_blind.then_some(Turn::Recovered)
+        was_blind.then_some(ImpairmentChange::Recovered)
     }
 
     /// Records an attempt that was not carried out. [`Self::judge`] returns the consequences.
-    pub fn note_shed(&mut self, trouble: Trouble, now_ms: u64) {
+    pub fn note_shed(&mut self, trouble: LocalFault, now_ms: u64) {
         if now_ms > self.same_trouble_until_ms {
             self.patience_ms = BLIND_AFTER_MS;
         }
-        let stretch = self.stretch.get_or_insert(Stretch {
+        let stretch = self.stretch.get_or_insert(ShedPeriod {
             first_ms: now_ms,
             last_ms: now_ms,
             widest_gap_ms: 0,
@@ -97,7 +97,7 @@ impl ShedAttempts {
 
     /// Returns whether the location has become blind by `now_ms`, or is not any more because no checks are requested
     /// of it.
-    pub fn judge(&mut self, now_ms: u64) -> Option<Turn> {
+    pub fn judge(&mut self, now_ms: u64) -> Option<ImpairmentChange> {
         let stretch = self.stretch?;
         if self.is_blind {
             let lapses_ms = LAPSES_AFTER_MS.max(LAPSES_AFTER_GAPS * stretch.widest_gap_ms);
@@ -105,21 +105,21 @@ impl ShedAttempts {
             if is_over {
                 (self.stretch, self.is_blind) = (None, false);
             }
-            return is_over.then_some(Turn::Recovered);
+            return is_over.then_some(ImpairmentChange::Recovered);
         }
         let is_long = now_ms.saturating_sub(stretch.first_ms) >= self.patience_ms;
         self.is_blind = is_long && stretch.last_ms - stretch.first_ms + SLACK_MS >= self.patience_ms;
         if self.is_blind {
             self.blind_since_ms = Some(stretch.first_ms);
         }
-        self.is_blind.then_some(Turn::Impaired)
+        self.is_blind.then_some(ImpairmentChange::Impaired)
     }
 
     /// Returns why and since when the location is blind.
     #[must_use]
-    pub fn blindness(&self) -> Option<Blindness> {
-        let Stretch { first_ms, trouble, .. } = self.stretch.filter(|_| self.is_blind)?;
-        Some(Blindness { since_ms: first_ms, trouble })
+    pub fn blindness(&self) -> Option<LocationBlindness> {
+        let ShedPeriod { first_ms, trouble, .. } = self.stretch.filter(|_| self.is_blind)?;
+        Some(LocationBlindness { since_ms: first_ms, trouble })
     }
 
     /// Returns true if attempts were not carried out, and none has been since.
@@ -150,14 +150,14 @@ mod tests {
             let now_ms = second * 1_000;
             for (_, what) in attempts.iter().filter(|(at, _)| *at == second) {
                 match what {
-                    'x' => record.note_shed(Trouble::ResolverUnavailable, now_ms),
+                    'x' => record.note_shed(LocalFault::ResolverUnavailable, now_ms),
                     _ => told.extend(record.note_looked(now_ms).map(|_| format!("{second} well"))),
                 }
             }
             let turn = record.judge(now_ms);
             told.extend(turn.map(|turn| match turn {
-                Turn::Impaired => format!("{second} blind"),
-                Turn::Recovered => format!("{second} well"),
+                ImpairmentChange::Impaired => format!("{second} blind"),
+                ImpairmentChange::Recovered => format!("{second} well"),
             }));
         }
         told.join(", ")
@@ -198,11 +198,11 @@ mod tests {
     #[test]
     fn the_last_reason_is_kept() {
         let mut record = ShedAttempts::default();
-        record.note_shed(Trouble::NoPorts, 1_000);
-        record.note_shed(Trouble::NoDescriptors, 61_000);
+        record.note_shed(LocalFault::NoPorts, 1_000);
+        record.note_shed(LocalFault::NoDescriptors, 61_000);
         assert_eq!(record.blindness(), None);
-        assert_eq!(record.judge(61_000), Some(Turn::Impaired));
-        let expected = Blindness { since_ms: 1_000, trouble: Trouble::NoDescriptors };
+        assert_eq!(record.judge(61_000), Some(ImpairmentChange::Impaired));
+        let expected = LocationBlindness { since_ms: 1_000, trouble: LocalFault::NoDescriptors };
         assert_eq!(record.blindness(), Some(expected));
         record.note_looked(62_000);
         assert_eq!((record.blindness(), record.blind_since_ms()), (None, Some(1_000)));

@@ -3,16 +3,16 @@
 //! Finders of the store take a sight instead of an organisation, so that none of them can return more than its caller
 //! may see. The rows of a scope are decided in the store (`store::scoped`).
 
-use crate::model::access::Token;
+use crate::model::access::ApiToken;
 
 /// The rows that a caller may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Sight {
+pub struct Visibility {
     organisation: i64,
     scope: Option<i64>,
 }
 
-impl Sight {
+impl Visibility {
     /// The whole of an organisation, by its database key: for work on behalf of the organisation itself, such as its
     /// public pages. A request of the API has the sight of its caller.
     #[must_use]
@@ -22,7 +22,7 @@ impl Sight {
 
     /// The sight of a token: its organisation, as far as its access scope shows it.
     #[must_use]
-    pub const fn of(token: &Token) -> Self {
+    pub const fn of(token: &ApiToken) -> Self {
         Self { organisation: token.organisation, scope: token.access_scope }
     }
 

@@ -15,18 +15,18 @@ use std::ops::RangeInclusive;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident_policy::PolicyTag;
-use crate::model::recurrence::zone::Zone;
+use crate::model::recurrence::zone::IanaZone;
 use crate::model::service::NamedService;
 use crate::model::sla::business_hours::BusinessHours;
-use crate::model::sla::calendar::Period;
-use crate::model::sla::objective::Objective;
+use crate::model::sla::calendar::SlaPeriod;
+use crate::model::sla::objective::SlaObjective;
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 
 /// The subject of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum SlaSubject {
     /// One service.
     Service(NamedService),
     /// All services that carry the tag at the time of the query.
@@ -35,13 +35,13 @@ pub enum Subject {
 
 /// The promise of a target, and its period.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct SlaTerms {
     /// The share of the time in which it must work.
-    pub objective: Objective,
+    pub objective: SlaObjective,
     /// The time over which it is judged.
-    pub period: Period,
+    pub period: SlaPeriod,
     /// The zone of the calendar and of business hours.
-    pub zone: Zone,
+    pub zone: IanaZone,
     /// The hours that count; `None` = all.
     pub business_hours: Option<BusinessHours>,
 }
@@ -58,9 +58,9 @@ pub struct SlaTarget {
     /// Display name.
     pub name: String,
     /// The services that it is about.
-    pub subject: Subject,
+    pub subject: SlaSubject,
     /// The promise.
-    pub terms: Terms,
+    pub terms: SlaTerms,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last write by a client.

@@ -10,7 +10,7 @@ use crate::model::verdict::Verdict;
 
 /// A change of the measured status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct MeasuredStatusChange {
     /// The time of the change.
     pub at: Timestamp,
     /// The status before.
@@ -23,12 +23,12 @@ pub struct Change {
 
 /// The measured status of a service, and its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StatusLine {
+pub struct StatusTimeline {
     status: MeasuredStatus,
     since: Option<Timestamp>,
 }
 
-impl StatusLine {
+impl StatusTimeline {
     /// The line that ends with `status`, which started at `since`.
     #[must_use]
     pub const fn new(status: MeasuredStatus, since: Option<Timestamp>) -> Self {
@@ -48,7 +48,12 @@ impl StatusLine {
     }
 
     /// Continues with another status from `at` on; `None` when it is the present one.
-    pub fn change_to(&mut self, to: MeasuredStatus, cause: ChangeCause, at: Timestamp) -> Option<Change> {
+    pub fn change_to(
+        &mut self,
+        to: MeasuredStatus,
+        cause: ChangeCause,
+        at: Timestamp,
+    ) -> Option<MeasuredStatusChange> {
         if to == self.status {
             return None;
         }
@@ -60,7 +65,7 @@ impl StatusLine {
 
     /// Handles a wall clock that was set back from `before` to `now`. If the last change is in the future by now, the
     /// line is closed at `before`, and the status continues from `now`.
-    pub fn set_back(&mut self, before: Timestamp, now: Timestamp) -> Vec<Change> {
+    pub fn set_back(&mut self, before: Timestamp, now: Timestamp) -> Vec<MeasuredStatusChange> {
         let Some(since) = self.since.filter(|since| *since > now) else { return Vec::new() };
         let status = self.status;
         // The two rows need another one between them, for a change is from one status to another.
@@ -70,8 +75,8 @@ impl StatusLine {
         vec![closed, self.put(status, ChangeCause::Clock, now)]
     }
 
-    fn put(&mut self, to: MeasuredStatus, cause: ChangeCause, at: Timestamp) -> Change {
-        let change = Change { at, from: self.status, to, cause };
+    fn put(&mut self, to: MeasuredStatus, cause: ChangeCause, at: Timestamp) -> MeasuredStatusChange {
+        let change = MeasuredStatusChange { at, from: self.status, to, cause };
         *self = Self { status: to, since: Some(at) };
         change
     }
@@ -96,7 +101,7 @@ pub fn in_time_order(recorded: Vec<StatusChange>) -> Vec<StatusChange> {
     moments.dedup();
     let mut found: Vec<StatusChange> = Vec::with_capacity(moments.len());
     for at in moments {
-        let Some(says) = said_at(&lines, at) else { continue };
+        let Some(says) = change_in_force(&lines, at) else { continue };
         let from = found.last().map_or(says.from, |before| before.to);
         if from != says.to {
             found.push(StatusChange { at, from, ..says });
@@ -111,7 +116,7 @@ fn begins_anew(before: &StatusChange, after: &StatusChange) -> bool {
 
 /// The change that gives the status at a moment: of the newest line that has one, or else of the newest that had
 /// started.
-fn said_at(lines: &[Vec<StatusChange>], at: Timestamp) -> Option<StatusChange> {
+fn change_in_force(lines: &[Vec<StatusChange>], at: Timestamp) -> Option<StatusChange> {
     let said = |line: &Vec<StatusChange>| {
         let next = line.partition_point(|change| change.at <= at);
         line.get(next.checked_sub(1)?).copied()

@@ -10,9 +10,9 @@ use std::ops::RangeInclusive;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access::Organisation;
-use crate::model::statuspage::seo::Seo;
-use crate::model::statuspage::word::{AccessType, Appearance, LogoSize, SubscriberChannel};
-use crate::model::translated::Translated;
+use crate::model::statuspage::seo::SeoSettings;
+use crate::model::statuspage::word::{AccessType, LogoSize, PageColorScheme, SubscriberChannel};
+use crate::model::translated::TranslatedText;
 
 /// Characters of a name, per language.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
@@ -33,7 +33,7 @@ pub struct Statuspage {
     /// Database key of the organisation that owns it.
     pub organisation: i64,
     /// Display name.
-    pub name: Translated,
+    pub name: TranslatedText,
     /// Unique in the installation.
     pub slug: String,
     /// True if its address answers.
@@ -53,11 +53,11 @@ pub struct Statuspage {
     /// Address of the privacy policy.
     pub privacy_policy_url: Option<String>,
     /// The parts of the page that visitors see.
-    pub shows: Shows,
+    pub shows: VisibleSections,
     /// Size of the logo.
     pub logo_size: LogoSize,
     /// The settings for search engines and link previews.
-    pub seo: Seo,
+    pub seo: SeoSettings,
     /// The visitors who may see the page.
     pub access_type: AccessType,
     /// Hash of the password.
@@ -65,7 +65,7 @@ pub struct Statuspage {
     /// Addresses that may see it, as written.
     pub email_whitelist: Vec<String>,
     /// Colour scheme.
-    pub appearance: Appearance,
+    pub appearance: PageColorScheme,
     /// True if visitors may choose another colour scheme for themselves.
     pub allows_appearance_switch: bool,
     /// The channels through which visitors may subscribe.
@@ -78,7 +78,7 @@ pub struct Statuspage {
 
 /// The parts of a page that visitors see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shows {
+pub struct VisibleSections {
     /// The logo.
     pub logo: bool,
     /// The services that an incident affects.
@@ -91,7 +91,7 @@ pub struct Shows {
     pub hidden_in_json: bool,
 }
 
-impl Default for Shows {
+impl Default for VisibleSections {
     fn default() -> Self {
         Self {
             logo: true,
@@ -106,7 +106,7 @@ impl Default for Shows {
 impl Statuspage {
     /// A new page with every default of contract 4.13.1.
     #[must_use]
-    pub fn new(organisation: i64, name: Translated, now: Timestamp) -> Self {
+    pub fn new(organisation: i64, name: TranslatedText, now: Timestamp) -> Self {
         Self {
             key: 0,
             id: Id::random(),
@@ -121,13 +121,13 @@ impl Statuspage {
             custom_css: None,
             imprint_url: None,
             privacy_policy_url: None,
-            shows: Shows::default(),
+            shows: VisibleSections::default(),
             logo_size: LogoSize::Medium,
-            seo: Seo::default(),
+            seo: SeoSettings::default(),
             access_type: AccessType::Public,
             password_hash: None,
             email_whitelist: Vec::new(),
-            appearance: Appearance::System,
+            appearance: PageColorScheme::System,
             allows_appearance_switch: true,
             subscriber_channels: vec![SubscriberChannel::Email],
             created_at: now,
@@ -199,7 +199,7 @@ mod tests {
         #[case] served: &[&str],
         #[case] served_default: &str,
     ) {
-        let mut page = Statuspage::new(1, Translated::single("en", "Shop"), Timestamp::from_ms(0));
+        let mut page = Statuspage::new(1, TranslatedText::single("en", "Shop"), Timestamp::from_ms(0));
         page.supported_locales = supported.map(|locales| locales.into_iter().map(str::to_owned).collect());
         page.default_locale = default.map(str::to_owned);
         assert_eq!(page.effective_locales(&organisation()), served);

@@ -6,7 +6,7 @@
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::model::word::words;
 
 /// The time for which facts are kept, in milliseconds.
@@ -74,9 +74,9 @@ pub struct SubscriberFact {
     /// Its subject.
     pub subject: FactSubject,
     /// The title of the incident or the maintenance, as it was then.
-    pub title: Translated,
+    pub title: TranslatedText,
     /// Its text.
-    pub message: Translated,
+    pub message: TranslatedText,
     /// The time of the fact.
     pub at: Timestamp,
     /// Keys of the status pages that show it, ascending.

@@ -25,12 +25,12 @@ type OrganisationKey = i64;
 
 /// The evidence against one location.
 #[derive(Clone, Debug, Default)]
-pub struct Suspicion {
-    services: HashMap<OrganisationKey, Opinions<ServiceKey>>,
-    organisations: Opinions<OrganisationKey>,
+pub struct LocationSuspicion {
+    services: HashMap<OrganisationKey, RecentOpinions<ServiceKey>>,
+    organisations: RecentOpinions<OrganisationKey>,
 }
 
-impl Suspicion {
+impl LocationSuspicion {
     /// Records whether the location's newest result is `down` where those of the others are `up`.
     pub fn note(&mut self, organisation: OrganisationKey, service: ServiceKey, contradicts: bool) {
         let own = self.services.entry(organisation).or_default();
@@ -60,15 +60,15 @@ impl Suspicion {
 
 /// The last opinion of each, newest last.
 #[derive(Clone, Debug)]
-struct Opinions<K>(VecDeque<(K, bool)>);
+struct RecentOpinions<K>(VecDeque<(K, bool)>);
 
-impl<K> Default for Opinions<K> {
+impl<K> Default for RecentOpinions<K> {
     fn default() -> Self {
         Self(VecDeque::new())
     }
 }
 
-impl<K: Copy + PartialEq> Opinions<K> {
+impl<K: Copy + PartialEq> RecentOpinions<K> {
     fn note(&mut self, of: K, contradicts: bool) {
         self.0.retain(|(known, _)| *known != of);
         if self.0.len() == OPINIONS {
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_location_alone_with_its_alarms_is_the_suspect_until_it_agrees_again() {
-        let mut suspicion = Suspicion::default();
+        let mut suspicion = LocationSuspicion::default();
         for service in 0..4 {
             suspicion.note(OURS, service, true);
         }
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn one_flapping_service_proves_nothing() {
-        let mut suspicion = Suspicion::default();
+        let mut suspicion = LocationSuspicion::default();
         for _ in 0..100 {
             suspicion.note(OURS, 1, true);
         }
@@ -117,7 +117,7 @@ mod tests {
     /// Regression: ten services that answer by source address silenced a location for every organisation.
     #[test]
     fn no_organisation_silences_a_location_for_another() {
-        let mut suspicion = Suspicion::default();
+        let mut suspicion = LocationSuspicion::default();
         for service in 0..100 {
             suspicion.note(2, service, true);
         }
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn many_organisations_together_convince_a_small_one() {
-        let mut suspicion = Suspicion::default();
+        let mut suspicion = LocationSuspicion::default();
         for organisation in 2..5 {
             suspicion.note(organisation, organisation * 10, true);
         }

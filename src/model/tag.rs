@@ -77,20 +77,20 @@ pub struct TagName {
 /// The text is no tag name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is not a valid tag name")]
-pub struct TagForm;
+pub struct InvalidTagName;
 
 impl TagName {
     /// The name of a key and a value in any case and with blanks around them; an empty value is no value.
     ///
     /// # Errors
     /// When one of them has not its form.
-    pub fn new(key: &str, value: Option<&str>) -> Result<Self, TagForm> {
+    pub fn new(key: &str, value: Option<&str>) -> Result<Self, InvalidTagName> {
         let key = key.trim().to_ascii_lowercase();
         let value = value.map(str::trim).filter(|value| !value.is_empty());
         if is_key(&key) && value.is_none_or(is_value) {
             Ok(Self { key, value: value.map(str::to_owned) })
         } else {
-            Err(TagForm)
+            Err(InvalidTagName)
         }
     }
 
@@ -121,10 +121,10 @@ impl TagName {
 }
 
 impl FromStr for TagName {
-    type Err = TagForm;
+    type Err = InvalidTagName;
 
     /// `key:value`, `key=value` or `key`.
-    fn from_str(text: &str) -> Result<Self, TagForm> {
+    fn from_str(text: &str) -> Result<Self, InvalidTagName> {
         match text.split_once([':', '=']) {
             Some((key, value)) => Self::new(key, Some(value)),
             None => Self::new(text, None),
@@ -214,15 +214,15 @@ mod tests {
     #[case("env:a\nb")]
     #[case("env\0")]
     fn other_texts_are_no_names(#[case] text: &str) {
-        assert_eq!(text.parse::<TagName>(), Err(TagForm));
+        assert_eq!(text.parse::<TagName>(), Err(InvalidTagName));
     }
 
     #[test]
     fn keys_and_values_have_a_longest_form() {
         let (key, value) = ("k".repeat(50), "ü".repeat(100));
         assert!(TagName::new(&key, Some(&value)).is_ok());
-        assert_eq!(TagName::new(&format!("{key}k"), None), Err(TagForm));
-        assert_eq!(TagName::new("k", Some(&format!("{value}ü"))), Err(TagForm));
+        assert_eq!(TagName::new(&format!("{key}k"), None), Err(InvalidTagName));
+        assert_eq!(TagName::new("k", Some(&format!("{value}ü"))), Err(InvalidTagName));
     }
 
     /// Contract 4.4, derived colour: the digests start with 0x23 and 0xb7.

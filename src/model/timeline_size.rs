@@ -5,7 +5,7 @@
 //! can always be resolved and a maintenance completed.
 
 use crate::model::announcement::TimelineEntry;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// Maximum number of entries of a timeline.
 pub const ENTRIES_MAX: usize = 1_000;
@@ -32,7 +32,7 @@ impl TimelineSize {
 
     /// Returns the size with an additional entry.
     #[must_use]
-    pub fn with(self, message: &Translated) -> Self {
+    pub fn with(self, message: &TranslatedText) -> Self {
         Self { entries: self.entries + 1, characters: self.characters + characters(message) }
     }
 
@@ -44,7 +44,7 @@ impl TimelineSize {
 
     /// Returns true if the timeline takes another entry.
     #[must_use]
-    pub fn has_room_for(self, message: &Translated) -> bool {
+    pub fn has_room_for(self, message: &TranslatedText) -> bool {
         let size = self.with(message);
         size.entries <= ENTRIES_MAX && size.characters <= CHARACTERS_MAX
     }
@@ -56,7 +56,7 @@ impl TimelineSize {
     }
 }
 
-fn characters(message: &Translated) -> usize {
+fn characters(message: &TranslatedText) -> usize {
     message.iter().map(|(_, text)| text.chars().count()).sum()
 }
 
@@ -78,7 +78,7 @@ mod tests {
         #[case] length: usize,
         #[case] has_room: bool,
     ) {
-        let message = Translated::single("en", "ä".repeat(length));
+        let message = TranslatedText::single("en", "ä".repeat(length));
         assert_eq!(TimelineSize { entries, characters }.has_room_for(&message), has_room);
     }
 
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn characters_of_all_languages_count() {
-        let message = Translated::from_stored(r#"{"de":"Größe","en":"Size"}"#).unwrap();
+        let message = TranslatedText::from_stored(r#"{"de":"Größe","en":"Size"}"#).unwrap();
         assert_eq!(TimelineSize::default().with(&message), TimelineSize { entries: 1, characters: 9 });
     }
 }

@@ -9,14 +9,14 @@ use serde_json::Value;
 
 /// One text per language, in the alphabetical order of the languages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Translated(BTreeMap<String, String>);
+pub struct TranslatedText(BTreeMap<String, String>);
 
 /// A stored text is no object of texts by language, or an empty one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a translated text cannot be read")]
 pub struct UnreadableTranslation;
 
-impl Translated {
+impl TranslatedText {
     /// A text in one language.
     #[must_use]
     pub fn single(locale: &str, text: impl Into<String>) -> Self {
@@ -80,16 +80,16 @@ mod tests {
         #[case] default: &str,
         #[case] text: &str,
     ) {
-        assert_eq!(Translated::from_stored(stored).unwrap().text(wanted, default), text);
+        assert_eq!(TranslatedText::from_stored(stored).unwrap().text(wanted, default), text);
     }
 
     #[test]
     fn what_is_stored_is_read_back() {
-        let text = Translated::from_stored(r#"{"en":"a","de":"b"}"#).unwrap();
+        let text = TranslatedText::from_stored(r#"{"en":"a","de":"b"}"#).unwrap();
         assert_eq!(text.to_json().to_string(), r#"{"de":"b","en":"a"}"#);
-        assert_eq!(Translated::from_stored(&text.to_json().to_string()), Ok(text));
+        assert_eq!(TranslatedText::from_stored(&text.to_json().to_string()), Ok(text));
         for unreadable in ["{}", "null", "[]", r#"{"en":1}"#] {
-            assert_eq!(Translated::from_stored(unreadable), Err(UnreadableTranslation));
+            assert_eq!(TranslatedText::from_stored(unreadable), Err(UnreadableTranslation));
         }
     }
 }

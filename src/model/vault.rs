@@ -6,14 +6,14 @@
 use serde_json::Value;
 
 use crate::id::Id;
-use crate::model::secret::Sealer;
+use crate::model::secret::SecretSealer;
 use crate::model::service_secrets::{path_of, place_of};
 
 /// Seals the secrets of one service.
 #[derive(Clone, Copy, Debug)]
-pub struct Vault<'a> {
+pub struct ServiceVault<'a> {
     /// Seals with the installation's key.
-    pub sealer: &'a Sealer,
+    pub sealer: &'a SecretSealer,
     /// The organisation that owns the service.
     pub organisation: Id,
     /// The service.
@@ -22,17 +22,17 @@ pub struct Vault<'a> {
     pub keep: &'a str,
 }
 
-impl Vault<'_> {
+impl ServiceVault<'_> {
     /// Returns true if a value is the placeholder, byte for byte.
     #[must_use]
-    pub fn is_keep(&self, value: &Value) -> bool {
+    pub fn is_placeholder(&self, value: &Value) -> bool {
         value.as_str() == Some(self.keep)
     }
 
     /// Returns true if a text becomes the placeholder when it is trimmed: where texts are trimmed and secrets are not
     /// allowed, it would be stored as the placeholder.
     #[must_use]
-    pub fn becomes_keep(&self, value: &Value) -> bool {
+    pub fn is_placeholder_when_trimmed(&self, value: &Value) -> bool {
         value.as_str().map(str::trim) == Some(self.keep)
     }
 

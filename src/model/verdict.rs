@@ -49,14 +49,14 @@ pub fn freshness_ms(interval_ms: i64) -> i64 {
 
 /// The newest final result of one location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vote {
+pub struct LocationVote {
     /// The status that it saw.
     pub status: CheckStatus,
     /// The start of the check.
     pub checked_at: Timestamp,
 }
 
-impl Vote {
+impl LocationVote {
     /// True if the vote still counts at `now`.
     #[must_use]
     pub fn is_fresh(&self, now: Timestamp, interval_ms: i64) -> bool {
@@ -80,7 +80,7 @@ mod tests {
         #[case] age_ms: i64,
         #[case] fresh: bool,
     ) {
-        let vote = Vote { status: CheckStatus::Up, checked_at: Timestamp::from_ms(0) };
+        let vote = LocationVote { status: CheckStatus::Up, checked_at: Timestamp::from_ms(0) };
         assert_eq!(vote.is_fresh(Timestamp::from_ms(age_ms), interval_ms), fresh);
     }
 }

@@ -16,7 +16,9 @@ mod replay;
 mod tests;
 mod witness;
 
-pub use crate::model::what_if::difference::{Comparison, compare};
-pub use crate::model::what_if::incidents::{Case, WouldBe};
-pub use crate::model::what_if::replay::{Break, Known, Replay, Replayed, Told, TooManyLooks};
-pub use crate::model::what_if::witness::{Rhythm, Seen};
+pub use crate::model::what_if::difference::{StatusComparison, compare};
+pub use crate::model::what_if::incidents::{HypotheticalIncident, IncidentSimulation};
+pub use crate::model::what_if::replay::{
+    CheckReplay, HistoryBreak, PriorStatus, ReplayLimitExceeded, ReplayOutcome, ReplayedChange,
+};
+pub use crate::model::what_if::witness::{RecordedCadence, RecordedCheck};

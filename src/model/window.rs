@@ -31,7 +31,7 @@ impl WindowKind {
 
 /// A window of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct ServiceWindow {
     /// The service.
     pub service: ServiceKey,
     /// The kind of the window.

@@ -8,20 +8,20 @@ use tokio::time::Instant;
 
 use crate::model::access::Organisation;
 use crate::model::incident::Severity;
-use crate::model::notice::{Notice, Source, Trouble, Words};
-use crate::model::notification::Event;
-use crate::model::sight::Sight;
+use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notification::NotificationEvent;
+use crate::model::sight::Visibility;
 use crate::model::sla::SlaTarget;
-use crate::model::sla::burn::{BurnState, LONGEST_MS, Reading};
-use crate::notices::Notices;
-use crate::notices::patience::Patience;
-use crate::notices::phrase::Phrase;
-use crate::sla_reports::{Asked, SlaReportFailed, gather};
-use crate::stats::sla::account::Judged;
+use crate::model::sla::burn::{BurnRateReading, BurnState, LONGEST_MS};
+use crate::notices::NoticeReconciler;
+use crate::notices::patience::NoticeDebouncer;
+use crate::notices::phrase::NoticePhrase;
+use crate::sla_reports::{SlaReportError, SlaReportRequest, gather};
+use crate::stats::sla::account::SlaCalculation;
 use crate::store::{MainError, PageWindow, notices, organisations, sla_targets};
-use crate::texts::Text;
+use crate::texts::GeneratedText;
 
-const EVENT: Event = Event::SlaBurning;
+const EVENT: NotificationEvent = NotificationEvent::SlaBurning;
 /// The time without a firing rule after which the notice is closed: short windows recover soon.
 const OVER_AFTER: Duration = Duration::from_secs(600);
 /// Maximum number of targets of an organisation.
@@ -29,25 +29,25 @@ const TARGETS_MAX: u64 = 1_000;
 
 /// State of budgets between two comparisons.
 #[derive(Debug)]
-pub(super) struct Budgets {
-    patience: Patience,
+pub(super) struct BudgetMemory {
+    patience: NoticeDebouncer,
 }
 
-impl Default for Budgets {
+impl Default for BudgetMemory {
     fn default() -> Self {
-        Self { patience: Patience::new(Duration::ZERO, OVER_AFTER) }
+        Self { patience: NoticeDebouncer::new(Duration::ZERO, OVER_AFTER) }
     }
 }
 
-impl Budgets {
+impl BudgetMemory {
     /// Compares the budgets of all organisations with the open notices.
-    pub(super) async fn compare(&mut self, parts: &Notices) -> Result<(), MainError> {
+    pub(super) async fn compare(&mut self, parts: &NoticeReconciler) -> Result<(), MainError> {
         let main = parts.announcer.databases.main.reader();
         let lasting = notices::lasting_of(main, EVENT).await?;
         let (mut wrong, mut known) = (Vec::new(), BTreeSet::new());
         let owners = sla_targets::organisations_with_targets(main).await?;
         for organisation in organisations::with_keys(main, owners).await? {
-            let sight = Sight::whole(organisation.key);
+            let sight = Visibility::whole(organisation.key);
             let window = PageWindow { offset: 0, limit: TARGETS_MAX };
             for target in sla_targets::list(main, sight, window).await?.0 {
                 known.insert(target.id.to_string());
@@ -64,13 +64,13 @@ impl Budgets {
     /// Returns the trouble of a target's budget. When it cannot be read, the trouble of the open notice is returned.
     async fn look(
         &mut self,
-        parts: &Notices,
+        parts: &NoticeReconciler,
         organisation: &Organisation,
         target: SlaTarget,
         lasting: &[Notice],
-    ) -> Option<Trouble> {
+    ) -> Option<NoticeCondition> {
         let (id, name) = (target.id, target.name.clone());
-        let source = Source { organisation: organisation.key, event: EVENT, name: id.to_string() };
+        let source = NoticeSource { organisation: organisation.key, event: EVENT, name: id.to_string() };
         let told = lasting.iter().find(|notice| notice.trouble.source == source);
         let firing = match firing(parts, organisation, target).await {
             Ok(firing) => firing,
@@ -79,7 +79,7 @@ impl Budgets {
                 return told.map(|notice| notice.trouble.clone());
             }
         };
-        if !self.patience.counts(id.as_str(), firing.is_some(), told.is_some(), Instant::now()) {
+        if !self.patience.is_confirmed(id.as_str(), firing.is_some(), told.is_some(), Instant::now()) {
             return None;
         }
         match firing {
@@ -91,29 +91,34 @@ impl Budgets {
 
 /// Returns the most urgent firing rule.
 async fn firing(
-    parts: &Notices,
+    parts: &NoticeReconciler,
     organisation: &Organisation,
     target: SlaTarget,
-) -> Result<Option<Reading>, SlaReportFailed> {
+) -> Result<Option<BurnRateReading>, SlaReportError> {
     let now = parts.guard.now();
     let period = target.terms.period.current(target.terms.zone, now);
-    let judged = Judged::new(target.terms.clone(), period, now);
-    let asked = Asked { judged, since: now.plus_ms(-LONGEST_MS), now };
-    let report = gather(&parts.announcer, Sight::whole(organisation.key), target, asked).await?;
-    let firing = report.burn.into_iter().flatten().filter(Reading::is_firing);
+    let judged = SlaCalculation::new(target.terms.clone(), period, now);
+    let asked = SlaReportRequest { judged, since: now.plus_ms(-LONGEST_MS), now };
+    let report = gather(&parts.announcer, Visibility::whole(organisation.key), target, asked).await?;
+    let firing = report.burn.into_iter().flatten().filter(BurnRateReading::is_firing);
     Ok(firing.min_by_key(|reading| Reverse(reading.rule.state)))
 }
 
-fn trouble(source: Source, firing: &Reading, name: &str, organisation: &Organisation) -> Trouble {
+fn trouble(
+    source: NoticeSource,
+    firing: &BurnRateReading,
+    name: &str,
+    organisation: &Organisation,
+) -> NoticeCondition {
     let is_fast = firing.rule.state == BurnState::Fast;
     let rate = firing.long.unwrap_or_default();
     let rate = format!("{}.{}", rate / 1_000, rate % 1_000 / 100);
     let hours = usize::try_from(firing.rule.long_ms / 3_600_000).unwrap_or_default();
-    let phrase = Phrase {
-        title: Text::about(if is_fast { "budget-burns-fast" } else { "budget-burns" }, name),
-        text: Text::new("budget-burns-text").with_note(&rate).within_hours(hours),
+    let phrase = NoticePhrase {
+        title: GeneratedText::about(if is_fast { "budget-burns-fast" } else { "budget-burns" }, name),
+        text: GeneratedText::new("budget-burns-text").with_note(&rate).within_hours(hours),
     };
-    Trouble {
+    NoticeCondition {
         source,
         severity: if is_fast { Severity::Critical } else { Severity::Major },
         words: phrase.words(organisation),
@@ -121,8 +126,8 @@ fn trouble(source: Source, firing: &Reading, name: &str, organisation: &Organisa
     }
 }
 
-fn over(notice: &Notice, organisation: &Organisation, is_gone: bool) -> Words {
+fn over(notice: &Notice, organisation: &Organisation, is_gone: bool) -> NoticeText {
     let text = if is_gone { "target-gone-text" } else { "budget-lasts-text" };
-    let title = Text::about("budget-lasts", &notice.trouble.words.title);
-    Phrase { title, text: Text::new(text) }.words(organisation)
+    let title = GeneratedText::about("budget-lasts", &notice.trouble.words.title);
+    NoticePhrase { title, text: GeneratedText::new(text) }.words(organisation)
 }

@@ -10,19 +10,19 @@ use chrono::{DateTime, Utc};
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::access::Organisation;
 use crate::model::incident::Severity;
-use crate::model::notice::{Notice, Source, Trouble, Words};
-use crate::model::notification::Event;
-use crate::model::oncall::schedule::Schedule;
-use crate::model::recurrence::zone::Zone;
+use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notification::NotificationEvent;
+use crate::model::oncall::schedule::OncallSchedule;
+use crate::model::recurrence::zone::IanaZone;
 use crate::model::time_range::TimeRange;
-use crate::notices::Notices;
-use crate::notices::phrase::Phrase;
-use crate::store::oncall::rosters::{self, Kept};
+use crate::notices::NoticeReconciler;
+use crate::notices::phrase::NoticePhrase;
+use crate::store::oncall::rosters::{self, StoredRoster};
 use crate::store::oncall::schedules;
 use crate::store::{StoreError, notices, organisations};
-use crate::texts::Text;
+use crate::texts::GeneratedText;
 
-const EVENT: Event = Event::OncallGap;
+const EVENT: NotificationEvent = NotificationEvent::OncallGap;
 /// The time in advance at which an uncovered period gets a notice.
 const AHEAD_MS: i64 = 7 * DAY_MS;
 /// The time in advance at which it is more severe than a hint.
@@ -35,7 +35,7 @@ const GAPS_MAX: usize = 10;
 const SEPARATOR: char = '/';
 
 /// Compares the schedules of all organisations with the open notices.
-pub(super) async fn compare(parts: &Notices) -> Result<(), StoreError> {
+pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), StoreError> {
     let main = parts.announcer.databases.main.reader();
     let lasting = notices::lasting_of(main, EVENT).await?;
     let now = parts.guard.now();
@@ -43,16 +43,16 @@ pub(super) async fn compare(parts: &Notices) -> Result<(), StoreError> {
     let all = schedules::of_all(main).await?;
     let names: HashMap<String, String> =
         all.iter().map(|schedule| (schedule.id.to_string(), schedule.name.clone())).collect();
-    let mut by_owner: BTreeMap<i64, Vec<Schedule>> = BTreeMap::new();
+    let mut by_owner: BTreeMap<i64, Vec<OncallSchedule>> = BTreeMap::new();
     for schedule in all {
         by_owner.entry(schedule.organisation).or_default().push(schedule);
     }
-    let told = Told::of(&lasting);
+    let told = NotifiedPeriods::of(&lasting);
     let mut wrong = Vec::new();
     for organisation in organisations::with_keys(main, by_owner.keys().copied()).await? {
         let Some(schedules) = by_owner.remove(&organisation.key) else { continue };
         let kept = rosters::of_schedules(main, schedules, looked).await?;
-        for (schedule, gaps) in reckoned(kept, looked, now).await? {
+        for (schedule, gaps) in compute_uncovered(kept, looked, now).await? {
             let named = gaps.iter().map(|gap| (*gap, told.begin(&schedule, *gap, (looked, now))));
             wrong.extend(named.map(|named| trouble(&schedule, named, &organisation, now)));
         }
@@ -63,12 +63,12 @@ pub(super) async fn compare(parts: &Notices) -> Result<(), StoreError> {
 }
 
 /// Returns the next uncovered periods of schedules, computed on another thread because it takes a while.
-async fn reckoned(
-    kept: Vec<Kept>,
+async fn compute_uncovered(
+    kept: Vec<StoredRoster>,
     looked: TimeRange,
     now: Timestamp,
-) -> Result<Vec<(Schedule, Vec<TimeRange>)>, StoreError> {
-    let gaps = move |kept: Kept| {
+) -> Result<Vec<(OncallSchedule, Vec<TimeRange>)>, StoreError> {
+    let gaps = move |kept: StoredRoster| {
         let gaps = kept.roster().uncovered(looked).into_iter().filter(|gap| gap.to > now);
         let gaps = gaps.take(GAPS_MAX).collect();
         (kept.schedule, gaps)
@@ -78,25 +78,25 @@ async fn reckoned(
 }
 
 /// Returns the text of a closed notice.
-fn over<'a>(notice: &'a Notice, names: &'a HashMap<String, String>) -> Phrase<'a> {
-    let Trouble { source, words, .. } = &notice.trouble;
+fn over<'a>(notice: &'a Notice, names: &'a HashMap<String, String>) -> NoticePhrase<'a> {
+    let NoticeCondition { source, words, .. } = &notice.trouble;
     let schedule = source.name.split(SEPARATOR).next().unwrap_or_default();
     match names.get(schedule) {
-        Some(name) => Phrase {
-            title: Text::about("oncall-covered", name),
-            text: Text::new("oncall-covered-text").with_note(&words.text),
+        Some(name) => NoticePhrase {
+            title: GeneratedText::about("oncall-covered", name),
+            text: GeneratedText::new("oncall-covered-text").with_note(&words.text),
         },
-        None => Phrase {
-            title: Text::about("schedule-gone", &words.title),
-            text: Text::new("schedule-gone-text"),
+        None => NoticePhrase {
+            title: GeneratedText::about("schedule-gone", &words.title),
+            text: GeneratedText::new("schedule-gone-text"),
         },
     }
 }
 
 /// The starts of uncovered periods with open notices, by the id of the schedule.
-struct Told(HashMap<String, Vec<Timestamp>>);
+struct NotifiedPeriods(HashMap<String, Vec<Timestamp>>);
 
-impl Told {
+impl NotifiedPeriods {
     fn of(lasting: &[Notice]) -> Self {
         let mut told: HashMap<String, Vec<Timestamp>> = HashMap::new();
         for notice in lasting {
@@ -109,7 +109,12 @@ impl Told {
 
     /// Returns the start in the name of an uncovered period. A present one keeps the start of its open notice, even if it began
     /// before the searched time.
-    fn begin(&self, schedule: &Schedule, gap: TimeRange, (looked, now): (TimeRange, Timestamp)) -> Timestamp {
+    fn begin(
+        &self,
+        schedule: &OncallSchedule,
+        gap: TimeRange,
+        (looked, now): (TimeRange, Timestamp),
+    ) -> Timestamp {
         if gap.from > now {
             return gap.from;
         }
@@ -121,19 +126,20 @@ impl Told {
 
 /// Returns the trouble of an uncovered period, named after its start.
 fn trouble(
-    schedule: &Schedule,
+    schedule: &OncallSchedule,
     (gap, begin): (TimeRange, Timestamp),
     organisation: &Organisation,
     now: Timestamp,
-) -> Trouble {
+) -> NoticeCondition {
     let is_soon = gap.from <= now.plus_ms(SOON_MS);
     let shown = |at| shown(schedule.zone, at);
     let note = format!("{} – {} ({})", shown(begin), shown(gap.to), schedule.zone.name());
-    let text = Text::new("oncall-gap-text").with_note(&note);
-    let words: Words = Phrase { title: Text::about("oncall-gap", &schedule.name), text }.words(organisation);
+    let text = GeneratedText::new("oncall-gap-text").with_note(&note);
+    let words: NoticeText =
+        NoticePhrase { title: GeneratedText::about("oncall-gap", &schedule.name), text }.words(organisation);
     let name = format!("{}{SEPARATOR}{begin}", schedule.id);
-    Trouble {
-        source: Source { organisation: organisation.key, event: EVENT, name },
+    NoticeCondition {
+        source: NoticeSource { organisation: organisation.key, event: EVENT, name },
         severity: if is_soon { Severity::Major } else { Severity::Minor },
         words,
         service: None,
@@ -141,6 +147,6 @@ fn trouble(
 }
 
 /// Formats a time in a time zone.
-fn shown(zone: Zone, at: Timestamp) -> String {
+fn shown(zone: IanaZone, at: Timestamp) -> String {
     zone.wall(at).map_or_else(|| at.to_string(), |wall| wall.format("%Y-%m-%d %H:%M").to_string())
 }

@@ -9,18 +9,18 @@ use std::collections::{BTreeSet, HashMap};
 use crate::clock::Timestamp;
 use crate::model::access::Organisation;
 use crate::model::incident::Severity;
-use crate::model::notice::{Notice, Source, Trouble, Words};
-use crate::model::notification::Event;
+use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notification::NotificationEvent;
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::ServiceOutline;
-use crate::notices::Notices;
-use crate::notices::phrase::Phrase;
+use crate::notices::NoticeReconciler;
+use crate::notices::phrase::NoticePhrase;
 use crate::store::heartbeats::{self, StoredHeartbeat};
 use crate::store::services::outlines;
 use crate::store::{MainError, notices, organisations};
-use crate::texts::Text;
+use crate::texts::GeneratedText;
 
-const EVENT: Event = Event::MonitorTrouble;
+const EVENT: NotificationEvent = NotificationEvent::MonitorTrouble;
 /// Prefix of the service id in the name of a source.
 const PREFIX: &str = "pings/";
 
@@ -30,7 +30,7 @@ pub(super) fn is_about_pings(notice: &Notice) -> bool {
 }
 
 /// Compares the heartbeats that could not be judged with the open notices.
-pub(super) async fn compare(parts: &Notices) -> Result<(), MainError> {
+pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), MainError> {
     let main = parts.announcer.databases.main.reader();
     let ownership = &parts.announcer.ownership;
     let unheard: BTreeSet<ServiceKey> = parts.announcer.engine.listening().unheard().into_iter().collect();
@@ -76,19 +76,19 @@ fn is_waiting(
     service.pause.is_none() && began_at <= now && last.is_none_or(|ping| ping.at < began_at)
 }
 
-fn trouble(service: &ServiceOutline, owner: &Organisation) -> Trouble {
-    let title = Text::of_service("pings-unheard", &service.name);
-    let phrase = Phrase { title, text: Text::new("pings-unheard-text") };
+fn trouble(service: &ServiceOutline, owner: &Organisation) -> NoticeCondition {
+    let title = GeneratedText::of_service("pings-unheard", &service.name);
+    let phrase = NoticePhrase { title, text: GeneratedText::new("pings-unheard-text") };
     let name = format!("{PREFIX}{}", service.id);
-    Trouble {
-        source: Source { organisation: owner.key, event: EVENT, name },
+    NoticeCondition {
+        source: NoticeSource { organisation: owner.key, event: EVENT, name },
         severity: Severity::Major,
         words: phrase.words(owner),
         service: Some(service.key),
     }
 }
 
-fn over(notice: &Notice, owner: &Organisation) -> Words {
-    let title = Text::about("monitor-well", &notice.trouble.words.title);
-    Phrase { title, text: Text::new("pings-heard-text") }.words(owner)
+fn over(notice: &Notice, owner: &Organisation) -> NoticeText {
+    let title = GeneratedText::about("monitor-well", &notice.trouble.words.title);
+    NoticePhrase { title, text: GeneratedText::new("pings-heard-text") }.words(owner)
 }

@@ -6,21 +6,24 @@ use std::collections::{BTreeSet, HashSet};
 use tokio::time::Instant;
 
 use crate::model::access::Organisation;
-use crate::model::check::Trouble as CheckTrouble;
+use crate::model::check::LocalFault as CheckTrouble;
 use crate::model::incident::Severity;
-use crate::model::location::Standing;
-use crate::model::notice::{Notice, Source, Trouble, Words};
-use crate::model::notification::Event;
-use crate::notices::patience::Patience;
-use crate::notices::phrase::Phrase;
-use crate::notices::{Notices, key};
+use crate::model::location::LocationStatus;
+use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notification::NotificationEvent;
+use crate::notices::patience::NoticeDebouncer;
+use crate::notices::phrase::NoticePhrase;
+use crate::notices::{NoticeReconciler, key};
 use crate::store::{MainError, notices, organisations, services};
-use crate::texts::Text;
+use crate::texts::GeneratedText;
 
-const EVENT: Event = Event::LocationImpaired;
+const EVENT: NotificationEvent = NotificationEvent::LocationImpaired;
 
 /// Compares the locations, as each organisation with services sees them, with the open notices.
-pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<(), MainError> {
+pub(super) async fn compare(
+    parts: &NoticeReconciler,
+    patience: &mut NoticeDebouncer,
+) -> Result<(), MainError> {
     let main = parts.announcer.databases.main.reader();
     let lasting = notices::lasting_of(main, EVENT).await?;
     let (locations, now) = (parts.announcer.definer.roster.all(), parts.guard.now());
@@ -40,10 +43,10 @@ pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<
         for known in &locations {
             let standing = known.standing(organisation.key, now);
             let name = known.location.code.to_string();
-            let source = Source { organisation: organisation.key, event: EVENT, name };
+            let source = NoticeSource { organisation: organisation.key, event: EVENT, name };
             let is_told = told.contains(&key(&source));
             let thing = format!("{EVENT} {} {}", source.name, organisation.key);
-            if patience.counts(&thing, standing != Standing::Online, is_told, Instant::now()) {
+            if patience.is_confirmed(&thing, standing != LocationStatus::Online, is_told, Instant::now()) {
                 wrong.push(trouble(source, (standing, known.blind_by()), &organisation));
             }
         }
@@ -53,20 +56,20 @@ pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<
 }
 
 fn trouble(
-    source: Source,
-    (standing, blind_by): (Standing, Option<CheckTrouble>),
+    source: NoticeSource,
+    (standing, blind_by): (LocationStatus, Option<CheckTrouble>),
     organisation: &Organisation,
-) -> Trouble {
+) -> NoticeCondition {
     let (title, text) = match (standing, blind_by.filter(|by| *by != CheckTrouble::LocationImpaired)) {
-        (Standing::Offline, _) => ("location-silent", Text::new("location-silent-text")),
-        (_, Some(by)) => ("location-blind", Text::new("location-blind-text").with_note(by.as_str())),
-        (_, None) => ("location-impaired", Text::new("location-impaired-text")),
+        (LocationStatus::Offline, _) => ("location-silent", GeneratedText::new("location-silent-text")),
+        (_, Some(by)) => ("location-blind", GeneratedText::new("location-blind-text").with_note(by.as_str())),
+        (_, None) => ("location-impaired", GeneratedText::new("location-impaired-text")),
     };
-    let words = Phrase { title: Text::about(title, &source.name), text }.words(organisation);
-    Trouble { source, severity: Severity::Major, words, service: None }
+    let words = NoticePhrase { title: GeneratedText::about(title, &source.name), text }.words(organisation);
+    NoticeCondition { source, severity: Severity::Major, words, service: None }
 }
 
-fn over(notice: &Notice, organisation: &Organisation) -> Words {
-    let title = Text::about("location-back", &notice.trouble.source.name);
-    Phrase { title, text: Text::new("location-back-text") }.words(organisation)
+fn over(notice: &Notice, organisation: &Organisation) -> NoticeText {
+    let title = GeneratedText::about("location-back", &notice.trouble.source.name);
+    NoticePhrase { title, text: GeneratedText::new("location-back-text") }.words(organisation)
 }

@@ -6,24 +6,24 @@
 use tokio::time::Instant;
 
 use crate::model::access::Organisation;
-use crate::model::check::Trouble as CheckTrouble;
+use crate::model::check::LocalFault as CheckTrouble;
 use crate::model::incident::Severity;
 use crate::model::node::NodeName;
-use crate::model::notice::{Notice, Source, Trouble, Words};
-use crate::model::notification::Event;
-use crate::notices::Notices;
+use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notification::NotificationEvent;
+use crate::notices::NoticeReconciler;
 use crate::notices::hearing::is_about_pings;
-use crate::notices::patience::Patience;
-use crate::notices::phrase::Phrase;
-use crate::notices::signs::Signs;
+use crate::notices::patience::NoticeDebouncer;
+use crate::notices::phrase::NoticePhrase;
+use crate::notices::signs::ProcessSymptoms;
 use crate::notify::template_notice::channel_of_source;
 use crate::store::{MainError, notices, organisations};
-use crate::texts::Text;
+use crate::texts::GeneratedText;
 
-const EVENT: Event = Event::MonitorTrouble;
+const EVENT: NotificationEvent = NotificationEvent::MonitorTrouble;
 
 /// One trouble: its name, whether it exists, its texts, and its severity.
-struct Sign {
+struct MonitorSymptom {
     name: &'static str,
     is_so: bool,
     title: &'static str,
@@ -32,9 +32,9 @@ struct Sign {
     note: Option<&'static str>,
 }
 
-fn each(signs: Signs) -> [Sign; 5] {
+fn each(signs: ProcessSymptoms) -> [MonitorSymptom; 5] {
     [
-        Sign {
+        MonitorSymptom {
             name: "history",
             is_so: signs.history_is_away,
             title: "monitor-history",
@@ -42,7 +42,7 @@ fn each(signs: Signs) -> [Sign; 5] {
             severity: Severity::Critical,
             note: None,
         },
-        Sign {
+        MonitorSymptom {
             name: "spool",
             is_so: signs.spool_is_used,
             title: "monitor-spool",
@@ -50,7 +50,7 @@ fn each(signs: Signs) -> [Sign; 5] {
             severity: Severity::Major,
             note: None,
         },
-        Sign {
+        MonitorSymptom {
             name: "clock",
             is_so: signs.clock_is_doubted,
             title: "monitor-clock",
@@ -58,7 +58,7 @@ fn each(signs: Signs) -> [Sign; 5] {
             severity: Severity::Major,
             note: None,
         },
-        Sign {
+        MonitorSymptom {
             name: "backup",
             is_so: signs.backup_is_old,
             title: "monitor-backup",
@@ -66,7 +66,7 @@ fn each(signs: Signs) -> [Sign; 5] {
             severity: Severity::Major,
             note: None,
         },
-        Sign {
+        MonitorSymptom {
             name: "blind",
             is_so: signs.blind_by.is_some(),
             title: "monitor-blind",
@@ -78,7 +78,10 @@ fn each(signs: Signs) -> [Sign; 5] {
 }
 
 /// Compares this process with the open notices about it.
-pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<(), MainError> {
+pub(super) async fn compare(
+    parts: &NoticeReconciler,
+    patience: &mut NoticeDebouncer,
+) -> Result<(), MainError> {
     let signs = (parts.signs)();
     let main = parts.announcer.databases.main.reader();
     let ownership = &parts.announcer.ownership;
@@ -95,16 +98,19 @@ pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<
         (Some(node), Some((_, of))) => of == node.as_str() || is_dead(of),
         (Some(_), None) => ownership.leads(),
     });
-    if signs == Signs::default() && lasting.is_empty() {
+    if signs == ProcessSymptoms::default() && lasting.is_empty() {
         return Ok(());
     }
     let Some(operator) = organisations::first(main).await? else { return Ok(()) };
     let mut wrong = Vec::new();
     for sign in each(signs) {
-        let source =
-            Source { organisation: operator.key, event: EVENT, name: source_name(&sign, node.as_ref()) };
+        let source = NoticeSource {
+            organisation: operator.key,
+            event: EVENT,
+            name: source_name(&sign, node.as_ref()),
+        };
         let is_told = lasting.iter().any(|notice| notice.trouble.source == source);
-        if patience.counts(&source.name, sign.is_so, is_told, Instant::now()) {
+        if patience.is_confirmed(&source.name, sign.is_so, is_told, Instant::now()) {
             wrong.push(trouble(source, &sign, node.as_ref(), &operator));
         }
     }
@@ -112,19 +118,24 @@ pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<
     Ok(())
 }
 
-fn source_name(sign: &Sign, node: Option<&NodeName>) -> String {
+fn source_name(sign: &MonitorSymptom, node: Option<&NodeName>) -> String {
     node.map_or_else(|| sign.name.to_owned(), |node| format!("{}@{}", sign.name, node.as_str()))
 }
 
-fn trouble(source: Source, sign: &Sign, node: Option<&NodeName>, operator: &Organisation) -> Trouble {
+fn trouble(
+    source: NoticeSource,
+    sign: &MonitorSymptom,
+    node: Option<&NodeName>,
+    operator: &Organisation,
+) -> NoticeCondition {
     let process = node.map_or("Watchkeeper", NodeName::as_str);
-    let text = Text::new(sign.text);
+    let text = GeneratedText::new(sign.text);
     let text = sign.note.map_or(text, |note| text.with_note(note));
-    let phrase = Phrase { title: Text::about(sign.title, process), text };
-    Trouble { source, severity: sign.severity, words: phrase.words(operator), service: None }
+    let phrase = NoticePhrase { title: GeneratedText::about(sign.title, process), text };
+    NoticeCondition { source, severity: sign.severity, words: phrase.words(operator), service: None }
 }
 
-fn over(notice: &Notice, operator: &Organisation) -> Words {
-    let title = Text::about("monitor-well", &notice.trouble.words.title);
-    Phrase { title, text: Text::new("monitor-well-text") }.words(operator)
+fn over(notice: &Notice, operator: &Organisation) -> NoticeText {
+    let title = GeneratedText::about("monitor-well", &notice.trouble.words.title);
+    NoticePhrase { title, text: GeneratedText::new("monitor-well-text") }.words(operator)
 }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 /// Times since which things have differed from their notices.
 #[derive(Debug)]
-pub(super) struct Patience {
+pub(super) struct NoticeDebouncer {
     /// The time for which a trouble must last before its notice is opened.
     begins: Duration,
     /// The time for which it must be over before its notice is closed.
@@ -16,14 +16,14 @@ pub(super) struct Patience {
     since: HashMap<String, Instant>,
 }
 
-impl Patience {
+impl NoticeDebouncer {
     /// Creates an empty state.
     pub(super) fn new(begins: Duration, ends: Duration) -> Self {
         Self { begins, ends, since: HashMap::new() }
     }
 
     /// Returns true if a thing counts as in trouble, given its present state and whether it has a notice.
-    pub(super) fn counts(&mut self, thing: &str, is_wrong: bool, is_told: bool, now: Instant) -> bool {
+    pub(super) fn is_confirmed(&mut self, thing: &str, is_wrong: bool, is_told: bool, now: Instant) -> bool {
         if is_wrong == is_told {
             self.since.remove(thing);
             return is_told;
@@ -44,18 +44,18 @@ const FALLS_AFTER: Duration = Duration::from_secs(600);
 
 /// Times since which troubles have been less severe than their notices. A later rise sends notifications again.
 #[derive(Debug)]
-pub struct SeverityFalls(Mutex<Patience>);
+pub struct SeverityFalls(Mutex<NoticeDebouncer>);
 
 impl Default for SeverityFalls {
     fn default() -> Self {
-        Self(Mutex::new(Patience::new(FALLS_AFTER, Duration::ZERO)))
+        Self(Mutex::new(NoticeDebouncer::new(FALLS_AFTER, Duration::ZERO)))
     }
 }
 
 impl SeverityFalls {
     /// Returns true if the severity of a notice has to be lowered. `is_less`: its trouble is less severe than the notice now.
     pub(super) fn falls(&self, thing: &str, is_less: bool, now: Instant) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).counts(thing, is_less, false, now)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_confirmed(thing, is_less, false, now)
     }
 }
 
@@ -82,10 +82,10 @@ mod tests {
         #[case] looks: &[(u64, bool)],
         #[case] expected: bool,
     ) {
-        let (mut patience, begin) = (Patience::new(MINUTE, MINUTE), Instant::now());
+        let (mut patience, begin) = (NoticeDebouncer::new(MINUTE, MINUTE), Instant::now());
         let mut counts = is_told;
         for (second, is_wrong) in looks {
-            counts = patience.counts("it", *is_wrong, is_told, begin + Duration::from_secs(*second));
+            counts = patience.is_confirmed("it", *is_wrong, is_told, begin + Duration::from_secs(*second));
         }
         assert_eq!(counts, expected);
     }

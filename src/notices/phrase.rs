@@ -1,21 +1,21 @@
 //! The texts of a notice: a title and a text, in the language of an organisation.
 
 use crate::model::access::Organisation;
-use crate::model::notice::Words;
-use crate::texts::Text;
+use crate::model::notice::NoticeText;
+use crate::texts::GeneratedText;
 
 /// The two texts of a notice.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Phrase<'a> {
+pub(super) struct NoticePhrase<'a> {
     /// The title, one line.
-    pub(super) title: Text<'a>,
+    pub(super) title: GeneratedText<'a>,
     /// The text, one or two sentences.
-    pub(super) text: Text<'a>,
+    pub(super) text: GeneratedText<'a>,
 }
 
-impl Phrase<'_> {
+impl NoticePhrase<'_> {
     /// Returns the texts in the default language of an organisation.
-    pub(super) fn words(&self, organisation: &Organisation) -> Words {
-        Words { title: self.title.in_default(organisation), text: self.text.in_default(organisation) }
+    pub(super) fn words(&self, organisation: &Organisation) -> NoticeText {
+        NoticeText { title: self.title.in_default(organisation), text: self.text.in_default(organisation) }
     }
 }

@@ -5,29 +5,29 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::model::access::Organisation;
-use crate::model::check::{CheckStatus, CheckType, ErrorCode, Failure};
+use crate::model::check::{CheckFailure, CheckStatus, CheckType, ErrorCode};
 use crate::model::incident::Severity;
-use crate::model::notice::{Notice, Source, Trouble, Words};
-use crate::model::notification::Event;
+use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notification::NotificationEvent;
 use crate::model::outage::Outage;
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::ServiceOutline;
-use crate::notices::Notices;
-use crate::notices::phrase::Phrase;
+use crate::notices::NoticeReconciler;
+use crate::notices::phrase::NoticePhrase;
 use crate::store::history::checks::{self, CheckFilter};
 use crate::store::maintenances::effect::covered;
 use crate::store::services::outlines;
 use crate::store::{HistoryError, MainError, StoreError, notices, organisations, outages};
-use crate::texts::Text;
+use crate::texts::GeneratedText;
 
 /// The condition field with the days until a certificate expires.
 const DAYS_LEFT: &str = "metadata.days_until_expiry";
 
 /// Compares the heartbeats in trouble with the open notices.
-pub(super) async fn compare_heartbeats(parts: &Notices) -> Result<(), StoreError> {
-    let known = Known::read(parts, Event::HeartbeatMissed).await?;
+pub(super) async fn compare_heartbeats(parts: &NoticeReconciler) -> Result<(), StoreError> {
+    let known = LastingNotices::read(parts, NotificationEvent::HeartbeatMissed).await?;
     let mut missed = known.silent();
-    for Failing { service, owner } in failing(parts, CheckType::Heartbeat).await? {
+    for FailingService { service, owner } in failing(parts, CheckType::Heartbeat).await? {
         missed.push(heartbeat(&service, &owner));
     }
     let back = known.over("heartbeat-back", "heartbeat-back-text");
@@ -36,10 +36,10 @@ pub(super) async fn compare_heartbeats(parts: &Notices) -> Result<(), StoreError
 }
 
 /// Compares the certificates of services in trouble with the open notices.
-pub(super) async fn compare_certificates(parts: &Notices) -> Result<(), StoreError> {
-    let known = Known::read(parts, Event::CertificateExpiring).await?;
+pub(super) async fn compare_certificates(parts: &NoticeReconciler) -> Result<(), StoreError> {
+    let known = LastingNotices::read(parts, NotificationEvent::CertificateExpiring).await?;
     let mut ending = known.silent();
-    for Failing { service, owner } in failing(parts, CheckType::Ssl).await? {
+    for FailingService { service, owner } in failing(parts, CheckType::Ssl).await? {
         // A failure for another reason says nothing about the certificate.
         let found = certificate(parts, &service, &owner).await?;
         ending.extend(found.or_else(|| known.of(service.key).cloned()));
@@ -50,15 +50,15 @@ pub(super) async fn compare_certificates(parts: &Notices) -> Result<(), StoreErr
 }
 
 /// The open notices of an event, and their services.
-struct Known {
+struct LastingNotices {
     lasting: Vec<Notice>,
     services: HashMap<ServiceKey, ServiceOutline>,
     covered: HashSet<ServiceKey>,
     unknown: HashSet<ServiceKey>,
 }
 
-impl Known {
-    async fn read(parts: &Notices, event: Event) -> Result<Self, MainError> {
+impl LastingNotices {
+    async fn read(parts: &NoticeReconciler, event: NotificationEvent) -> Result<Self, MainError> {
         let main = parts.announcer.databases.main.reader();
         let lasting = notices::lasting_of(main, event).await?;
         let keys: Vec<ServiceKey> = lasting.iter().filter_map(|notice| notice.trouble.service).collect();
@@ -72,13 +72,13 @@ impl Known {
     }
 
     /// Returns the trouble in a service's open notice.
-    fn of(&self, service: ServiceKey) -> Option<&Trouble> {
+    fn of(&self, service: ServiceKey) -> Option<&NoticeCondition> {
         let about = |notice: &&Notice| notice.trouble.service == Some(service);
         self.lasting.iter().find(about).map(|notice| &notice.trouble)
     }
 
     /// Notices of silenced services, left unchanged.
-    fn silent(&self) -> Vec<Trouble> {
+    fn silent(&self) -> Vec<NoticeCondition> {
         let is_silent = |key: &ServiceKey| {
             self.unknown.contains(key)
                 || self.services.get(key).is_some_and(|service| is_silent(service, &self.covered))
@@ -88,16 +88,17 @@ impl Known {
     }
 
     /// Returns the texts of a closed notice.
-    fn over(&self, title: &'static str, text: &'static str) -> impl Fn(&Notice, &Organisation) -> Words {
+    fn over(&self, title: &'static str, text: &'static str) -> impl Fn(&Notice, &Organisation) -> NoticeText {
         move |notice, organisation| {
             let service = notice.trouble.service.and_then(|service| self.services.get(&service));
             let phrase = match service {
-                Some(service) => {
-                    Phrase { title: Text::of_service(title, &service.name), text: Text::new(text) }
-                }
-                None => Phrase {
-                    title: Text::about("service-gone", &notice.trouble.words.title),
-                    text: Text::new("service-gone-text"),
+                Some(service) => NoticePhrase {
+                    title: GeneratedText::of_service(title, &service.name),
+                    text: GeneratedText::new(text),
+                },
+                None => NoticePhrase {
+                    title: GeneratedText::about("service-gone", &notice.trouble.words.title),
+                    text: GeneratedText::new("service-gone-text"),
                 },
             };
             phrase.words(organisation)
@@ -106,13 +107,13 @@ impl Known {
 }
 
 /// A service in trouble, and its owner.
-struct Failing {
+struct FailingService {
     service: ServiceOutline,
     owner: Organisation,
 }
 
 /// Returns the services of a type that are in trouble and not silenced.
-async fn failing(parts: &Notices, check_type: CheckType) -> Result<Vec<Failing>, MainError> {
+async fn failing(parts: &NoticeReconciler, check_type: CheckType) -> Result<Vec<FailingService>, MainError> {
     let main = parts.announcer.databases.main.reader();
     let mut failing = outages::services_of(main, check_type).await?;
     let keys: Vec<ServiceKey> = failing.iter().map(|service| service.key).collect();
@@ -123,7 +124,7 @@ async fn failing(parts: &Notices, check_type: CheckType) -> Result<Vec<Failing>,
     let owners: HashMap<i64, Organisation> = owners.into_iter().map(|owner| (owner.key, owner)).collect();
     let of_owner = |service: ServiceOutline| {
         let owner = owners.get(&service.organisation)?.clone();
-        Some(Failing { service, owner })
+        Some(FailingService { service, owner })
     };
     Ok(failing.into_iter().filter_map(of_owner).collect())
 }
@@ -140,10 +141,10 @@ fn is_silent(service: &ServiceOutline, covered: &HashSet<ServiceKey>) -> bool {
 
 /// Returns the trouble of a service's certificate, if that is the reason of its failure.
 async fn certificate(
-    parts: &Notices,
+    parts: &NoticeReconciler,
     service: &ServiceOutline,
     organisation: &Organisation,
-) -> Result<Option<Trouble>, HistoryError> {
+) -> Result<Option<NoticeCondition>, HistoryError> {
     let bad =
         CheckFilter { statuses: vec![CheckStatus::Down, CheckStatus::Degraded], ..CheckFilter::default() };
     let newest = checks::page(&parts.announcer.databases.history, service.key, &bad, 1).await?;
@@ -151,17 +152,17 @@ async fn certificate(
     let Some(failure) = failure.filter(|failure| is_about_end(failure)) else { return Ok(None) };
     let has_ended = failure.code == ErrorCode::TlsExpired;
     let title = if has_ended { "certificate-ended" } else { "certificate-expiring" };
-    let text = Text::new("certificate-expiring-text").with_note(&failure.message);
-    let phrase = Phrase { title: Text::of_service(title, &service.name), text };
-    Ok(Some(Trouble {
-        source: source(service, Event::CertificateExpiring),
+    let text = GeneratedText::new("certificate-expiring-text").with_note(&failure.message);
+    let phrase = NoticePhrase { title: GeneratedText::of_service(title, &service.name), text };
+    Ok(Some(NoticeCondition {
+        source: source(service, NotificationEvent::CertificateExpiring),
         severity: if has_ended { Severity::Critical } else { Severity::Minor },
         words: phrase.words(organisation),
         service: Some(service.key),
     }))
 }
 
-fn is_about_end(failure: &Failure) -> bool {
+fn is_about_end(failure: &CheckFailure) -> bool {
     match failure.code {
         ErrorCode::TlsExpired => true,
         ErrorCode::ConditionFailed => failure.message.contains(DAYS_LEFT),
@@ -169,19 +170,19 @@ fn is_about_end(failure: &Failure) -> bool {
     }
 }
 
-fn heartbeat(service: &ServiceOutline, organisation: &Organisation) -> Trouble {
-    let phrase = Phrase {
-        title: Text::of_service("heartbeat-missed", &service.name),
-        text: Text::new("heartbeat-missed-text"),
+fn heartbeat(service: &ServiceOutline, organisation: &Organisation) -> NoticeCondition {
+    let phrase = NoticePhrase {
+        title: GeneratedText::of_service("heartbeat-missed", &service.name),
+        text: GeneratedText::new("heartbeat-missed-text"),
     };
-    Trouble {
-        source: source(service, Event::HeartbeatMissed),
+    NoticeCondition {
+        source: source(service, NotificationEvent::HeartbeatMissed),
         severity: Severity::Major,
         words: phrase.words(organisation),
         service: Some(service.key),
     }
 }
 
-fn source(service: &ServiceOutline, event: Event) -> Source {
-    Source { organisation: service.organisation, event, name: service.id.to_string() }
+fn source(service: &ServiceOutline, event: NotificationEvent) -> NoticeSource {
+    NoticeSource { organisation: service.organisation, event, name: service.id.to_string() }
 }

@@ -1,10 +1,10 @@
 //! The state that a process knows of itself.
 
-use crate::model::check::Trouble;
+use crate::model::check::LocalFault;
 
 /// The possible troubles of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signs {
+pub struct ProcessSymptoms {
     /// Results do not reach the history database.
     pub history_is_away: bool,
     /// Results wait on disk.
@@ -14,5 +14,5 @@ pub struct Signs {
     /// The newest scheduled backup is too old.
     pub backup_is_old: bool,
     /// The reason why a location of this process can make no check.
-    pub blind_by: Option<Trouble>,
+    pub blind_by: Option<LocalFault>,
 }

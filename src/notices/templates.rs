@@ -5,21 +5,21 @@
 //! closed when the channel was changed since and its template can be filled, or was deleted or switched off.
 
 use crate::model::access::Organisation;
-use crate::model::notice::{Notice, Trouble, Words};
-use crate::model::notification::{Channel, ChannelKind};
-use crate::model::sight::Sight;
-use crate::notices::Notices;
-use crate::notices::phrase::Phrase;
+use crate::model::notice::{Notice, NoticeCondition, NoticeText};
+use crate::model::notification::{ChannelKind, NotificationChannel};
+use crate::model::sight::Visibility;
+use crate::notices::NoticeReconciler;
+use crate::notices::phrase::NoticePhrase;
 use crate::notify::kinds::template_flaw;
 use crate::notify::template_notice::{TEMPLATE_EVENT, channel_of_source, template_trouble};
 use crate::store::{MainError, notices, notification_channels, organisations};
-use crate::texts::Text;
+use crate::texts::GeneratedText;
 
 /// Channels that are read at once.
 const CHANNELS_AT_ONCE: u64 = 100;
 
 /// Compares the templates with the open notices: all of them, or only those with a notice.
-pub(super) async fn compare(parts: &Notices, checks_all: bool) -> Result<(), MainError> {
+pub(super) async fn compare(parts: &NoticeReconciler, checks_all: bool) -> Result<(), MainError> {
     let main = parts.announcer.databases.main.reader();
     let mut lasting = notices::lasting_of(main, TEMPLATE_EVENT).await?;
     lasting.retain(|notice| channel_of_source(&notice.trouble.source).is_some());
@@ -34,7 +34,7 @@ pub(super) async fn compare(parts: &Notices, checks_all: bool) -> Result<(), Mai
 }
 
 /// Returns the troubles of stored templates of active channels.
-async fn find_broken(parts: &Notices) -> Result<Vec<Trouble>, MainError> {
+async fn find_broken(parts: &NoticeReconciler) -> Result<Vec<NoticeCondition>, MainError> {
     let main = parts.announcer.databases.main.reader();
     let (mut broken, mut after) = (Vec::new(), 0);
     loop {
@@ -51,8 +51,8 @@ async fn find_broken(parts: &Notices) -> Result<Vec<Trouble>, MainError> {
 }
 
 /// Returns the channels whose templates cannot be filled, with the reasons; computed on another thread than the engine's.
-async fn flaws_of(channels: Vec<Channel>) -> Vec<(Channel, String)> {
-    let flawed = |channel: Channel| {
+async fn flaws_of(channels: Vec<NotificationChannel>) -> Vec<(NotificationChannel, String)> {
+    let flawed = |channel: NotificationChannel| {
         let flaw = template_flaw(&channel.settings)?.to_string();
         Some((channel, flaw))
     };
@@ -64,9 +64,9 @@ async fn flaws_of(channels: Vec<Channel>) -> Vec<(Channel, String)> {
 }
 
 /// Returns true unless the channel was deleted or switched off, or was changed since and its template can be filled.
-async fn is_broken_still(parts: &Notices, notice: &Notice) -> Result<bool, MainError> {
+async fn is_broken_still(parts: &NoticeReconciler, notice: &Notice) -> Result<bool, MainError> {
     let Some(id) = channel_of_source(&notice.trouble.source) else { return Ok(false) };
-    let sight = Sight::whole(notice.trouble.source.organisation);
+    let sight = Visibility::whole(notice.trouble.source.organisation);
     let main = parts.announcer.databases.main.reader();
     let Some(channel) = notification_channels::find(main, sight, id).await? else { return Ok(false) };
     if !channel.is_enabled {
@@ -78,7 +78,7 @@ async fn is_broken_still(parts: &Notices, notice: &Notice) -> Result<bool, MainE
     Ok(!flaws_of(vec![channel]).await.is_empty())
 }
 
-fn over(notice: &Notice, organisation: &Organisation) -> Words {
-    let title = Text::about("monitor-well", &notice.trouble.words.title);
-    Phrase { title, text: Text::new("monitor-well-text") }.words(organisation)
+fn over(notice: &Notice, organisation: &Organisation) -> NoticeText {
+    let title = GeneratedText::about("monitor-well", &notice.trouble.words.title);
+    NoticePhrase { title, text: GeneratedText::new("monitor-well-text") }.words(organisation)
 }

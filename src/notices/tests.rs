@@ -6,13 +6,17 @@ use super::*;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::Severity::{self, Critical, Major};
-use crate::model::notification::Event;
+use crate::model::notification::NotificationEvent;
 
-fn trouble(severity: Severity) -> Trouble {
-    Trouble {
-        source: Source { organisation: 1, event: Event::SlaBurning, name: "shop".to_owned() },
+fn trouble(severity: Severity) -> NoticeCondition {
+    NoticeCondition {
+        source: NoticeSource {
+            organisation: 1,
+            event: NotificationEvent::SlaBurning,
+            name: "shop".to_owned(),
+        },
         severity,
-        words: Words { title: String::new(), text: String::new() },
+        words: NoticeText { title: String::new(), text: String::new() },
         service: None,
     }
 }
@@ -40,10 +44,10 @@ fn a_notice_follows_its_trouble(
 ) {
     let (falls, begin) = (SeverityFalls::default(), Instant::now());
     for (minute, severity, expected) in looks {
-        let wrong: Vec<Trouble> = severity.map(trouble).into_iter().collect();
+        let wrong: Vec<NoticeCondition> = severity.map(trouble).into_iter().collect();
         let lasting: Vec<Notice> = told.map(notice).into_iter().collect();
         let now = begin + Duration::from_secs(minute * 60);
-        let Changes { begun, fallen, ended } = changes(&wrong, &lasting, &falls, now);
+        let NoticeChanges { begun, fallen, ended } = changes(&wrong, &lasting, &falls, now);
         let said = [(begun.len(), "begins"), (fallen.len(), "falls"), (ended.len(), "ends")];
         let said: Vec<&str> =
             said.into_iter().filter(|(count, _)| *count > 0).map(|(_, word)| word).collect();

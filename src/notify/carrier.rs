@@ -10,10 +10,16 @@ use tokio::time::timeout;
 
 use crate::clock::{Clock, Timestamp};
 use crate::config::limits::MailLimits;
-use crate::egress::outbound::{Answer, EXCERPT_MAX_BYTES, Failed, Outbound, OutboundUrl, Request, Stage};
-use crate::model::notification::delivery::{DETAIL_LENGTH, FaultOwner, LONGEST_WAIT_MS, TryOutcome};
+use crate::egress::outbound::{
+    EXCERPT_MAX_BYTES, ExchangeFailure, OutboundClient, OutboundRequest, OutboundResponse, OutboundUrl,
+    TimeoutStage,
+};
+use crate::model::notification::delivery::{DETAIL_LENGTH, DeliveryOutcome, FaultOwner, LONGEST_WAIT_MS};
 use crate::notify::composer::{ComposeFailure, MessageComposer};
-use crate::notify::kinds::{Definition, Envelope, Meaning, Outgoing, OutgoingMail, OutgoingRequest, Reply};
+use crate::notify::kinds::{
+    ChannelDefinition, ChannelReply, MessageEnvelope, OutgoingDelivery, OutgoingMail, OutgoingRequest,
+    ReplyMeaning,
+};
 use crate::notify::mail::{MailFailed, deliver};
 use crate::notify::mask::masked;
 use crate::notify::template::TemplateError;
@@ -25,9 +31,9 @@ const UNCONFIRMED: &str = "The mail was sent, but the server's answer to it was 
 
 /// The sender of messages.
 #[derive(Clone, Debug)]
-pub struct Carrier {
+pub struct MessageSender {
     /// The HTTP client.
-    pub outbound: Outbound,
+    pub outbound: OutboundClient,
     /// The clock for the times given by `Retry-After`.
     pub clock: Clock,
     /// Creates the requests.
@@ -38,9 +44,9 @@ pub struct Carrier {
 
 /// The result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct SendReport {
     /// The outcome for the message.
-    pub outcome: TryOutcome,
+    pub outcome: DeliveryOutcome,
     /// The status code of the answer; `None` without one.
     pub status_code: Option<u16>,
     /// The answer, or the error, without secrets; at most [`DETAIL_LENGTH`] characters.
@@ -53,16 +59,20 @@ pub struct Carried {
     pub template_flaw: Option<String>,
 }
 
-impl Carrier {
+impl MessageSender {
     /// Creates the message's request and sends it.
-    pub async fn carry(&self, definition: &'static Definition, envelope: &Envelope<'_>) -> Carried {
+    pub async fn carry(
+        &self,
+        definition: &'static ChannelDefinition,
+        envelope: &MessageEnvelope<'_>,
+    ) -> SendReport {
         let mut carried = match self.composer.compose(definition, envelope).await {
-            Ok(Outgoing::Request(request)) => self.request(definition, request).await,
-            Ok(Outgoing::Facts { request, flaw }) => {
+            Ok(OutgoingDelivery::Request(request)) => self.request(definition, request).await,
+            Ok(OutgoingDelivery::Facts { request, flaw }) => {
                 self.request(definition, request).await.instead_of_template(&flaw)
             }
-            Ok(Outgoing::Mail(mail)) => self.mail(&mail).await,
-            Err(failure) => Carried::not_composed(&failure),
+            Ok(OutgoingDelivery::Mail(mail)) => self.mail(&mail).await,
+            Err(failure) => SendReport::not_composed(&failure),
         };
         // Control characters are not in an excerpt, so a truncated one may be shorter than the limit.
         let was_cut = carried.detail.len() >= EXCERPT_MAX_BYTES / 2;
@@ -72,50 +82,54 @@ impl Carrier {
     }
 
     /// Sends the message for a caller that waits for the result: it takes at most ten seconds, also for a mail.
-    pub async fn carry_now(&self, definition: &'static Definition, envelope: &Envelope<'_>) -> Carried {
+    pub async fn carry_now(
+        &self,
+        definition: &'static ChannelDefinition,
+        envelope: &MessageEnvelope<'_>,
+    ) -> SendReport {
         let carried = timeout(DEADLINE, self.carry(definition, envelope)).await;
-        let elapsed = Failed::Timeout(Stage::Answering);
-        carried.unwrap_or_else(|_elapsed| Carried::failed(FaultOwner::Channel, elapsed))
+        let elapsed = ExchangeFailure::Timeout(TimeoutStage::Answering);
+        carried.unwrap_or_else(|_elapsed| SendReport::failed(FaultOwner::Channel, elapsed))
     }
 
-    async fn mail(&self, mail: &OutgoingMail) -> Carried {
+    async fn mail(&self, mail: &OutgoingMail) -> SendReport {
         let (outcome, status_code, detail, owner) = match deliver(&self.outbound, mail, &self.mail).await {
-            Ok(detail) => (TryOutcome::Delivered, Some(250), detail, FaultOwner::Message),
-            Err(MailFailed::Lost { owner, failed }) => return Carried::failed(owner, failed),
+            Ok(detail) => (DeliveryOutcome::Delivered, Some(250), detail, FaultOwner::Message),
+            Err(MailFailed::Lost { owner, failed }) => return SendReport::failed(owner, failed),
             Err(MailFailed::Unconfirmed) => {
-                (TryOutcome::Unconfirmed, None, UNCONFIRMED.to_owned(), FaultOwner::Message)
+                (DeliveryOutcome::Unconfirmed, None, UNCONFIRMED.to_owned(), FaultOwner::Message)
             }
             Err(MailFailed::Answer { owner, status_code, detail, is_final }) => {
-                let outcome = if is_final { TryOutcome::Refused } else { TryOutcome::Failed };
+                let outcome = if is_final { DeliveryOutcome::Refused } else { DeliveryOutcome::Failed };
                 (outcome, status_code, detail, owner)
             }
         };
-        Carried { outcome, status_code, detail, retry_after: None, owner, template_flaw: None }
+        SendReport { outcome, status_code, detail, retry_after: None, owner, template_flaw: None }
     }
 
-    async fn request(&self, definition: &Definition, outgoing: OutgoingRequest) -> Carried {
+    async fn request(&self, definition: &ChannelDefinition, outgoing: OutgoingRequest) -> SendReport {
         let Some(request) = to_request(outgoing) else {
-            return Carried::refused("The settings make no request that can be sent".into());
+            return SendReport::refused("The settings make no request that can be sent".into());
         };
         match self.outbound.send(request).await {
             Ok(answer) => self.judged(definition, &answer),
-            Err(failed) => Carried::failed(FaultOwner::Channel, failed),
+            Err(failed) => SendReport::failed(FaultOwner::Channel, failed),
         }
     }
 
-    fn judged(&self, definition: &Definition, answer: &Answer) -> Carried {
-        let reply = Reply { status: answer.status, body: &answer.excerpt };
+    fn judged(&self, definition: &ChannelDefinition, answer: &OutboundResponse) -> SendReport {
+        let reply = ChannelReply { status: answer.status, body: &answer.excerpt };
         let meaning = (definition.judge)(&reply);
         let outcome = match meaning {
-            Meaning::Taken => TryOutcome::Delivered,
-            Meaning::Later | Meaning::After(_) => TryOutcome::Failed,
-            Meaning::Never => TryOutcome::Refused,
+            ReplyMeaning::Taken => DeliveryOutcome::Delivered,
+            ReplyMeaning::Later | ReplyMeaning::After(_) => DeliveryOutcome::Failed,
+            ReplyMeaning::Never => DeliveryOutcome::Refused,
         };
         let now = self.clock.now();
         let in_header = answer.retry_after.map(|asked| asked.wait(now));
-        let in_body = if let Meaning::After(wait) = meaning { Some(wait) } else { None };
+        let in_body = if let ReplyMeaning::After(wait) = meaning { Some(wait) } else { None };
         let asked = in_header.max(in_body);
-        Carried {
+        SendReport {
             outcome,
             status_code: Some(answer.status),
             detail: answer.excerpt.clone(),
@@ -140,7 +154,7 @@ fn wait_ms(wait: Duration) -> i64 {
     i64::try_from(wait.as_millis()).map_or(LONGEST_WAIT_MS, |asked| asked.min(LONGEST_WAIT_MS))
 }
 
-impl Carried {
+impl SendReport {
     /// The result of an attempt that sent nothing and need not be repeated.
     #[must_use]
     pub fn given_up(detail: &str) -> Self {
@@ -150,7 +164,7 @@ impl Carried {
     fn refused(detail: String) -> Self {
         let owner = FaultOwner::Message;
         let (status_code, retry_after, template_flaw) = (None, None, None);
-        Self { outcome: TryOutcome::Refused, status_code, detail, retry_after, owner, template_flaw }
+        Self { outcome: DeliveryOutcome::Refused, status_code, detail, retry_after, owner, template_flaw }
     }
 
     /// The result for a message without a request: wrong settings are final, a defect of this program may be temporary.
@@ -159,7 +173,7 @@ impl Carried {
         match failure {
             ComposeFailure::Settings(_) => refused,
             ComposeFailure::Broken => {
-                Self { outcome: TryOutcome::Failed, owner: FaultOwner::Sender, ..refused }
+                Self { outcome: DeliveryOutcome::Failed, owner: FaultOwner::Sender, ..refused }
             }
         }
     }
@@ -170,23 +184,23 @@ impl Carried {
         Self { detail, template_flaw: Some(flaw.to_string()), ..self }
     }
 
-    fn failed(owner: FaultOwner, failed: Failed) -> Self {
-        let never = matches!(failed, Failed::Blocked(_) | Failed::Unsendable(_));
-        let outcome = if never { TryOutcome::Refused } else { TryOutcome::Failed };
-        let owner = if matches!(failed, Failed::Ours(_)) { FaultOwner::Sender } else { owner };
+    fn failed(owner: FaultOwner, failed: ExchangeFailure) -> Self {
+        let never = matches!(failed, ExchangeFailure::Blocked(_) | ExchangeFailure::Unsendable(_));
+        let outcome = if never { DeliveryOutcome::Refused } else { DeliveryOutcome::Failed };
+        let owner = if matches!(failed, ExchangeFailure::Ours(_)) { FaultOwner::Sender } else { owner };
         let (status_code, retry_after, template_flaw) = (None, None, None);
         Self { outcome, status_code, detail: failed.to_string(), retry_after, owner, template_flaw }
     }
 }
 
-fn to_request(outgoing: OutgoingRequest) -> Option<Request> {
+fn to_request(outgoing: OutgoingRequest) -> Option<OutboundRequest> {
     let mut headers = Vec::with_capacity(outgoing.headers.len());
     for (name, value) in &outgoing.headers {
         let mut value = HeaderValue::from_str(value).ok()?;
         value.set_sensitive(true);
         headers.push((HeaderName::from_bytes(name.as_bytes()).ok()?, value));
     }
-    Some(Request {
+    Some(OutboundRequest {
         method: Method::from_bytes(outgoing.method.as_bytes()).ok()?,
         url: OutboundUrl::parse(&outgoing.url).ok()?,
         headers,

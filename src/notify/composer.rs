@@ -9,8 +9,10 @@ use tokio::sync::Semaphore;
 
 use crate::id::Id;
 use crate::model::notification::ChannelKind;
-use crate::model::notification::message::Message;
-use crate::notify::kinds::{Definition, Envelope, OpenSettings, Outgoing, Unsendable};
+use crate::model::notification::message::NotificationMessage;
+use crate::notify::kinds::{
+    ChannelDefinition, MessageEnvelope, OpenSettings, OutgoingDelivery, UnusableSetting,
+};
 
 /// Maximum number of templates that are filled at the same time.
 const AT_ONCE: usize = 2;
@@ -32,7 +34,7 @@ impl Default for MessageComposer {
 pub(super) enum ComposeFailure {
     /// The settings are not usable.
     #[error(transparent)]
-    Settings(#[from] Unsendable),
+    Settings(#[from] UnusableSetting),
     /// A defect of this program.
     #[error("The message could not be composed")]
     Broken,
@@ -42,9 +44,9 @@ impl MessageComposer {
     /// Makes the request of a message.
     pub(super) async fn compose(
         &self,
-        definition: &'static Definition,
-        envelope: &Envelope<'_>,
-    ) -> Result<Outgoing, ComposeFailure> {
+        definition: &'static ChannelDefinition,
+        envelope: &MessageEnvelope<'_>,
+    ) -> Result<OutgoingDelivery, ComposeFailure> {
         if definition.kind != ChannelKind::Template {
             return Ok((definition.compose)(envelope)?);
         }
@@ -70,14 +72,14 @@ impl MessageComposer {
 struct OwnedEnvelope {
     id: Id,
     at_seconds: i64,
-    message: Message,
+    message: NotificationMessage,
     settings: OpenSettings,
     recipient: Option<String>,
 }
 
 impl OwnedEnvelope {
-    fn copy(envelope: &Envelope<'_>) -> Self {
-        let Envelope { id, at_seconds, message, settings, recipient } = *envelope;
+    fn copy(envelope: &MessageEnvelope<'_>) -> Self {
+        let MessageEnvelope { id, at_seconds, message, settings, recipient } = *envelope;
         Self {
             id: *id,
             at_seconds,
@@ -87,8 +89,8 @@ impl OwnedEnvelope {
         }
     }
 
-    fn as_envelope(&self) -> Envelope<'_> {
-        Envelope {
+    fn as_envelope(&self) -> MessageEnvelope<'_> {
+        MessageEnvelope {
             id: &self.id,
             at_seconds: self.at_seconds,
             message: &self.message,

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::model::notification::ChannelKind;
-use crate::model::notification::delivery::TryOutcome;
-use crate::telemetry::{Collect, Exposition};
+use crate::model::notification::delivery::DeliveryOutcome;
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// Numbers of attempts and of waiting messages.
 #[derive(Debug, Default)]
@@ -26,13 +26,13 @@ pub struct NotifyCounters {
 
 impl NotifyCounters {
     /// Counts the end of an attempt.
-    pub fn note(&self, kind: ChannelKind, outcome: TryOutcome) {
+    pub fn note(&self, kind: ChannelKind, outcome: DeliveryOutcome) {
         let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
         *tries.entry((kind.as_str(), outcome.as_str())).or_default() += 1;
     }
 }
 
-impl Collect for NotifyCounters {
+impl MetricCollector for NotifyCounters {
     fn collect(&self, out: &mut Exposition) {
         let get = |number: &AtomicU64| number.load(Ordering::Relaxed);
         let tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep};
 
 pub use attempt::Courier;
 
-use crate::notify::courier::round::Round;
+use crate::notify::courier::round::RunningDeliveries;
 use crate::store::notifications::courier::{CourierLock, backlog, bring_all_forward, forget};
 use crate::store::notifications::order::release_stranded;
 use crate::store::{MainError, subscriber_facts};
@@ -57,7 +57,7 @@ impl Courier {
 
     /// Delivers for as long as the lock is held and the database answers.
     async fn deliver(&self, lock: &CourierLock) -> Result<(), MainError> {
-        let mut round = Round::new(self);
+        let mut round = RunningDeliveries::new(self);
         let transaction = self.databases.main.begin().await?;
         bring_all_forward(&transaction, self.guard.now()).await?;
         transaction.commit().await?;

@@ -13,9 +13,9 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use tokio::time::timeout;
 
 use crate::config::limits::MailLimits;
-use crate::egress::outbound::{Failed, Outbound, Stage};
+use crate::egress::outbound::{ExchangeFailure, OutboundClient, TimeoutStage};
 use crate::model::notification::delivery::FaultOwner;
-use crate::notify::kinds::{Credentials, Encryption, OutgoingMail};
+use crate::notify::kinds::{MailCredentials, MailEncryption, OutgoingMail};
 use crate::notify::mail::conversation::{NoReply, SmtpConversation, SmtpReply, SmtpStream};
 
 /// Time limit of the `QUIT` command.
@@ -32,7 +32,7 @@ pub(super) enum MailFailed {
         /// The scope of the failure.
         owner: FaultOwner,
         /// The kind of the failure.
-        failed: Failed,
+        failed: ExchangeFailure,
     },
     /// The server refuses the mail, or does not speak SMTP.
     Answer {
@@ -50,7 +50,7 @@ pub(super) enum MailFailed {
 }
 
 impl MailFailed {
-    fn of_channel(failed: Failed) -> Self {
+    fn of_channel(failed: ExchangeFailure) -> Self {
         Self::Lost { owner: FaultOwner::Channel, failed }
     }
 
@@ -62,7 +62,7 @@ impl MailFailed {
 
 /// Sends a mail to its server; returns the server's answer.
 pub(super) async fn deliver(
-    outbound: &Outbound,
+    outbound: &OutboundClient,
     mail: &OutgoingMail,
     limits: &MailLimits,
 ) -> Result<String, MailFailed> {
@@ -120,22 +120,23 @@ async fn address<S: SmtpStream>(
 
 /// Connects, encrypts if configured, and greets. Returns the server's extensions too.
 async fn open(
-    outbound: &Outbound,
+    outbound: &OutboundClient,
     mail: &OutgoingMail,
     limits: &MailLimits,
 ) -> Result<(SmtpConversation<Box<dyn SmtpStream>>, SmtpReply), MailFailed> {
     let reached = timeout(limits.connect, outbound.reach(&mail.host, mail.port)).await;
-    let stream =
-        reached.unwrap_or(Err(Failed::Timeout(Stage::Connecting))).map_err(MailFailed::of_channel)?;
+    let stream = reached
+        .unwrap_or(Err(ExchangeFailure::Timeout(TimeoutStage::Connecting)))
+        .map_err(MailFailed::of_channel)?;
     let secure = async |stream| {
         let secured = timeout(limits.connect, outbound.secure(stream, &mail.host)).await;
-        let secured = secured.unwrap_or(Err(Failed::Timeout(Stage::Connecting)));
+        let secured = secured.unwrap_or(Err(ExchangeFailure::Timeout(TimeoutStage::Connecting)));
         secured.map(|stream| Box::new(stream) as Box<dyn SmtpStream>).map_err(MailFailed::of_channel)
     };
     let stream = match mail.encryption {
-        Encryption::None => Box::new(stream),
-        Encryption::Tls => secure(stream).await?,
-        Encryption::StartTls => {
+        MailEncryption::None => Box::new(stream),
+        MailEncryption::Tls => secure(stream).await?,
+        MailEncryption::StartTls => {
             let mut in_clear = SmtpConversation::new(stream);
             let offered = greet(&mut in_clear, &mail.hello, limits).await?;
             if offered.extension("STARTTLS").is_none() {
@@ -182,12 +183,12 @@ async fn hello<S: SmtpStream>(
 /// `AUTH` by PLAIN or LOGIN (RFC 4954).
 async fn log_in<S: SmtpStream>(
     conversation: &mut SmtpConversation<S>,
-    (user, offered): (&Credentials, &SmtpReply),
+    (user, offered): (&MailCredentials, &SmtpReply),
     limits: &MailLimits,
 ) -> Result<(), MailFailed> {
     let ways = offered.extension("AUTH").unwrap_or_default().to_ascii_uppercase();
     let is_offered = |way: &str| ways.split_ascii_whitespace().any(|offered| offered == way);
-    let Credentials { username, password } = user;
+    let MailCredentials { username, password } = user;
     if is_offered("PLAIN") {
         let token = BASE64.encode(format!("\0{username}\0{password}"));
         let reply = ask(conversation, &format!("AUTH PLAIN {token}"), limits).await?;

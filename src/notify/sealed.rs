@@ -5,15 +5,15 @@
 use serde_json::{Map, Value};
 
 use crate::id::Id;
-use crate::model::notification::{Channel, place_of};
-use crate::model::secret::{SealBroken, Sealer};
-use crate::notify::kinds::{Definition, OpenSettings};
+use crate::model::notification::{NotificationChannel, place_of};
+use crate::model::secret::{SecretSealer, UnsealError};
+use crate::notify::kinds::{ChannelDefinition, OpenSettings};
 
 /// Seals and opens the secrets of one channel.
 #[derive(Clone, Copy, Debug)]
 pub struct ChannelVault<'a> {
     /// Holds the key.
-    pub sealer: &'a Sealer,
+    pub sealer: &'a SecretSealer,
     /// The organisation.
     pub organisation: Id,
     /// The channel.
@@ -27,17 +27,21 @@ impl ChannelVault<'_> {
         Value::from(self.sealer.seal(place_of(&self.organisation, &self.channel, field), &clear.to_string()))
     }
 
-    fn open(&self, field: &str, sealed: &Value) -> Result<Value, SealBroken> {
-        let text = sealed.as_str().ok_or(SealBroken)?;
+    fn open(&self, field: &str, sealed: &Value) -> Result<Value, UnsealError> {
+        let text = sealed.as_str().ok_or(UnsealError)?;
         let clear = self.sealer.open(place_of(&self.organisation, &self.channel, field), text)?;
-        serde_json::from_str(&clear).map_err(|_| SealBroken)
+        serde_json::from_str(&clear).map_err(|_| UnsealError)
     }
 
     /// Returns the settings with their secrets in clear.
     ///
     /// # Errors
     /// When a secret was sealed with another key, or for another setting.
-    pub fn open_all(&self, definition: &Definition, channel: &Channel) -> Result<OpenSettings, SealBroken> {
+    pub fn open_all(
+        &self,
+        definition: &ChannelDefinition,
+        channel: &NotificationChannel,
+    ) -> Result<OpenSettings, UnsealError> {
         let mut settings = Map::new();
         for (name, value) in &channel.settings {
             let is_secret = definition.field(name).is_some_and(|field| field.is_secret);
@@ -55,19 +59,19 @@ mod tests {
     use super::*;
     use crate::clock::Timestamp;
     use crate::model::notification::ChannelKind;
-    use crate::model::notification::routing::Routing;
+    use crate::model::notification::routing::ChannelRouting;
     use crate::model::secret::KEY_LENGTH;
     use crate::notify::kinds::definition;
 
     #[test]
     fn a_secret_opens_in_its_own_channel_alone() {
-        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
         let vault = ChannelVault { sealer: &sealer, organisation: Id::random(), channel: Id::random() };
         let secret = json!("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
         let sealed = vault.seal("secret", &secret);
         assert!(!sealed.to_string().contains("MfKQ9r8"));
         let settings = json!({"url": "https://hooks.example.com", "secret": sealed});
-        let channel = Channel {
+        let channel = NotificationChannel {
             key: 1,
             id: vault.channel,
             organisation: 1,
@@ -75,7 +79,7 @@ mod tests {
             name: "Hooks".into(),
             is_enabled: true,
             settings: settings.as_object().unwrap().clone(),
-            routing: Routing::default(),
+            routing: ChannelRouting::default(),
             created_at: Timestamp::from_ms(0),
             updated_at: Timestamp::from_ms(0),
         };
@@ -86,6 +90,6 @@ mod tests {
             ("https://hooks.example.com", secret.as_str().unwrap())
         );
         let other = ChannelVault { channel: Id::random(), ..vault };
-        assert_eq!(other.open_all(kind, &channel), Err(SealBroken));
+        assert_eq!(other.open_all(kind, &channel), Err(UnsealError));
     }
 }

@@ -6,34 +6,38 @@
 use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::incident::Severity;
-use crate::model::notice::{Source, Trouble, Words};
-use crate::model::notification::{Channel, Event};
-use crate::texts::Text;
+use crate::model::notice::{NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notification::{NotificationChannel, NotificationEvent};
+use crate::texts::GeneratedText;
 
 /// The event of the notice.
-pub const TEMPLATE_EVENT: Event = Event::MonitorTrouble;
+pub const TEMPLATE_EVENT: NotificationEvent = NotificationEvent::MonitorTrouble;
 
 /// The source of the notice about a channel.
 #[must_use]
-pub fn template_source(channel: &Channel) -> Source {
-    Source { organisation: channel.organisation, event: TEMPLATE_EVENT, name: channel.id.to_string() }
+pub fn template_source(channel: &NotificationChannel) -> NoticeSource {
+    NoticeSource { organisation: channel.organisation, event: TEMPLATE_EVENT, name: channel.id.to_string() }
 }
 
 /// Returns the channel of a notice; `None` for other notices of the same event.
 #[must_use]
-pub fn channel_of_source(source: &Source) -> Option<Id> {
+pub fn channel_of_source(source: &NoticeSource) -> Option<Id> {
     (source.event == TEMPLATE_EVENT).then(|| source.name.parse().ok()).flatten()
 }
 
 /// Returns the trouble of a channel whose template cannot be filled.
 #[must_use]
-pub fn template_trouble(channel: &Channel, organisation: &Organisation, flaw: &str) -> Trouble {
-    let title = Text::about("template-broken", &channel.name);
-    let text = Text::new("template-broken-text").with_note(flaw);
-    Trouble {
+pub fn template_trouble(
+    channel: &NotificationChannel,
+    organisation: &Organisation,
+    flaw: &str,
+) -> NoticeCondition {
+    let title = GeneratedText::about("template-broken", &channel.name);
+    let text = GeneratedText::new("template-broken-text").with_note(flaw);
+    NoticeCondition {
         source: template_source(channel),
         severity: Severity::Major,
-        words: Words { title: title.in_default(organisation), text: text.in_default(organisation) },
+        words: NoticeText { title: title.in_default(organisation), text: text.in_default(organisation) },
         service: None,
     }
 }

@@ -11,9 +11,9 @@ use bytes::Bytes;
 use http::Method;
 use tokio::time::sleep;
 
-use crate::egress::outbound::{Failed, Outbound, OutboundUrl, Request};
+use crate::egress::outbound::{ExchangeFailure, OutboundClient, OutboundRequest, OutboundUrl};
 use crate::readiness::Readiness;
-use crate::telemetry::{Collect, Exposition};
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// The wait before a failed ping is tried again, unless the next one is due before.
 const RETRY: Duration = Duration::from_secs(10);
@@ -25,13 +25,13 @@ pub type IsWatching = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The watchdog with its dependencies.
 #[derive(Clone)]
-pub struct Watchdog {
+pub struct WatchdogPinger {
     /// The components that must answer.
     pub readiness: Readiness,
     /// The further condition for a ping.
     pub is_watching: IsWatching,
     /// The HTTP client.
-    pub outbound: Outbound,
+    pub outbound: OutboundClient,
     /// The address of the pings; its path may be a secret.
     pub url: OutboundUrl,
     /// The time between two pings.
@@ -53,17 +53,17 @@ pub struct WatchdogCounters {
 
 /// The result of a ping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ping {
+enum PingOutcome {
     Taken,
     Refused(u16),
-    Failed(Failed),
+    Failed(ExchangeFailure),
     Withheld,
 }
 
-impl Watchdog {
+impl WatchdogPinger {
     /// Sends pings for ever.
     pub async fn run(self) {
-        let mut last = Ping::Taken;
+        let mut last = PingOutcome::Taken;
         loop {
             let ping = self.ping().await;
             self.counters.note(ping);
@@ -71,16 +71,16 @@ impl Watchdog {
                 self.log(ping);
             }
             last = ping;
-            let wait = if ping == Ping::Taken { self.every } else { self.every.min(RETRY) };
+            let wait = if ping == PingOutcome::Taken { self.every } else { self.every.min(RETRY) };
             sleep(wait).await;
         }
     }
 
-    async fn ping(&self) -> Ping {
-        if !self.readiness.look().await.all() || !(self.is_watching)() {
-            return Ping::Withheld;
+    async fn ping(&self) -> PingOutcome {
+        if !self.readiness.check_all().await.all() || !(self.is_watching)() {
+            return PingOutcome::Withheld;
         }
-        let request = Request {
+        let request = OutboundRequest {
             method: Method::GET,
             url: self.url.clone(),
             headers: Vec::new(),
@@ -88,35 +88,41 @@ impl Watchdog {
             deadline: DEADLINE,
         };
         match self.outbound.send(request).await {
-            Ok(answer) if (200..300).contains(&answer.status) => Ping::Taken,
-            Ok(answer) => Ping::Refused(answer.status),
-            Err(failed) => Ping::Failed(failed),
+            Ok(answer) if (200..300).contains(&answer.status) => PingOutcome::Taken,
+            Ok(answer) => PingOutcome::Refused(answer.status),
+            Err(failed) => PingOutcome::Failed(failed),
         }
     }
 
-    fn log(&self, ping: Ping) {
+    fn log(&self, ping: PingOutcome) {
         let to = &self.url;
         match ping {
-            Ping::Taken => tracing::info!(%to, "pings of the watchdog arrive again"),
-            Ping::Refused(status) => tracing::warn!(%to, status, "a ping of the watchdog was not taken"),
-            Ping::Failed(failed) => tracing::warn!(%to, %failed, "a ping of the watchdog did not arrive"),
-            Ping::Withheld => tracing::warn!(%to, "no ping of the watchdog leaves: not everything works"),
+            PingOutcome::Taken => tracing::info!(%to, "pings of the watchdog arrive again"),
+            PingOutcome::Refused(status) => {
+                tracing::warn!(%to, status, "a ping of the watchdog was not taken")
+            }
+            PingOutcome::Failed(failed) => {
+                tracing::warn!(%to, %failed, "a ping of the watchdog did not arrive")
+            }
+            PingOutcome::Withheld => {
+                tracing::warn!(%to, "no ping of the watchdog leaves: not everything works")
+            }
         }
     }
 }
 
 impl WatchdogCounters {
-    fn note(&self, ping: Ping) {
+    fn note(&self, ping: PingOutcome) {
         let count = match ping {
-            Ping::Taken => &self.taken,
-            Ping::Refused(_) | Ping::Failed(_) => &self.failed,
-            Ping::Withheld => &self.withheld,
+            PingOutcome::Taken => &self.taken,
+            PingOutcome::Refused(_) | PingOutcome::Failed(_) => &self.failed,
+            PingOutcome::Withheld => &self.withheld,
         };
         count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-impl Collect for WatchdogCounters {
+impl MetricCollector for WatchdogCounters {
     fn collect(&self, out: &mut Exposition) {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let mut pings = out.counter("watchdog_pings_total", "Pings of the watchdog by what became of them.");

@@ -11,10 +11,10 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
 use crate::model::statuspage::Statuspage;
-use crate::model::statuspage::word::Appearance;
+use crate::model::statuspage::word::PageColorScheme;
 use crate::pages::appearance::cookie;
 use crate::pages::own_style::has_own_style;
-use crate::pages::view::NoticeView;
+use crate::pages::view::NoticePage;
 
 /// Content security policy: no scripts, frames or forms; styles and images from the page's own host.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
@@ -58,13 +58,13 @@ pub(super) fn page(page: &Statuspage, html: String, locale: &str) -> HttpRespons
 }
 
 /// A style sheet that all pages share, by its path.
-pub(super) fn sheet_of_all(path: &str) -> HttpResponse {
+pub(super) fn shared_style(path: &str) -> HttpResponse {
     let text = if path == "/dark.css" { DARK_STYLE } else { STYLE };
     sheet(text.to_owned(), "public, max-age=300")
 }
 
 /// Stores a visitor's choice of appearance in a cookie and redirects to the page.
-pub(super) fn chosen(appearance: Appearance) -> HttpResponse {
+pub(super) fn remember_choice(appearance: PageColorScheme) -> HttpResponse {
     guarded(StatusCode::SEE_OTHER, POLICY)
         .insert_header((header::LOCATION, "/"))
         .insert_header((header::SET_COOKIE, cookie(appearance)))
@@ -114,7 +114,7 @@ pub(super) fn wrong_method() -> HttpResponse {
 
 fn notice(status: StatusCode, title: &'static str, text: &'static str) -> HttpResponse {
     // A template of two fixed texts cannot fail; otherwise the text alone is enough.
-    let html = NoticeView { style: &NOTICE_STYLE, title, text }.render().unwrap_or_else(|_| text.to_owned());
+    let html = NoticePage { style: &NOTICE_STYLE, title, text }.render().unwrap_or_else(|_| text.to_owned());
     guarded(status, &NOTICE_POLICY)
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .content_type("text/html; charset=utf-8")

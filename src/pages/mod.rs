@@ -22,23 +22,23 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
 use futures_util::future::{LocalBoxFuture, ready};
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::clock::Clock;
 use crate::model::domain_names::DomainNames;
 use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::AccessType;
 use crate::pages::host_cache::{API_PATIENCE, HostCache, HostOwner, VISITOR_PATIENCE};
-use crate::pages::visit::{Host, Visit};
+use crate::pages::visit::{PageHost, PageVisit};
 use crate::store::statuspages::visitors;
 use crate::store::{Databases, MainError};
 
 /// Sources of the pages.
 #[derive(Clone)]
-pub struct Pages {
+pub struct PageServer {
     /// Pages, components, announcements.
     pub databases: Databases,
     /// Knows the owners of services, which have the current verdicts.
-    pub announcer: Announcer,
+    pub announcer: ServiceRouter,
     /// Wall time.
     pub clock: Clock,
     /// The host names of this installation.
@@ -47,11 +47,11 @@ pub struct Pages {
     pub hosts: HostCache,
 }
 
-impl Pages {
+impl PageServer {
     /// The response to a request for a page; `None` if the request is not for a page. The request is read
     /// synchronously.
     pub fn receive(&self, request: &HttpRequest) -> LocalBoxFuture<'static, Option<HttpResponse>> {
-        match Visit::read(request, &self.names) {
+        match PageVisit::read(request, &self.names) {
             None => ready(None).boxed_local(),
             Some(visit) => {
                 let pages = self.clone();
@@ -60,18 +60,18 @@ impl Pages {
         }
     }
 
-    async fn answer(&self, visit: &Visit) -> Option<HttpResponse> {
+    async fn answer(&self, visit: &PageVisit) -> Option<HttpResponse> {
         let main = self.databases.main.reader();
         let found = match &visit.host {
-            Host::Slug(slug) => visitors::by_slug(main, slug).await,
-            Host::Custom(name) => match self.owner_of(name, visit).await {
+            PageHost::Slug(slug) => visitors::by_slug(main, slug).await,
+            PageHost::Custom(name) => match self.owner_of(name, visit).await {
                 HostOwner::Page => visitors::by_domain(main, name).await,
                 HostOwner::Nobody => Ok(None),
                 HostOwner::Unclear if visit.is_api_path() => return None,
                 HostOwner::Unclear => return Some(answer::unavailable()),
             },
         };
-        if matches!((&visit.host, &found), (Host::Custom(_), Ok(None))) && visit.is_api_path() {
+        if matches!((&visit.host, &found), (PageHost::Custom(_), Ok(None))) && visit.is_api_path() {
             // It may be a name by which probes and clients reach the API.
             return None;
         }
@@ -88,14 +88,14 @@ impl Pages {
     }
 
     /// Owner of the host, from the cache.
-    async fn owner_of(&self, host: &str, visit: &Visit) -> HostOwner {
+    async fn owner_of(&self, host: &str, visit: &PageVisit) -> HostOwner {
         let main = self.databases.main.reader();
         let patience = if visit.is_api_path() { API_PATIENCE } else { VISITOR_PATIENCE };
         self.hosts.owner_of((host, patience), async || visitors::active_hosts(main).await).await
     }
 
     /// Serves a published page.
-    async fn open(&self, visit: &Visit, page: &Statuspage) -> Result<HttpResponse, MainError> {
+    async fn open(&self, visit: &PageVisit, page: &Statuspage) -> Result<HttpResponse, MainError> {
         if visit.method != Method::GET && visit.method != Method::HEAD {
             return Ok(answer::wrong_method());
         }
@@ -104,10 +104,10 @@ impl Pages {
             "/robots.txt" => answer::robots(is_open),
             _ if !is_open => answer::restricted(),
             "/" => self.show(visit, page).await?,
-            path @ ("/style.css" | "/dark.css") => answer::sheet_of_all(path),
+            path @ ("/style.css" | "/dark.css") => answer::shared_style(path),
             "/custom.css" if own_style::has_own_style(page) => answer::own_style(own_style::own_style(page)),
             path => match appearance::choice(path).filter(|_| page.allows_appearance_switch) {
-                Some(chosen) => answer::chosen(chosen),
+                Some(chosen) => answer::remember_choice(chosen),
                 None => answer::not_found(),
             },
         })

@@ -9,30 +9,33 @@ use askama::Template as _;
 use crate::incidents::prose;
 use crate::model::access::Organisation;
 use crate::model::asset::AssetKind;
-use crate::model::component::status::{Derived, statuses};
-use crate::model::component::tree::Tree;
+use crate::model::component::status::{DerivedStatus, statuses};
+use crate::model::component::tree::ComponentTree;
 use crate::model::component::{Component, ComponentKey};
-use crate::model::dependency::Unreachable;
-use crate::model::incident::{Affected, IncidentStatus};
+use crate::model::dependency::UnreachableState;
+use crate::model::incident::{AffectedService, IncidentStatus};
 use crate::model::language::choose;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::ServiceOutline;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::statuspage::Statuspage;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::model::verdict::Verdict;
-use crate::pages::appearance::Look;
+use crate::pages::appearance::PageAppearance;
 use crate::pages::own_style::has_own_style;
-use crate::pages::view::{Announcement, Head, Moment, PageView, Part, Reader, Update, paragraphs};
-use crate::pages::visit::Visit;
-use crate::pages::words::Words;
-use crate::pages::{Pages, answer};
-use crate::store::announcements::{self, Announced, ShowingPage, TouchedService};
+use crate::pages::view::{
+    AnnouncementUpdate, DisplayTime, PageAnnouncement, PageHead, PublicPage, ShownComponent, VisitorLanguage,
+    paragraphs,
+};
+use crate::pages::visit::PageVisit;
+use crate::pages::words::PageTexts;
+use crate::pages::{PageServer, answer};
+use crate::store::announcements::{self, ShowingPage, StoredAnnouncement, TouchedService};
 use crate::store::{MainError, assets, components, organisations, page_facts, reach};
-use crate::texts::Text;
+use crate::texts::GeneratedText;
 
-impl Pages {
+impl PageServer {
     /// Returns the measured verdicts of these services. A service without a reachable owner has none, and the visitor
     /// does not wait for it.
     async fn verdicts(&self, services: &[ServiceOutline]) -> HashMap<ServiceKey, Verdict> {
@@ -43,7 +46,7 @@ impl Pages {
     }
 
     /// The page in the visitor's language.
-    pub(super) async fn show(&self, visit: &Visit, page: &Statuspage) -> Result<HttpResponse, MainError> {
+    pub(super) async fn show(&self, visit: &PageVisit, page: &Statuspage) -> Result<HttpResponse, MainError> {
         let main = self.databases.main.reader();
         let Some(organisation) = organisations::get(main, page.organisation).await? else {
             return Ok(answer::not_found());
@@ -51,8 +54,8 @@ impl Pages {
         let default = page.effective_default_locale(&organisation);
         let locales = page.effective_locales(&organisation);
         let chosen = choose(&visit.accept_language, &locales, &default).unwrap_or_else(|| default.clone());
-        let reader = Reader { chosen: &chosen, default: &default, words: Words::of(&chosen) };
-        let look = Look::of(page, visit.appearance, reader.words);
+        let reader = VisitorLanguage { chosen: &chosen, default: &default, words: PageTexts::of(&chosen) };
+        let look = PageAppearance::of(page, visit.appearance, reader.words);
         let view = self.view(&reader, (page, &organisation), look).await?;
         let html = view.render().unwrap_or_else(|error| {
             tracing::error!(%error, "a template failed");
@@ -62,20 +65,20 @@ impl Pages {
     }
 }
 
-impl Pages {
+impl PageServer {
     async fn view(
         &self,
-        reader: &Reader<'_>,
+        reader: &VisitorLanguage<'_>,
         (page, organisation): (&Statuspage, &Organisation),
-        look: Look,
-    ) -> Result<PageView, MainError> {
+        look: PageAppearance,
+    ) -> Result<PublicPage, MainError> {
         let main = self.databases.main.reader();
-        let sight = Sight::whole(page.organisation);
+        let sight = Visibility::whole(page.organisation);
         let components = components::of_page(main, sight, page.key).await?;
         let facts = page_facts::gather(main, sight, page.key).await?;
         let verdicts = self.verdicts(&facts.services).await;
         let derived = statuses(&components, &facts, &verdicts);
-        let ordered = Tree::of(&components).depth_first();
+        let ordered = ComponentTree::of(&components).depth_first();
         let visible = components.iter().filter(|component| is_seen(component, &derived));
         let linked: HashMap<ServiceKey, String> = visible
             .filter_map(|component| Some((component.service?, reader.text(&component.name))))
@@ -83,7 +86,7 @@ impl Pages {
         let shown: Vec<ServiceKey> = linked.keys().copied().collect();
         let unreachable = reach::unreachable(main, &shown).await?;
         let part = |component| part(component, &derived, because_of(component, &unreachable, &linked));
-        let parts: Vec<Part<'_>> = ordered.into_iter().map(part).collect();
+        let parts: Vec<ShownComponent<'_>> = ordered.into_iter().map(part).collect();
         let showing = ShowingPage {
             organisation: page.organisation,
             statuspage: page.key,
@@ -91,7 +94,7 @@ impl Pages {
         };
         let incidents = announcements::incidents(main, &showing).await?;
         let maintenances = announcements::maintenances(main, &showing).await?;
-        let speaker = Speaker { reader, page, organisation, linked: &linked };
+        let speaker = AnnouncementRenderer { reader, page, organisation, linked: &linked };
         let incidents = incidents.into_iter().map(|one| speaker.incident(one)).collect();
         let maintenances = maintenances.into_iter().map(|one| speaker.maintenance(one)).collect();
         let mut hashes = assets::hashes(main, page.key).await?;
@@ -100,7 +103,7 @@ impl Pages {
         let logo = file(AssetKind::Logo).filter(|_| page.shows.logo);
         let logo_dark = file(AssetKind::LogoDark).filter(|_| logo.is_some());
         let name = reader.text(&page.name);
-        let head = Head {
+        let head = PageHead {
             locale: reader.chosen.to_owned(),
             title: page.seo.title.as_ref().map_or_else(|| name.clone(), |title| reader.text(title)),
             description: page.seo.description.as_ref().map(|text| reader.text(text)),
@@ -108,7 +111,7 @@ impl Pages {
             icon,
             has_own_style: has_own_style(page),
         };
-        Ok(PageView {
+        Ok(PublicPage {
             words: reader.words,
             look,
             head,
@@ -131,10 +134,10 @@ impl Pages {
 /// `None` while none of them is down.
 fn because_of(
     component: &Component,
-    unreachable: &HashMap<ServiceKey, Unreachable>,
+    unreachable: &HashMap<ServiceKey, UnreachableState>,
     linked: &HashMap<ServiceKey, String>,
 ) -> Option<Vec<String>> {
-    let Unreachable { because_of, .. } = unreachable.get(&component.service?)?;
+    let UnreachableState { because_of, .. } = unreachable.get(&component.service?)?;
     if because_of.is_empty() {
         return None;
     }
@@ -143,11 +146,11 @@ fn because_of(
 
 fn part<'a>(
     component: &'a Component,
-    derived: &HashMap<ComponentKey, Derived>,
+    derived: &HashMap<ComponentKey, DerivedStatus>,
     because_of: Option<Vec<String>>,
-) -> Part<'a> {
+) -> ShownComponent<'a> {
     let status = derived.get(&component.key).and_then(|derived| derived.effective);
-    Part {
+    ShownComponent {
         key: component.key,
         parent: component.parent,
         name: &component.name,
@@ -161,46 +164,46 @@ fn part<'a>(
 }
 
 /// Returns true if a component is visible to visitors.
-fn is_seen(component: &Component, derived: &HashMap<ComponentKey, Derived>) -> bool {
+fn is_seen(component: &Component, derived: &HashMap<ComponentKey, DerivedStatus>) -> bool {
     derived.get(&component.key).is_some_and(|derived| derived.effective.is_some())
 }
 
 /// Renders announcements as text.
-struct Speaker<'a> {
-    reader: &'a Reader<'a>,
+struct AnnouncementRenderer<'a> {
+    reader: &'a VisitorLanguage<'a>,
     page: &'a Statuspage,
     organisation: &'a Organisation,
     /// Names of services as visible to visitors.
     linked: &'a HashMap<ServiceKey, String>,
 }
 
-impl Speaker<'_> {
-    fn incident(&self, incident: Announced<IncidentStatus>) -> Announcement {
+impl AnnouncementRenderer<'_> {
+    fn incident(&self, incident: StoredAnnouncement<IncidentStatus>) -> PageAnnouncement {
         self.announcement(incident, |status| self.reader.words.incident(status))
     }
 
-    fn maintenance(&self, maintenance: Announced<MaintenanceStatus>) -> Announcement {
+    fn maintenance(&self, maintenance: StoredAnnouncement<MaintenanceStatus>) -> PageAnnouncement {
         let has_open_end = maintenance.end.is_none();
         let announcement = self.announcement(maintenance, |status| self.reader.words.maintenance(status));
-        Announcement { has_open_end, ..announcement }
+        PageAnnouncement { has_open_end, ..announcement }
     }
 
     fn announcement<S: Copy>(
         &self,
-        announced: Announced<S>,
+        announced: StoredAnnouncement<S>,
         state: impl Fn(S) -> &'static str,
-    ) -> Announcement {
+    ) -> PageAnnouncement {
         let state = |status| announced.has_progress.then(|| state(status));
-        let updates = announced.entries.iter().rev().map(|entry| Update {
+        let updates = announced.entries.iter().rev().map(|entry| AnnouncementUpdate {
             state: state(entry.status),
-            at: Moment::from(entry.at),
+            at: DisplayTime::from(entry.at),
             paragraphs: paragraphs(&self.reader.text(&entry.message)),
         });
-        Announcement {
+        PageAnnouncement {
             title: self.reader.text(&self.title(&announced)),
             state: state(announced.status),
             start: announced.start.into(),
-            end: announced.end.map(Moment::from),
+            end: announced.end.map(DisplayTime::from),
             has_open_end: false,
             updates: updates.collect(),
             affected: self.names(announced.services),
@@ -208,15 +211,15 @@ impl Speaker<'_> {
     }
 
     /// The title for visitors: a title generated by the engine names only visible services, by their visible names.
-    fn title<'t, S>(&self, announced: &'t Announced<S>) -> Cow<'t, Translated> {
+    fn title<'t, S>(&self, announced: &'t StoredAnnouncement<S>) -> Cow<'t, TranslatedText> {
         let Some(services) = &announced.may_name else { return Cow::Borrowed(&announced.title) };
         let known = services.iter().filter_map(|affected| {
             let name = self.known_name(affected.service, &affected.name)?;
-            Some(Affected { name, ..affected.clone() })
+            Some(AffectedService { name, ..affected.clone() })
         });
-        let known: Vec<Affected> = known.collect();
+        let known: Vec<AffectedService> = known.collect();
         if known.is_empty() {
-            return Cow::Owned(Text::new("incident-unnamed").translated(self.organisation));
+            return Cow::Owned(GeneratedText::new("incident-unnamed").translated(self.organisation));
         }
         if known == *services {
             return Cow::Borrowed(&announced.title);

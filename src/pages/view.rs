@@ -6,35 +6,35 @@ use askama::Template;
 
 use crate::clock::Timestamp;
 use crate::model::component::status::ComponentStatus;
-use crate::model::translated::Translated;
-use crate::pages::appearance::Look;
-use crate::pages::words::Words;
+use crate::model::translated::TranslatedText;
+use crate::pages::appearance::PageAppearance;
+use crate::pages::words::PageTexts;
 
 /// The whole page.
 #[derive(Template)]
 #[template(path = "page.html")]
-pub(super) struct PageView {
-    pub(super) words: &'static Words,
-    pub(super) look: Look,
-    pub(super) head: Head,
+pub(super) struct PublicPage {
+    pub(super) words: &'static PageTexts,
+    pub(super) look: PageAppearance,
+    pub(super) head: PageHead,
     pub(super) name: String,
     /// URLs of the logos; a dark logo requires a light one.
     pub(super) logo: Option<String>,
     pub(super) logo_dark: Option<String>,
     /// `small`, `medium` or `large`.
     pub(super) logo_size: &'static str,
-    pub(super) overall: Badge,
+    pub(super) overall: StatusBadge,
     /// Time of the shown data.
-    pub(super) as_of: Moment,
-    pub(super) entries: Vec<Entry>,
-    pub(super) incidents: Vec<Announcement>,
-    pub(super) maintenances: Vec<Announcement>,
+    pub(super) as_of: DisplayTime,
+    pub(super) entries: Vec<ComponentEntry>,
+    pub(super) incidents: Vec<PageAnnouncement>,
+    pub(super) maintenances: Vec<PageAnnouncement>,
     pub(super) imprint: Option<String>,
     pub(super) privacy: Option<String>,
 }
 
 /// The contents of the page's head.
-pub(super) struct Head {
+pub(super) struct PageHead {
     /// Language code.
     pub(super) locale: String,
     pub(super) title: String,
@@ -49,7 +49,7 @@ pub(super) struct Head {
 /// A plain page with one sentence.
 #[derive(Template)]
 #[template(path = "notice.html")]
-pub(super) struct NoticeView {
+pub(super) struct NoticePage {
     /// Inline style: a host without a page serves no files.
     pub(super) style: &'static str,
     pub(super) title: &'static str,
@@ -58,7 +58,7 @@ pub(super) struct NoticeView {
 
 /// A status as text; its colour adds no information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Badge {
+pub(super) struct StatusBadge {
     /// Class in the style sheet.
     pub(super) class: &'static str,
     pub(super) text: &'static str,
@@ -67,10 +67,10 @@ pub(super) struct Badge {
 /// A component, or a group with its members.
 #[derive(Debug, PartialEq, Eq, Template)]
 #[template(path = "entry.html")]
-pub(super) struct Entry {
+pub(super) struct ComponentEntry {
     pub(super) name: String,
     pub(super) description: Option<String>,
-    pub(super) badge: Badge,
+    pub(super) badge: StatusBadge,
     /// Text that names the cause of being unreachable.
     pub(super) because_of: Option<String>,
     pub(super) is_group: bool,
@@ -79,34 +79,34 @@ pub(super) struct Entry {
 }
 
 /// An incident or a maintenance.
-pub(super) struct Announcement {
+pub(super) struct PageAnnouncement {
     pub(super) title: String,
     /// State of the work, if there is one.
     pub(super) state: Option<&'static str>,
     /// Start, and for a maintenance the planned end.
-    pub(super) start: Moment,
-    pub(super) end: Option<Moment>,
+    pub(super) start: DisplayTime,
+    pub(super) end: Option<DisplayTime>,
     pub(super) has_open_end: bool,
     /// Names of affected services.
     pub(super) affected: Vec<String>,
     /// Newest first.
-    pub(super) updates: Vec<Update>,
+    pub(super) updates: Vec<AnnouncementUpdate>,
 }
 
 /// An entry of a timeline.
-pub(super) struct Update {
+pub(super) struct AnnouncementUpdate {
     pub(super) state: Option<&'static str>,
-    pub(super) at: Moment,
+    pub(super) at: DisplayTime,
     pub(super) paragraphs: Vec<String>,
 }
 
 /// A moment, readable and machine-readable.
-pub(super) struct Moment {
+pub(super) struct DisplayTime {
     pub(super) exact: String,
     pub(super) text: String,
 }
 
-impl From<Timestamp> for Moment {
+impl From<Timestamp> for DisplayTime {
     fn from(at: Timestamp) -> Self {
         let exact = at.to_string();
         let text = format!("{} {} UTC", &exact[..10], &exact[11..16]);
@@ -116,11 +116,11 @@ impl From<Timestamp> for Moment {
 
 /// A stored component with its current status.
 #[derive(Clone, Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct ShownComponent<'a> {
     pub(super) key: i64,
     pub(super) parent: Option<i64>,
-    pub(super) name: &'a Translated,
-    pub(super) description: Option<&'a Translated>,
+    pub(super) name: &'a TranslatedText,
+    pub(super) description: Option<&'a TranslatedText>,
     /// Component status; `None` if hidden from visitors.
     pub(super) status: Option<ComponentStatus>,
     /// Set while its service is unreachable because of others: their names, as far as the page shows them.
@@ -132,19 +132,19 @@ pub(super) struct Part<'a> {
 
 /// The languages of a visitor: the negotiated one, and the page's default.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reader<'a> {
+pub(super) struct VisitorLanguage<'a> {
     pub(super) chosen: &'a str,
     pub(super) default: &'a str,
-    pub(super) words: &'static Words,
+    pub(super) words: &'static PageTexts,
 }
 
-impl Reader<'_> {
-    pub(super) fn text(&self, text: &Translated) -> String {
+impl VisitorLanguage<'_> {
+    pub(super) fn text(&self, text: &TranslatedText) -> String {
         text.text(self.chosen, self.default).to_owned()
     }
 
-    fn badge(&self, status: ComponentStatus) -> Badge {
-        Badge { class: status.as_str(), text: self.words.component(status) }
+    fn badge(&self, status: ComponentStatus) -> StatusBadge {
+        StatusBadge { class: status.as_str(), text: self.words.component(status) }
     }
 
     fn because_of(&self, names: &[String]) -> String {
@@ -156,7 +156,7 @@ impl Reader<'_> {
 
     /// Returns the badge at the top: the worst status; "all well" only if that is known of every component (contract 7
     /// no. 47). Groups add nothing to their members.
-    pub(super) fn overall(&self, parts: &[Part<'_>]) -> Badge {
+    pub(super) fn overall(&self, parts: &[ShownComponent<'_>]) -> StatusBadge {
         let shown: Vec<ComponentStatus> =
             parts.iter().filter(|part| !part.is_group).filter_map(|part| part.status).collect();
         let any = |status: ComponentStatus| shown.contains(&status);
@@ -174,15 +174,20 @@ impl Reader<'_> {
                 (false, _) => (ComponentStatus::Unknown, self.words.all_unknown),
             }
         });
-        Badge { class: status.as_str(), text }
+        StatusBadge { class: status.as_str(), text }
     }
 
     /// The tree of visible components; `parts` are in display order.
-    pub(super) fn entries(&self, parts: &[Part<'_>]) -> Vec<Entry> {
+    pub(super) fn entries(&self, parts: &[ShownComponent<'_>]) -> Vec<ComponentEntry> {
         self.below(None, false, parts)
     }
 
-    fn below(&self, parent: Option<i64>, hides_operational: bool, parts: &[Part<'_>]) -> Vec<Entry> {
+    fn below(
+        &self,
+        parent: Option<i64>,
+        hides_operational: bool,
+        parts: &[ShownComponent<'_>],
+    ) -> Vec<ComponentEntry> {
         let children = parts.iter().filter(|part| part.parent == parent);
         children
             .filter_map(|part| {
@@ -193,14 +198,19 @@ impl Reader<'_> {
             .collect()
     }
 
-    fn entry(&self, part: &Part<'_>, status: ComponentStatus, parts: &[Part<'_>]) -> Entry {
+    fn entry(
+        &self,
+        part: &ShownComponent<'_>,
+        status: ComponentStatus,
+        parts: &[ShownComponent<'_>],
+    ) -> ComponentEntry {
         let is_trouble = !matches!(status, ComponentStatus::Operational | ComponentStatus::Unknown);
         let children = if part.is_group {
             self.below(Some(part.key), part.hides_operational, parts)
         } else {
             Vec::new()
         };
-        Entry {
+        ComponentEntry {
             name: self.text(part.name),
             description: part.description.map(|text| self.text(text)),
             badge: self.badge(status),
@@ -228,15 +238,16 @@ mod tests {
     };
     use super::*;
 
-    const READER: fn() -> Reader<'static> = || Reader { chosen: "en", default: "en", words: Words::of("en") };
+    const READER: fn() -> VisitorLanguage<'static> =
+        || VisitorLanguage { chosen: "en", default: "en", words: PageTexts::of("en") };
 
     fn part<'a>(
         key: i64,
         parent: Option<i64>,
-        name: &'a Translated,
+        name: &'a TranslatedText,
         status: Option<ComponentStatus>,
-    ) -> Part<'a> {
-        Part {
+    ) -> ShownComponent<'a> {
+        ShownComponent {
             key,
             parent,
             name,
@@ -251,9 +262,9 @@ mod tests {
 
     #[test]
     fn hidden_components_and_healthy_children_of_quiet_groups_are_left_off() {
-        let name = Translated::single("en", "Shop");
+        let name = TranslatedText::single("en", "Shop");
         let parts = [
-            Part {
+            ShownComponent {
                 is_group: true,
                 hides_operational: true,
                 ..part(1, None, &name, Some(ComponentStatus::PartialOutage))
@@ -262,7 +273,7 @@ mod tests {
             part(3, Some(1), &name, Some(ComponentStatus::MajorOutage)),
             part(4, Some(1), &name, None),
             part(5, None, &name, None),
-            Part { is_group: true, ..part(6, None, &name, Some(ComponentStatus::Operational)) },
+            ShownComponent { is_group: true, ..part(6, None, &name, Some(ComponentStatus::Operational)) },
             part(7, Some(6), &name, Some(ComponentStatus::Operational)),
         ];
         let entries = READER().entries(&parts);
@@ -289,13 +300,13 @@ mod tests {
         #[case] inside: &[ComponentStatus],
         #[case] expected: &str,
     ) {
-        let name = Translated::single("en", "Shop");
+        let name = TranslatedText::single("en", "Shop");
         // The status of the group itself changes nothing.
-        let group = Part { is_group: true, ..part(1, None, &name, Some(Unknown)) };
-        let at = |parent: Option<i64>, from: i64, statuses: &[ComponentStatus]| -> Vec<Part<'_>> {
+        let group = ShownComponent { is_group: true, ..part(1, None, &name, Some(Unknown)) };
+        let at = |parent: Option<i64>, from: i64, statuses: &[ComponentStatus]| -> Vec<ShownComponent<'_>> {
             (from..).zip(statuses).map(|(key, status)| part(key, parent, &name, Some(*status))).collect()
         };
-        let parts: Vec<Part<'_>> =
+        let parts: Vec<ShownComponent<'_>> =
             std::iter::once(group).chain(at(None, 10, top)).chain(at(Some(1), 20, inside)).collect();
         let overall = READER().overall(&parts);
         assert_eq!(format!("{}: {}", overall.class, overall.text), expected);
@@ -303,8 +314,8 @@ mod tests {
 
     #[test]
     fn hostile_names_are_text() {
-        let name = Translated::single("en", "<script>alert('&')</script>\"");
-        let parts = [Part {
+        let name = TranslatedText::single("en", "<script>alert('&')</script>\"");
+        let parts = [ShownComponent {
             is_group: true,
             description: Some(&name),
             ..part(1, None, &name, Some(ComponentStatus::Operational))

@@ -7,14 +7,14 @@ use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap};
 
 use crate::model::domain_names::{DomainNames, host_of_header, is_hostname};
-use crate::model::statuspage::word::Appearance;
+use crate::model::statuspage::word::PageColorScheme;
 use crate::pages::appearance::remembered;
 
 /// A request for a status page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Visit {
+pub(super) struct PageVisit {
     /// Host of the request.
-    pub(super) host: Host,
+    pub(super) host: PageHost,
     /// HTTP method.
     pub(super) method: Method,
     /// Path as sent.
@@ -22,12 +22,12 @@ pub(super) struct Visit {
     /// `Accept-Language`, if it is readable.
     pub(super) accept_language: String,
     /// Colour scheme chosen earlier by the visitor.
-    pub(super) appearance: Option<Appearance>,
+    pub(super) appearance: Option<PageColorScheme>,
 }
 
 /// Host of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Host {
+pub(super) enum PageHost {
     /// Label below the host of the pages; a page with this slug may not exist.
     Slug(String),
     /// A name that may be a custom domain.
@@ -41,7 +41,7 @@ const FILES: &str = "/assets/";
 /// API, and services that send pings to an internal name.
 const API_PATHS: [&str; 7] = ["/healthz", "/readyz", "/metrics", "/v1", "/openapi.json", "/docs", "/ping"];
 
-impl Visit {
+impl PageVisit {
     /// Returns true for a path that is served on every host without a page.
     pub(super) fn is_api_path(&self) -> bool {
         let is_within = |path: &&str| {
@@ -72,7 +72,7 @@ impl Visit {
     }
 }
 
-fn host(headers: &HeaderMap, names: &DomainNames) -> Option<Host> {
+fn host(headers: &HeaderMap, names: &DomainNames) -> Option<PageHost> {
     let mut lines = headers.get_all(header::HOST);
     let (only, none) = (lines.next()?, lines.next());
     if none.is_some() {
@@ -83,9 +83,9 @@ fn host(headers: &HeaderMap, names: &DomainNames) -> Option<Host> {
         return None;
     }
     if let Some(slug) = names.slug(&host) {
-        return Some(Host::Slug(slug.to_owned()));
+        return Some(PageHost::Slug(slug.to_owned()));
     }
-    is_hostname(&host).then_some(Host::Custom(host))
+    is_hostname(&host).then_some(PageHost::Custom(host))
 }
 
 #[cfg(test)]
@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    fn visit(hosts: &[&str], path: &str) -> Option<Visit> {
+    fn visit(hosts: &[&str], path: &str) -> Option<PageVisit> {
         let names = DomainNames {
             pages: "status.example.net".into(),
             edge: "edge.example.net".into(),
@@ -106,7 +106,7 @@ mod tests {
         for host in hosts {
             request = request.append_header((header::HOST, *host));
         }
-        Visit::read(&request.to_http_request(), &names)
+        PageVisit::read(&request.to_http_request(), &names)
     }
 
     #[rstest]
@@ -130,8 +130,8 @@ mod tests {
     #[case(&[], None)]
     fn the_host_says_whose_page_is_meant(#[case] hosts: &[&str], #[case] expected: Option<&str>) {
         let found = visit(hosts, "/").map(|visit| match visit.host {
-            Host::Slug(slug) => slug,
-            Host::Custom(name) => format!("custom {name}"),
+            PageHost::Slug(slug) => slug,
+            PageHost::Custom(name) => format!("custom {name}"),
         });
         assert_eq!(found.as_deref(), expected);
     }

@@ -8,7 +8,7 @@ use crate::model::maintenance::MaintenanceStatus;
 
 /// Fixed texts of one language.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct PageTexts {
     /// Language code.
     pub(super) locale: &'static str,
     pub(super) operational: &'static str,
@@ -57,7 +57,7 @@ pub(super) struct Words {
     pub(super) dark: &'static str,
 }
 
-const ENGLISH: Words = Words {
+const ENGLISH: PageTexts = PageTexts {
     locale: "en",
     operational: "Operational",
     degraded: "Degraded",
@@ -98,7 +98,7 @@ const ENGLISH: Words = Words {
     dark: "Dark",
 };
 
-const GERMAN: Words = Words {
+const GERMAN: PageTexts = PageTexts {
     locale: "de",
     operational: "In Betrieb",
     degraded: "Beeinträchtigt",
@@ -139,7 +139,7 @@ const GERMAN: Words = Words {
     dark: "Dunkel",
 };
 
-const FRENCH: Words = Words {
+const FRENCH: PageTexts = PageTexts {
     locale: "fr",
     operational: "Opérationnel",
     degraded: "Dégradé",
@@ -180,7 +180,7 @@ const FRENCH: Words = Words {
     dark: "Sombre",
 };
 
-impl Words {
+impl PageTexts {
     /// Texts of this language, or of its shorter forms.
     pub(super) fn of(locale: &str) -> &'static Self {
         let language = locale.split('-').next().unwrap_or_default();

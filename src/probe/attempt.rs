@@ -6,23 +6,23 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::egress::Pinned;
-use crate::model::check::{Micros, Timings, micros};
+use crate::egress::PermittedAddress;
+use crate::model::check::{Micros, PhaseTimings, micros};
 
 /// A running attempt.
 #[derive(Debug)]
-pub(crate) struct Attempt {
+pub(crate) struct RunningAttempt {
     start: Instant,
     /// The moment at which it must have ended.
     pub(crate) deadline: Instant,
     /// The address that a connection is open to.
-    pub(crate) peer: Option<Pinned>,
+    pub(crate) peer: Option<PermittedAddress>,
     mark: Instant,
-    phases: Phases,
+    phases: PhaseDurations,
 }
 
 #[derive(Debug, Default)]
-struct Phases {
+struct PhaseDurations {
     dns: Option<Duration>,
     connect: Option<Duration>,
     tls: Option<Duration>,
@@ -32,26 +32,26 @@ struct Phases {
 
 /// A phase that ends when the next one begins.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Phase {
+pub(crate) enum AttemptPhase {
     Dns,
     Connect,
     Tls,
 }
 
-impl Attempt {
+impl RunningAttempt {
     /// Starts the clock.
     pub(crate) fn start(timeout: Duration) -> Self {
         let start = Instant::now();
-        Self { start, deadline: start + timeout, peer: None, mark: start, phases: Phases::default() }
+        Self { start, deadline: start + timeout, peer: None, mark: start, phases: PhaseDurations::default() }
     }
 
     /// Ends a phase; its time is counted from the end of the phase before.
-    pub(crate) fn finish(&mut self, phase: Phase) {
+    pub(crate) fn finish(&mut self, phase: AttemptPhase) {
         let now = Instant::now();
         let slot = match phase {
-            Phase::Dns => &mut self.phases.dns,
-            Phase::Connect => &mut self.phases.connect,
-            Phase::Tls => &mut self.phases.tls,
+            AttemptPhase::Dns => &mut self.phases.dns,
+            AttemptPhase::Connect => &mut self.phases.connect,
+            AttemptPhase::Tls => &mut self.phases.tls,
         };
         add(slot, now - self.mark);
         self.mark = now;
@@ -76,17 +76,17 @@ impl Attempt {
     }
 
     /// Timings of an attempt whose target answered: the total ends with the last phase.
-    pub(crate) fn answered(&self) -> Timings {
+    pub(crate) fn answered(&self) -> PhaseTimings {
         self.timings(self.mark)
     }
 
     /// Timings of an attempt that ends now, in the middle of a phase.
-    pub(crate) fn cut(&self) -> Timings {
+    pub(crate) fn timings_until_now(&self) -> PhaseTimings {
         self.timings(Instant::now())
     }
 
-    fn timings(&self, end: Instant) -> Timings {
-        Timings {
+    fn timings(&self, end: Instant) -> PhaseTimings {
+        PhaseTimings {
             dns: self.phases.dns.map(micros),
             connect: self.phases.connect.map(micros),
             tls: self.phases.tls.map(micros),
@@ -107,9 +107,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn phases_of_all_hops_add_up_to_the_total() {
-        let mut attempt = Attempt::start(Duration::from_secs(1));
+        let mut attempt = RunningAttempt::start(Duration::from_secs(1));
         for _ in 0..2 {
-            for (phase, ms) in [(Phase::Dns, 1), (Phase::Connect, 2), (Phase::Tls, 4)] {
+            for (phase, ms) in [(AttemptPhase::Dns, 1), (AttemptPhase::Connect, 2), (AttemptPhase::Tls, 4)] {
                 tokio::time::advance(Duration::from_millis(ms)).await;
                 attempt.finish(phase);
             }
@@ -124,6 +124,6 @@ mod tests {
         let timings = attempt.answered();
         assert_eq!((timings.dns, timings.connect, timings.tls), (ms(2), ms(4), ms(8)));
         assert_eq!((timings.ttfb, timings.transfer, timings.total), (ms(16), ms(32), ms(62)));
-        assert_eq!(attempt.cut().total, ms(562));
+        assert_eq!(attempt.timings_until_now().total, ms(562));
     }
 }

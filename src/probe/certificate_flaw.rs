@@ -66,10 +66,10 @@ impl CertificateFlaw {
                 let version = own.version();
                 (version != X509Version::V3).then_some(Self::Version { version: version.0 + 1 })
             }
-            _ => match LibraryStop::read(error)? {
-                LibraryStop::CriticalExtension => Some(Self::CriticalExtension),
-                LibraryStop::LongChain => Some(Self::LongChain),
-                LibraryStop::ServingAuthority | LibraryStop::UnknownSignature => None,
+            _ => match LibraryLimit::read(error)? {
+                LibraryLimit::CriticalExtension => Some(Self::CriticalExtension),
+                LibraryLimit::LongChain => Some(Self::LongChain),
+                LibraryLimit::ServingAuthority | LibraryLimit::UnknownSignature => None,
             },
         }
     }
@@ -157,7 +157,7 @@ impl Chain<'_> {
 
 /// What the TLS library does not do.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum LibraryStop {
+pub(super) enum LibraryLimit {
     CriticalExtension,
     LongChain,
     /// The server's certificate may itself issue others.
@@ -166,7 +166,7 @@ pub(super) enum LibraryStop {
     UnknownSignature,
 }
 
-impl LibraryStop {
+impl LibraryLimit {
     /// Most of the library's own errors are told by their text alone.
     pub(super) fn read(error: &Error) -> Option<Self> {
         let other = match error {

@@ -15,14 +15,16 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use crate::model::check::CheckType;
-use crate::probe::catalogue::{Definition, FieldKind, always_conditions, default_conditions, definition};
+use crate::probe::catalogue::{
+    CheckTypeDefinition, ConfigFieldKind, always_conditions, default_conditions, definition,
+};
 use crate::probe::condition::{Condition, ConditionError};
 use crate::probe::endpoint::Endpoint;
-use crate::probe::header::{self, NameRefusal};
+use crate::probe::header::{self, HeaderNameRefusal};
 use crate::probe::spec::{
-    Addressing, CheckKind, CheckSpec, DnsCheck, HttpCheck, IcmpCheck, IpVersion, SslCheck, TcpCheck,
+    AddressingOptions, CheckKind, CheckSpec, DnsCheck, HttpCheck, IcmpCheck, IpVersion, SslCheck, TcpCheck,
 };
-use crate::probe::target::{Target, TargetForm, parse_target};
+use crate::probe::target::{Target, TargetFormError, parse_target};
 
 /// The reasons why a stored configuration makes no check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +34,7 @@ pub enum SpecError {
     NotProbed,
     /// The target does not have the form of its type.
     #[error("the target cannot be read: {0}")]
-    Target(#[from] TargetForm),
+    Target(#[from] TargetFormError),
     /// A key of the configuration does not have the form of the catalogue.
     #[error("the configuration of '{0}' cannot be read")]
     Config(&'static str),
@@ -52,7 +54,7 @@ impl CheckSpec {
         timeout_seconds: u8,
         config: &Map<String, Value>,
     ) -> Result<Self, SpecError> {
-        let config = Config { definition: definition(check_type), values: config };
+        let config = StoredConfig { definition: definition(check_type), values: config };
         let kind = match (check_type, parse_target(check_type, target)?) {
             (CheckType::Http, Target::Url(url)) => CheckKind::Http(Box::new(config.http(*url)?)),
             (CheckType::Tcp, Target::HostPort(host, port)) => {
@@ -80,19 +82,19 @@ impl CheckSpec {
 }
 
 /// A stored configuration, read with the help of the catalogue.
-struct Config<'a> {
-    definition: &'static Definition,
+struct StoredConfig<'a> {
+    definition: &'static CheckTypeDefinition,
     values: &'a Map<String, Value>,
 }
 
-impl<'a> Config<'a> {
+impl<'a> StoredConfig<'a> {
     /// The stored value; `None` when it is absent or null.
     fn value(&self, name: &str) -> Option<&'a Value> {
         self.values.get(name).filter(|value| !value.is_null())
     }
 
     fn select(&self, name: &'static str) -> Result<&'a str, SpecError> {
-        let Some(FieldKind::Select { options, default }) =
+        let Some(ConfigFieldKind::Select { options, default }) =
             self.definition.field(name).map(|field| field.kind)
         else {
             return Err(SpecError::Config(name));
@@ -102,19 +104,20 @@ impl<'a> Config<'a> {
     }
 
     fn boolean(&self, name: &'static str) -> Result<bool, SpecError> {
-        let Some(FieldKind::Boolean { default }) = self.definition.field(name).map(|field| field.kind) else {
+        let Some(ConfigFieldKind::Boolean { default }) = self.definition.field(name).map(|field| field.kind)
+        else {
             return Err(SpecError::Config(name));
         };
         self.value(name).map_or(Some(default), Value::as_bool).ok_or(SpecError::Config(name))
     }
 
-    fn addressing(&self) -> Result<Addressing, SpecError> {
+    fn addressing(&self) -> Result<AddressingOptions, SpecError> {
         let ip_version = match self.select("ip_version")? {
             "ipv4" => IpVersion::Ipv4,
             "ipv6" => IpVersion::Ipv6,
             _ => IpVersion::Auto,
         };
-        Ok(Addressing { ip_version, smart_dualstack: self.boolean("smart_dualstack")? })
+        Ok(AddressingOptions { ip_version, smart_dualstack: self.boolean("smart_dualstack")? })
     }
 
     /// Reads the conditions: the default ones if none are stored; the ones that always apply come last.
@@ -144,7 +147,7 @@ impl<'a> Config<'a> {
             Some(body) => body.as_str().ok_or(SpecError::Config("body"))?,
         };
         Ok(HttpCheck {
-            endpoint: Endpoint::of(&url).map_err(|_| TargetForm::Url)?,
+            endpoint: Endpoint::of(&url).map_err(|_| TargetFormError::Url)?,
             url,
             method,
             headers: self.headers()?,
@@ -166,15 +169,15 @@ impl<'a> Config<'a> {
                     Ok(name) if name == HOST && !header::is_host(value) => return Err(malformed()),
                     Ok(name) => headers.insert(name, sensitive(value).ok_or_else(malformed)?),
                     // Stored before the list had this name: it was never sent.
-                    Err(NameRefusal::Reserved) => continue,
-                    Err(NameRefusal::Form) => return Err(malformed()),
+                    Err(HeaderNameRefusal::Reserved) => continue,
+                    Err(HeaderNameRefusal::Form) => return Err(malformed()),
                 };
             }
         }
         if let Some(auth) = self.value("auth") {
             let (name, value) = match credentials(auth).ok_or(SpecError::Config("auth"))? {
-                Credentials::None => return Ok(headers),
-                Credentials::Header(name, value) => (name, value),
+                CredentialHeader::None => return Ok(headers),
+                CredentialHeader::Header(name, value) => (name, value),
             };
             headers.insert(name, value);
         }
@@ -189,16 +192,16 @@ fn sensitive(text: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-enum Credentials {
+enum CredentialHeader {
     None,
     Header(HeaderName, HeaderValue),
 }
 
 /// Reads the credentials of contract 4.2.3; `None` when the block is malformed.
-fn credentials(auth: &Value) -> Option<Credentials> {
+fn credentials(auth: &Value) -> Option<CredentialHeader> {
     let text = |key: &str| auth.get(key).and_then(Value::as_str);
     let (name, value) = match text("type")? {
-        "none" => return Some(Credentials::None),
+        "none" => return Some(CredentialHeader::None),
         "bearer" => (AUTHORIZATION, format!("Bearer {}", text("token")?)),
         "basic" => {
             let pair = format!("{}:{}", text("username")?, text("password")?);
@@ -207,7 +210,7 @@ fn credentials(auth: &Value) -> Option<Credentials> {
         "api_key" => (header::credential_name(text("header")?).ok()?, text("value")?.to_owned()),
         _ => return None,
     };
-    sensitive(&value).map(|value| Credentials::Header(name, value))
+    sensitive(&value).map(|value| CredentialHeader::Header(name, value))
 }
 
 #[cfg(test)]
@@ -265,7 +268,7 @@ mod tests {
         assert_eq!(check.method, Method::GET);
         assert!(check.headers.is_empty() && check.body.is_empty());
         assert!(check.follow_redirects && check.verify_ssl);
-        assert_eq!(check.addressing, Addressing::default());
+        assert_eq!(check.addressing, AddressingOptions::default());
     }
 
     #[test]
@@ -362,7 +365,7 @@ mod tests {
 
     #[rstest]
     #[case(CheckType::Manual, "", json!({}), SpecError::NotProbed)]
-    #[case(CheckType::Tcp, "example.com", json!({}), SpecError::Target(TargetForm::HostPort))]
+    #[case(CheckType::Tcp, "example.com", json!({}), SpecError::Target(TargetFormError::HostPort))]
     #[case(CheckType::Tcp, "example.com:1", json!({"ip_version": "ipv5"}), SpecError::Config("ip_version"))]
     #[case(CheckType::Icmp, "example.com", json!({"smart_dualstack": 1}), SpecError::Config("smart_dualstack"))]
     #[case(CheckType::Dns, "example.com", json!({"dns_type": "SRV"}), SpecError::Config("dns_type"))]

@@ -9,13 +9,13 @@ use std::net::IpAddr;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-use crate::egress::{Egress, Pinned, trouble};
-use crate::model::check::{ErrorCode, Failure, Trouble};
-use crate::probe::attempt::{Attempt, Phase};
+use crate::egress::{EgressGate, PermittedAddress, local_fault};
+use crate::model::check::{CheckFailure, ErrorCode, LocalFault};
+use crate::probe::attempt::{AttemptPhase, RunningAttempt};
 use crate::probe::endpoint::Host;
-use crate::probe::resolver::Addresses;
-use crate::probe::spec::{Addressing, IpVersion};
-use crate::probe::stop::Stop;
+use crate::probe::resolver::ResolvedAddresses;
+use crate::probe::spec::{AddressingOptions, IpVersion};
+use crate::probe::stop::ProbeAbort;
 use crate::probe::toolbox::Toolbox;
 
 /// Maximum number of addresses of one family that are tried, however many a name has.
@@ -23,58 +23,62 @@ const PER_FAMILY: usize = 4;
 
 /// The addresses of a host, ready to be dialled.
 #[derive(Debug)]
-pub(crate) struct Route {
+pub(crate) struct DialRoute {
     port: u16,
     /// Addresses with alternating families.
-    candidates: Vec<Pinned>,
+    candidates: Vec<PermittedAddress>,
     /// Number of addresses before the gate and the limits.
     pub(crate) resolved: usize,
 }
 
 #[derive(Debug)]
-pub(crate) struct Reached {
+pub(crate) struct OpenConnection {
     pub(crate) stream: TcpStream,
     /// The family that still has to be tested, with `smart_dualstack`.
-    pub(crate) other: Option<Route>,
+    pub(crate) other: Option<DialRoute>,
 }
 
 /// Resolves a host and passes its addresses through the gate.
 pub(crate) async fn route(
     host: &Host,
     port: u16,
-    addressing: Addressing,
+    addressing: AddressingOptions,
     toolbox: &Toolbox,
-    attempt: &mut Attempt,
-) -> Result<Route, Stop> {
+    attempt: &mut RunningAttempt,
+) -> Result<DialRoute, ProbeAbort> {
     match host {
-        Host::Ip(address) => Route::to(*address, port, addressing.ip_version, toolbox.egress()),
+        Host::Ip(address) => DialRoute::to(*address, port, addressing.ip_version, toolbox.egress()),
         Host::Name(name) => {
             let both = addressing.smart_dualstack && addressing.ip_version == IpVersion::Auto;
             let lookup = toolbox.resolver().lookup(name, addressing.ip_version, both, attempt.deadline);
             let found = lookup.await?;
-            attempt.finish(Phase::Dns);
-            Route::among(&found, port, toolbox.egress())
+            attempt.finish(AttemptPhase::Dns);
+            DialRoute::among(&found, port, toolbox.egress())
         }
     }
 }
 
 /// Opens a connection along a route.
 pub(crate) async fn dial(
-    route: Route,
-    addressing: Addressing,
+    route: DialRoute,
+    addressing: AddressingOptions,
     toolbox: &Toolbox,
-    attempt: &mut Attempt,
-) -> Result<Reached, Stop> {
+    attempt: &mut RunningAttempt,
+) -> Result<OpenConnection, ProbeAbort> {
     let (stream, used) = race(&route, toolbox.egress(), attempt.deadline).await?;
-    attempt.finish(Phase::Connect);
+    attempt.finish(AttemptPhase::Connect);
     attempt.peer = Some(used);
     let wants_both = addressing.smart_dualstack && addressing.ip_version == IpVersion::Auto;
-    Ok(Reached { stream, other: wants_both.then(|| route.without_family(used.address())).flatten() })
+    Ok(OpenConnection { stream, other: wants_both.then(|| route.without_family(used.address())).flatten() })
 }
 
 /// Tests the other family of a name: `None` when it answers too, or when the test is inconclusive. It gets half of the
 /// remaining time, so that a dead family does not use up the whole timeout.
-pub(crate) async fn prove(other: Option<Route>, toolbox: &Toolbox, deadline: Instant) -> Option<Failure> {
+pub(crate) async fn check_other_family(
+    other: Option<DialRoute>,
+    toolbox: &Toolbox,
+    deadline: Instant,
+) -> Option<CheckFailure> {
     let other = other?;
     let now = Instant::now();
     let patience = now + deadline.saturating_duration_since(now) / 2;
@@ -83,17 +87,17 @@ pub(crate) async fn prove(other: Option<Route>, toolbox: &Toolbox, deadline: Ins
             crate::egress::close_by_reset(&stream);
             None
         }
-        Err(Stop::Trouble(_)) => None,
-        Err(Stop::Failed(failure)) => {
+        Err(ProbeAbort::Trouble(_)) => None,
+        Err(ProbeAbort::Failed(failure)) => {
             let family = if other.is_ipv6() { "IPv6" } else { "IPv4" };
             let message = format!("{family} does not answer: {}", failure.message);
-            Some(Failure::new(ErrorCode::DualstackPartial, message))
+            Some(CheckFailure::new(ErrorCode::DualstackPartial, message))
         }
     }
 }
 
-impl Route {
-    fn to(address: IpAddr, port: u16, version: IpVersion, egress: &Egress) -> Result<Self, Stop> {
+impl DialRoute {
+    fn to(address: IpAddr, port: u16, version: IpVersion, egress: &EgressGate) -> Result<Self, ProbeAbort> {
         let fits = match version {
             IpVersion::Auto => true,
             IpVersion::Ipv4 => address.is_ipv4(),
@@ -101,14 +105,14 @@ impl Route {
         };
         if !fits {
             let message = "The address is not of the family that the service asks for";
-            return Err(Stop::failed(ErrorCode::DnsNoRecords, message));
+            return Err(ProbeAbort::failed(ErrorCode::DnsNoRecords, message));
         }
         Ok(Self { port, candidates: vec![egress.permit(address)?], resolved: 1 })
     }
 
-    fn among(found: &Addresses, port: u16, egress: &Egress) -> Result<Self, Stop> {
+    fn among(found: &ResolvedAddresses, port: u16, egress: &EgressGate) -> Result<Self, ProbeAbort> {
         let mut blocked = None;
-        let mut permitted = |addresses: &[IpAddr]| -> Vec<Pinned> {
+        let mut permitted = |addresses: &[IpAddr]| -> Vec<PermittedAddress> {
             let passed = addresses.iter().map(|address| egress.permit(*address));
             let passed = passed.filter_map(|result| result.map_err(|refusal| blocked = Some(refusal)).ok());
             passed.take(PER_FAMILY).collect()
@@ -129,18 +133,19 @@ impl Route {
     /// Returns the route without the family of `used`; `None` when nothing is left.
     fn without_family(&self, used: IpAddr) -> Option<Self> {
         let rest = self.candidates.iter().filter(|pinned| pinned.address().is_ipv4() != used.is_ipv4());
-        let candidates: Vec<Pinned> = rest.copied().collect();
+        let candidates: Vec<PermittedAddress> = rest.copied().collect();
         (!candidates.is_empty()).then_some(Self { port: self.port, resolved: candidates.len(), candidates })
     }
 
     /// The addresses to try.
-    pub(crate) fn candidates(&self) -> &[Pinned] {
+    pub(crate) fn candidates(&self) -> &[PermittedAddress] {
         &self.candidates
     }
 
     /// Returns true when this machine has no route to any of the addresses.
-    pub(crate) fn is_lost(&self, egress: &Egress) -> bool {
-        !self.candidates.is_empty() && self.candidates.iter().all(|pinned| egress.has_lost(pinned.address()))
+    pub(crate) fn is_lost(&self, egress: &EgressGate) -> bool {
+        !self.candidates.is_empty()
+            && self.candidates.iter().all(|pinned| egress.has_lost_route_to(pinned.address()))
     }
 
     fn is_ipv6(&self) -> bool {
@@ -152,8 +157,12 @@ impl Route {
     }
 }
 
-async fn race(route: &Route, egress: &Egress, deadline: Instant) -> Result<(TcpStream, Pinned), Stop> {
-    let mut losses = Losses::default();
+async fn race(
+    route: &DialRoute,
+    egress: &EgressGate,
+    deadline: Instant,
+) -> Result<(TcpStream, PermittedAddress), ProbeAbort> {
+    let mut losses = DialFailures::default();
     let raced = match route.candidates.as_slice() {
         [only] => {
             let dialled = timeout_at(deadline, egress.connect(*only, route.port)).await;
@@ -176,17 +185,17 @@ async fn race(route: &Route, egress: &Egress, deadline: Instant) -> Result<(TcpS
 /// The failures of the candidates. Trouble of this process takes precedence: an untried address might have answered.
 /// After that, a refusal takes precedence over silence, and silence over a missing route.
 #[derive(Debug, Default)]
-struct Losses {
-    trouble: Option<Trouble>,
+struct DialFailures {
+    trouble: Option<LocalFault>,
     refused: Option<ErrorCode>,
     timed_out: bool,
 }
 
-impl Losses {
-    fn note(&mut self, route: &Route, pinned: Pinned, error: &io::Error) {
-        let own = trouble(error);
+impl DialFailures {
+    fn note(&mut self, route: &DialRoute, pinned: PermittedAddress, error: &io::Error) {
+        let own = local_fault(error);
         // A machine without IPv6 may report "address not available"; with IPv4 to try, that is not a lack of ports.
-        let lacks_ipv6 = own == Some(Trouble::NoPorts) && pinned.address().is_ipv6() && route.has_ipv4();
+        let lacks_ipv6 = own == Some(LocalFault::NoPorts) && pinned.address().is_ipv6() && route.has_ipv4();
         match error.kind() {
             _ if own.is_some() && !lacks_ipv6 => self.trouble = own,
             io::ErrorKind::ConnectionRefused => self.refused = Some(ErrorCode::ConnectRefused),
@@ -198,12 +207,12 @@ impl Losses {
         }
     }
 
-    fn verdict(&self, route: &Route, egress: &Egress, is_late: bool) -> Stop {
+    fn verdict(&self, route: &DialRoute, egress: &EgressGate, is_late: bool) -> ProbeAbort {
         if let Some(trouble) = self.trouble {
-            return Stop::Trouble(trouble);
+            return ProbeAbort::Trouble(trouble);
         }
         if self.refused.is_none() && route.is_lost(egress) {
-            return Stop::Trouble(Trouble::NetworkDown);
+            return ProbeAbort::Trouble(LocalFault::NetworkDown);
         }
         let (code, message) = match self.refused {
             Some(ErrorCode::ConnectReset) => (ErrorCode::ConnectReset, "Connection reset by the peer"),
@@ -211,6 +220,6 @@ impl Losses {
             None if is_late || self.timed_out => (ErrorCode::ConnectTimeout, "Connecting timed out"),
             None => (ErrorCode::ConnectUnreachable, "No route to the host"),
         };
-        Stop::failed(code, message)
+        ProbeAbort::failed(code, message)
     }
 }

@@ -9,9 +9,9 @@ use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::Name;
 use tokio::time::Instant;
 
-use crate::model::domain::{DomainProblem, Sight};
-use crate::model::domain_names::WantedRecords;
-use crate::probe::dns::{Reply, aliases, ask, texts};
+use crate::model::domain::{DomainProblem, DomainRecordsState};
+use crate::model::domain_names::RequiredRecords;
+use crate::probe::dns::{DnsLookupOutcome, aliases, ask, texts};
 use crate::probe::spec::{DnsCheck, DnsRecord};
 use crate::probe::toolbox::Toolbox;
 
@@ -20,7 +20,7 @@ const LOOK_TIME: Duration = Duration::from_secs(5);
 
 /// The result of one question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Seen {
+enum DomainAnswer {
     /// The requested records, and the names that aliases led to.
     Records(Vec<String>, Vec<String>),
     /// There is an answer, but its signatures are invalid.
@@ -32,17 +32,17 @@ enum Seen {
 }
 
 /// The answers to all questions.
-struct Answers {
-    cname: Seen,
-    v4: Seen,
-    v6: Seen,
-    txt: Seen,
-    target_v4: Seen,
-    target_v6: Seen,
+struct DomainAnswers {
+    cname: DomainAnswer,
+    v4: DomainAnswer,
+    v6: DomainAnswer,
+    txt: DomainAnswer,
+    target_v4: DomainAnswer,
+    target_v6: DomainAnswer,
 }
 
 /// Checks once. Takes a few seconds at most.
-pub async fn look(wanted: &WantedRecords, toolbox: &Toolbox) -> Sight {
+pub async fn check_domain(wanted: &RequiredRecords, toolbox: &Toolbox) -> DomainRecordsState {
     let deadline = Instant::now() + LOOK_TIME;
     let see = |name: &str, record: DnsRecord| {
         let name = Name::from_ascii(name);
@@ -50,10 +50,10 @@ pub async fn look(wanted: &WantedRecords, toolbox: &Toolbox) -> Sight {
             match name {
                 Ok(mut name) => {
                     name.set_fqdn(true);
-                    see(&DnsCheck { name, record }, toolbox, deadline).await
+                    ask_records(&DnsCheck { name, record }, toolbox, deadline).await
                 }
                 // Names of this length cannot exist.
-                Err(_) => Seen::Records(Vec::new(), Vec::new()),
+                Err(_) => DomainAnswer::Records(Vec::new(), Vec::new()),
             }
         }
     };
@@ -65,40 +65,44 @@ pub async fn look(wanted: &WantedRecords, toolbox: &Toolbox) -> Sight {
         see(&wanted.cname_target, DnsRecord::A),
         see(&wanted.cname_target, DnsRecord::Aaaa),
     );
-    Answers { cname, v4, v6, txt, target_v4, target_v6 }.judge(wanted)
+    DomainAnswers { cname, v4, v6, txt, target_v4, target_v6 }.judge(wanted)
 }
 
-async fn see(check: &DnsCheck, toolbox: &Toolbox, deadline: Instant) -> Seen {
+async fn ask_records(check: &DnsCheck, toolbox: &Toolbox, deadline: Instant) -> DomainAnswer {
     match ask(check, false, toolbox, deadline).await {
-        Reply::Answer(message) => Seen::Records(texts(check, &message), aliases(&check.name, &message)),
-        Reply::Refusal(ResponseCode::ServFail) => match ask(check, true, toolbox, deadline).await {
-            Reply::Answer(_) => Seen::BadSignature,
-            Reply::Refusal(_) => Seen::Failure,
-            Reply::Silence => Seen::Nothing,
-        },
-        Reply::Refusal(_) | Reply::Silence => Seen::Nothing,
+        DnsLookupOutcome::Answer(message) => {
+            DomainAnswer::Records(texts(check, &message), aliases(&check.name, &message))
+        }
+        DnsLookupOutcome::Refusal(ResponseCode::ServFail) => {
+            match ask(check, true, toolbox, deadline).await {
+                DnsLookupOutcome::Answer(_) => DomainAnswer::BadSignature,
+                DnsLookupOutcome::Refusal(_) => DomainAnswer::Failure,
+                DnsLookupOutcome::Silence => DomainAnswer::Nothing,
+            }
+        }
+        DnsLookupOutcome::Refusal(_) | DnsLookupOutcome::Silence => DomainAnswer::Nothing,
     }
 }
 
-impl Answers {
-    fn judge(self, wanted: &WantedRecords) -> Sight {
-        if [&self.cname, &self.v4, &self.v6, &self.txt].contains(&&Seen::BadSignature) {
-            return Sight::Wrong(DomainProblem::Dnssec);
+impl DomainAnswers {
+    fn judge(self, wanted: &RequiredRecords) -> DomainRecordsState {
+        if [&self.cname, &self.v4, &self.v6, &self.txt].contains(&&DomainAnswer::BadSignature) {
+            return DomainRecordsState::Wrong(DomainProblem::Dnssec);
         }
         let servers_are_well =
-            [&self.target_v4, &self.target_v6].iter().any(|seen| matches!(seen, Seen::Records(..)));
-        let read = |seen: Seen| match seen {
-            Seen::Records(records, aliases) => Some((records, aliases)),
-            Seen::Failure if servers_are_well => Some((Vec::new(), Vec::new())),
-            Seen::Failure | Seen::Nothing | Seen::BadSignature => None,
+            [&self.target_v4, &self.target_v6].iter().any(|seen| matches!(seen, DomainAnswer::Records(..)));
+        let read = |seen: DomainAnswer| match seen {
+            DomainAnswer::Records(records, aliases) => Some((records, aliases)),
+            DomainAnswer::Failure if servers_are_well => Some((Vec::new(), Vec::new())),
+            DomainAnswer::Failure | DomainAnswer::Nothing | DomainAnswer::BadSignature => None,
         };
         let (cname, v4, v6) = (read(self.cname), read(self.v4), read(self.v6));
         let (target_v4, target_v6) = (read(self.target_v4), read(self.target_v6));
         match direction([cname, v4, v6], [target_v4, target_v6], &wanted.cname_target) {
-            Sight::Right => match read(self.txt) {
-                None => Sight::Nothing,
-                Some((texts, _)) if texts.contains(&wanted.txt_value) => Sight::Right,
-                Some(_) => Sight::Wrong(DomainProblem::OwnershipMissing),
+            DomainRecordsState::Right => match read(self.txt) {
+                None => DomainRecordsState::Nothing,
+                Some((texts, _)) if texts.contains(&wanted.txt_value) => DomainRecordsState::Right,
+                Some(_) => DomainRecordsState::Wrong(DomainProblem::OwnershipMissing),
             },
             otherwise => otherwise,
         }
@@ -108,7 +112,7 @@ impl Answers {
 type Found = Option<(Vec<String>, Vec<String>)>;
 
 /// Judges whether the domain leads to the target.
-fn direction([cname, v4, v6]: [Found; 3], targets: [Found; 2], cname_target: &str) -> Sight {
+fn direction([cname, v4, v6]: [Found; 3], targets: [Found; 2], cname_target: &str) -> DomainRecordsState {
     let is_seen = cname.is_some() && v4.is_some() && v6.is_some();
     let target = cname_target.trim_end_matches('.').to_ascii_lowercase();
     let mut names = Vec::new();
@@ -121,19 +125,19 @@ fn direction([cname, v4, v6]: [Found; 3], targets: [Found; 2], cname_target: &st
         names.extend(aliases);
     }
     if names.contains(&target) {
-        return Sight::Right;
+        return DomainRecordsState::Right;
     }
     let is_target_seen = targets.iter().all(Option::is_some);
     let right: Vec<String> = targets.into_iter().flatten().flat_map(|(records, _)| records).collect();
     let leads_there = !addresses.is_empty() && addresses.iter().all(|address| right.contains(address));
     if !is_seen || (!addresses.is_empty() && !is_target_seen) {
-        Sight::Nothing
+        DomainRecordsState::Nothing
     } else if leads_there {
-        Sight::Right
+        DomainRecordsState::Right
     } else if names.is_empty() && addresses.is_empty() {
-        Sight::Wrong(DomainProblem::NoRecords)
+        DomainRecordsState::Wrong(DomainProblem::NoRecords)
     } else {
-        Sight::Wrong(DomainProblem::WrongTarget)
+        DomainRecordsState::Wrong(DomainProblem::WrongTarget)
     }
 }
 
@@ -146,18 +150,18 @@ mod tests {
     const EDGE: &str = "edge.example.net";
     const VALUE: &str = "value";
 
-    fn records(records: &[&str], aliases: &[&str]) -> Seen {
+    fn records(records: &[&str], aliases: &[&str]) -> DomainAnswer {
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        Seen::Records(owned(records), owned(aliases))
+        DomainAnswer::Records(owned(records), owned(aliases))
     }
 
-    fn none() -> Seen {
+    fn none() -> DomainAnswer {
         records(&[], &[])
     }
 
     /// An edge with two addresses, a domain that leads there by CNAME, and its TXT record.
-    fn right() -> Answers {
-        Answers {
+    fn right() -> DomainAnswers {
+        DomainAnswers {
             cname: records(&[EDGE], &[]),
             v4: records(&["192.0.2.1"], &[EDGE]),
             v6: records(&[], &[EDGE]),
@@ -168,64 +172,67 @@ mod tests {
     }
 
     /// The same by address.
-    fn by_address(v4: &[&str], v6: &[&str]) -> Answers {
-        Answers { cname: none(), v4: records(v4, &[]), v6: records(v6, &[]), ..right() }
+    fn by_address(v4: &[&str], v6: &[&str]) -> DomainAnswers {
+        DomainAnswers { cname: none(), v4: records(v4, &[]), v6: records(v6, &[]), ..right() }
     }
 
-    const NO_RECORDS: Sight = Sight::Wrong(DomainProblem::NoRecords);
-    const WRONG: Sight = Sight::Wrong(DomainProblem::WrongTarget);
-    const UNOWNED: Sight = Sight::Wrong(DomainProblem::OwnershipMissing);
-    const DNSSEC: Sight = Sight::Wrong(DomainProblem::Dnssec);
+    const NO_RECORDS: DomainRecordsState = DomainRecordsState::Wrong(DomainProblem::NoRecords);
+    const WRONG: DomainRecordsState = DomainRecordsState::Wrong(DomainProblem::WrongTarget);
+    const UNOWNED: DomainRecordsState = DomainRecordsState::Wrong(DomainProblem::OwnershipMissing);
+    const DNSSEC: DomainRecordsState = DomainRecordsState::Wrong(DomainProblem::Dnssec);
 
     /// Contract 4.15, `last_error_code`.
     #[rstest]
-    #[case(right(), Sight::Right)]
-    #[case(Answers { v4: none(), v6: none(), target_v4: none(), target_v6: none(), ..right() }, Sight::Right)]
-    #[case(Answers { cname: records(&["cdn.example.org"], &[]), ..right() }, Sight::Right)]
-    #[case(by_address(&["192.0.2.1"], &[]), Sight::Right)]
-    #[case(by_address(&["192.0.2.2"], &["2001:db8::1"]), Sight::Right)]
+    #[case(right(), DomainRecordsState::Right)]
+    #[case(DomainAnswers { v4: none(), v6: none(), target_v4: none(), target_v6: none(), ..right() }, DomainRecordsState::Right)]
+    #[case(DomainAnswers { cname: records(&["cdn.example.org"], &[]), ..right() }, DomainRecordsState::Right)]
+    #[case(by_address(&["192.0.2.1"], &[]), DomainRecordsState::Right)]
+    #[case(by_address(&["192.0.2.2"], &["2001:db8::1"]), DomainRecordsState::Right)]
     #[case(by_address(&["192.0.2.1", "192.0.2.9"], &[]), WRONG)]
     #[case(by_address(&["192.0.2.1"], &["2001:db8::9"]), WRONG)]
     #[case(by_address(&["198.51.100.1"], &[]), WRONG)]
-    #[case(Answers { cname: records(&["elsewhere.example"], &[]), ..by_address(&[], &[]) }, WRONG)]
+    #[case(DomainAnswers { cname: records(&["elsewhere.example"], &[]), ..by_address(&[], &[]) }, WRONG)]
     #[case(by_address(&[], &[]), NO_RECORDS)]
-    #[case(Answers { txt: none(), ..by_address(&[], &[]) }, NO_RECORDS)]
-    #[case(Answers { txt: none(), ..right() }, UNOWNED)]
-    #[case(Answers { txt: records(&["valu", "VALUE"], &[]), ..right() }, UNOWNED)]
-    #[case(Answers { txt: Seen::BadSignature, ..right() }, DNSSEC)]
-    #[case(Answers { cname: Seen::BadSignature, v4: Seen::BadSignature, v6: Seen::BadSignature, ..right() }, DNSSEC)]
-    fn a_domain_is_judged_by_its_records(#[case] answers: Answers, #[case] sight: Sight) {
+    #[case(DomainAnswers { txt: none(), ..by_address(&[], &[]) }, NO_RECORDS)]
+    #[case(DomainAnswers { txt: none(), ..right() }, UNOWNED)]
+    #[case(DomainAnswers { txt: records(&["valu", "VALUE"], &[]), ..right() }, UNOWNED)]
+    #[case(DomainAnswers { txt: DomainAnswer::BadSignature, ..right() }, DNSSEC)]
+    #[case(DomainAnswers { cname: DomainAnswer::BadSignature, v4: DomainAnswer::BadSignature, v6: DomainAnswer::BadSignature, ..right() }, DNSSEC)]
+    fn a_domain_is_judged_by_its_records(#[case] answers: DomainAnswers, #[case] sight: DomainRecordsState) {
         check(answers, sight);
     }
 
     /// Our own trouble is never the domain's.
     #[rstest]
-    #[case(Answers { txt: Seen::Nothing, ..right() }, Sight::Nothing)]
-    #[case(Answers { cname: none(), v4: Seen::Nothing, v6: none(), ..right() }, Sight::Nothing)]
-    #[case(Answers { cname: none(), v4: Seen::Nothing, v6: none(), txt: none(), ..right() }, Sight::Nothing)]
-    #[case(Answers { target_v6: Seen::Nothing, ..by_address(&["198.51.100.1"], &[]) }, Sight::Nothing)]
+    #[case(DomainAnswers { txt: DomainAnswer::Nothing, ..right() }, DomainRecordsState::Nothing)]
+    #[case(DomainAnswers { cname: none(), v4: DomainAnswer::Nothing, v6: none(), ..right() }, DomainRecordsState::Nothing)]
+    #[case(DomainAnswers { cname: none(), v4: DomainAnswer::Nothing, v6: none(), txt: none(), ..right() }, DomainRecordsState::Nothing)]
+    #[case(DomainAnswers { target_v6: DomainAnswer::Nothing, ..by_address(&["198.51.100.1"], &[]) }, DomainRecordsState::Nothing)]
     #[case(
-        Answers { cname: Seen::Failure, v4: Seen::Failure, v6: Seen::Failure, txt: Seen::Failure, ..right() },
+        DomainAnswers { cname: DomainAnswer::Failure, v4: DomainAnswer::Failure, v6: DomainAnswer::Failure, txt: DomainAnswer::Failure, ..right() },
         NO_RECORDS
     )]
     #[case(
-        Answers {
-            cname: Seen::Failure,
-            v4: Seen::Failure,
-            v6: Seen::Failure,
-            txt: Seen::Failure,
-            target_v4: Seen::Failure,
-            target_v6: Seen::Failure,
+        DomainAnswers {
+            cname: DomainAnswer::Failure,
+            v4: DomainAnswer::Failure,
+            v6: DomainAnswer::Failure,
+            txt: DomainAnswer::Failure,
+            target_v4: DomainAnswer::Failure,
+            target_v6: DomainAnswer::Failure,
         },
-        Sight::Nothing
+        DomainRecordsState::Nothing
     )]
-    #[case(Answers { cname: Seen::Nothing, ..right() }, Sight::Right)]
-    fn what_was_not_seen_is_not_held_against_a_domain(#[case] answers: Answers, #[case] sight: Sight) {
+    #[case(DomainAnswers { cname: DomainAnswer::Nothing, ..right() }, DomainRecordsState::Right)]
+    fn what_was_not_seen_is_not_held_against_a_domain(
+        #[case] answers: DomainAnswers,
+        #[case] sight: DomainRecordsState,
+    ) {
         check(answers, sight);
     }
 
-    fn check(answers: Answers, sight: Sight) {
-        let wanted = WantedRecords {
+    fn check(answers: DomainAnswers, sight: DomainRecordsState) {
+        let wanted = RequiredRecords {
             hostname: "status.example.com".into(),
             cname_target: EDGE.into(),
             txt_name: "_status-verify.status.example.com".into(),

@@ -20,12 +20,12 @@ pub enum Host {
 
 impl Host {
     /// Parses a name, an IPv4 address, or an IPv6 address with or without brackets.
-    pub fn parse(text: &str) -> Result<Self, HostForm> {
+    pub fn parse(text: &str) -> Result<Self, HostFormError> {
         let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         if let Ok(address) = bare.unwrap_or(text).parse::<IpAddr>() {
             return Ok(Self::Ip(address));
         }
-        let mut name = Name::from_ascii(text).map_err(|_| HostForm)?;
+        let mut name = Name::from_ascii(text).map_err(|_| HostFormError)?;
         name.set_fqdn(true);
         Ok(Self::Name(name))
     }
@@ -47,7 +47,7 @@ impl Host {
 /// The text is neither a host name nor an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("neither a host name nor an IP address")]
-pub struct HostForm;
+pub struct HostFormError;
 
 /// The destination of one HTTP request.
 #[derive(Clone, Debug)]
@@ -66,14 +66,14 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// Derives the endpoint of an absolute `http` or `https` URL.
-    pub fn of(url: &Url) -> Result<Self, EndpointForm> {
+    pub fn of(url: &Url) -> Result<Self, EndpointFormError> {
         let tls = match url.scheme() {
             "http" => false,
             "https" => true,
-            _ => return Err(EndpointForm::Scheme),
+            _ => return Err(EndpointFormError::Scheme),
         };
-        let host = match url.host().ok_or(EndpointForm::Host)? {
-            url::Host::Domain(name) => Host::parse(name).map_err(|_| EndpointForm::Host)?,
+        let host = match url.host().ok_or(EndpointFormError::Host)? {
+            url::Host::Domain(name) => Host::parse(name).map_err(|_| EndpointFormError::Host)?,
             url::Host::Ipv4(address) => Host::Ip(IpAddr::V4(address)),
             url::Host::Ipv6(address) => Host::Ip(IpAddr::V6(address)),
         };
@@ -87,15 +87,15 @@ impl Endpoint {
             tls,
             host,
             port: url.port().unwrap_or(if tls { 443 } else { 80 }),
-            authority: authority.map_err(|_| EndpointForm::Host)?,
-            path: path.map_err(|_| EndpointForm::Path)?,
+            authority: authority.map_err(|_| EndpointFormError::Host)?,
+            path: path.map_err(|_| EndpointFormError::Path)?,
         })
     }
 }
 
 /// The reasons why a URL names no endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EndpointForm {
+pub enum EndpointFormError {
     /// Neither `http` nor `https`.
     #[error("the scheme is neither http nor https")]
     Scheme,
@@ -136,10 +136,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case("file:///etc/passwd", EndpointForm::Scheme)]
-    #[case("gopher://example.com/", EndpointForm::Scheme)]
-    #[case("javascript:alert(1)", EndpointForm::Scheme)]
-    fn other_schemes_have_no_endpoint(#[case] url: &str, #[case] form: EndpointForm) {
+    #[case("file:///etc/passwd", EndpointFormError::Scheme)]
+    #[case("gopher://example.com/", EndpointFormError::Scheme)]
+    #[case("javascript:alert(1)", EndpointFormError::Scheme)]
+    fn other_schemes_have_no_endpoint(#[case] url: &str, #[case] form: EndpointFormError) {
         assert_eq!(Endpoint::of(&Url::parse(url).unwrap()).unwrap_err(), form);
     }
 }

@@ -120,7 +120,7 @@ pub struct JsonDocument<'a> {
 }
 
 /// The findings of one probe. Each probe overrides the facts that it has; the others are missing.
-pub trait Facts {
+pub trait FactSource {
     /// Returns the value of a numeric fact.
     fn number(&self, fact: Fact) -> Option<f64>;
 

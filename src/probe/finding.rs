@@ -1,6 +1,6 @@
 //! The findings of a single check for people: the facts that conditions may test, with their values.
 
-use crate::probe::fact::{Fact, Facts};
+use crate::probe::fact::{Fact, FactSource};
 
 /// A fact with its value.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub enum FindingValue {
 
 impl CheckFinding {
     /// Returns every fact with a value, except the response time, which each measurement has.
-    pub(crate) fn all_of(facts: &impl Facts) -> Vec<Self> {
+    pub(crate) fn all_of(facts: &impl FactSource) -> Vec<Self> {
         let of = |fact: &Fact| {
             let number = || facts.number(*fact).map(FindingValue::Number);
             let text = || facts.text(*fact).map(|text| FindingValue::Text(text.into_owned()));

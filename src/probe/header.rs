@@ -33,7 +33,7 @@ pub const PROXY: &str = "proxy-";
 
 /// The reasons why a header name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NameRefusal {
+pub enum HeaderNameRefusal {
     /// Not an RFC 9110 token of 1..256 characters.
     #[error("not a valid header name")]
     Form,
@@ -46,17 +46,18 @@ pub enum NameRefusal {
 ///
 /// # Errors
 /// When it is no header name, or reserved.
-pub fn configured_name(text: &str) -> Result<HeaderName, NameRefusal> {
-    let name = name(text).ok_or(NameRefusal::Form)?;
-    if is_reserved(&name) { Err(NameRefusal::Reserved) } else { Ok(name) }
+pub fn configured_name(text: &str) -> Result<HeaderName, HeaderNameRefusal> {
+    let name = name(text).ok_or(HeaderNameRefusal::Form)?;
+    if is_reserved(&name) { Err(HeaderNameRefusal::Reserved) } else { Ok(name) }
 }
 
 /// Parses the name of the header that carries an API key; `Host` is refused, since a host is not a secret.
 ///
 /// # Errors
 /// When it is no header name, or reserved, or `Host`.
-pub fn credential_name(text: &str) -> Result<HeaderName, NameRefusal> {
-    configured_name(text).and_then(|name| if name == HOST { Err(NameRefusal::Reserved) } else { Ok(name) })
+pub fn credential_name(text: &str) -> Result<HeaderName, HeaderNameRefusal> {
+    configured_name(text)
+        .and_then(|name| if name == HOST { Err(HeaderNameRefusal::Reserved) } else { Ok(name) })
 }
 
 /// Parses an RFC 9110 token of 1..256 characters; `None` when the text is none.
@@ -102,32 +103,32 @@ mod tests {
     #[case("Cookie", None)]
     #[case("proxy", None)]
     #[case("Expect", None)]
-    #[case("Connection", Some(NameRefusal::Reserved))]
-    #[case("CONTENT-LENGTH", Some(NameRefusal::Reserved))]
-    #[case("Transfer-Encoding", Some(NameRefusal::Reserved))]
-    #[case("Upgrade", Some(NameRefusal::Reserved))]
-    #[case("TE", Some(NameRefusal::Reserved))]
-    #[case("Trailer", Some(NameRefusal::Reserved))]
-    #[case("Keep-Alive", Some(NameRefusal::Reserved))]
-    #[case("HTTP2-Settings", Some(NameRefusal::Reserved))]
-    #[case("Proxy-Authorization", Some(NameRefusal::Reserved))]
-    #[case("", Some(NameRefusal::Form))]
-    #[case("X A", Some(NameRefusal::Form))]
-    #[case("X:A", Some(NameRefusal::Form))]
-    #[case("ü", Some(NameRefusal::Form))]
-    fn a_name_is_taken_or_refused(#[case] name: &str, #[case] refusal: Option<NameRefusal>) {
+    #[case("Connection", Some(HeaderNameRefusal::Reserved))]
+    #[case("CONTENT-LENGTH", Some(HeaderNameRefusal::Reserved))]
+    #[case("Transfer-Encoding", Some(HeaderNameRefusal::Reserved))]
+    #[case("Upgrade", Some(HeaderNameRefusal::Reserved))]
+    #[case("TE", Some(HeaderNameRefusal::Reserved))]
+    #[case("Trailer", Some(HeaderNameRefusal::Reserved))]
+    #[case("Keep-Alive", Some(HeaderNameRefusal::Reserved))]
+    #[case("HTTP2-Settings", Some(HeaderNameRefusal::Reserved))]
+    #[case("Proxy-Authorization", Some(HeaderNameRefusal::Reserved))]
+    #[case("", Some(HeaderNameRefusal::Form))]
+    #[case("X A", Some(HeaderNameRefusal::Form))]
+    #[case("X:A", Some(HeaderNameRefusal::Form))]
+    #[case("ü", Some(HeaderNameRefusal::Form))]
+    fn a_name_is_taken_or_refused(#[case] name: &str, #[case] refusal: Option<HeaderNameRefusal>) {
         assert_eq!(configured_name(name).err(), refusal);
     }
 
     #[test]
     fn a_name_has_at_most_256_characters() {
         assert!(configured_name(&"x".repeat(256)).is_ok());
-        assert_eq!(configured_name(&"x".repeat(257)), Err(NameRefusal::Form));
+        assert_eq!(configured_name(&"x".repeat(257)), Err(HeaderNameRefusal::Form));
     }
 
     #[test]
     fn an_api_key_is_not_a_host() {
-        assert_eq!(credential_name("host"), Err(NameRefusal::Reserved));
+        assert_eq!(credential_name("host"), Err(HeaderNameRefusal::Reserved));
         assert!(credential_name("X-Key").is_ok());
     }
 

@@ -58,7 +58,8 @@ impl<'a> VerifiedIssuers<'a> {
             outdated: None,
         };
         // Servers send the highest one last.
-        let mut waiting: Vec<Candidate<'_>> = others.iter().rev().filter_map(Candidate::read).collect();
+        let mut waiting: Vec<CandidateCertificate<'_>> =
+            others.iter().rev().filter_map(CandidateCertificate::read).collect();
         let below = others.len().saturating_sub(1);
         loop {
             let before = waiting.len();
@@ -86,11 +87,11 @@ impl<'a> VerifiedIssuers<'a> {
 
     /// Returns true when a trusted or verified authority vouches for a server's certificate.
     pub(super) fn vouch_for(&mut self, own: &CertificateDer<'_>) -> bool {
-        Candidate::read(own)
+        CandidateCertificate::read(own)
             .is_some_and(|own| own.is_for_servers() && own.is_valid_at(self.now) && self.have_signed(&own))
     }
 
-    fn add(&mut self, candidate: &Candidate<'_>, below: usize) -> bool {
+    fn add(&mut self, candidate: &CandidateCertificate<'_>, below: usize) -> bool {
         let flaw = CertificateFlaw::of_dates(&candidate.certificate, self.now);
         let is_added = (flaw.is_none() || self.dates == IssuerDates::Ignored)
             && candidate.is_for_servers()
@@ -103,7 +104,7 @@ impl<'a> VerifiedIssuers<'a> {
         is_added
     }
 
-    fn have_signed(&mut self, candidate: &Candidate<'_>) -> bool {
+    fn have_signed(&mut self, candidate: &CandidateCertificate<'_>) -> bool {
         let Some(issuer) = contents(candidate.certificate.issuer().as_raw()) else {
             return false;
         };
@@ -125,12 +126,12 @@ impl<'a> VerifiedIssuers<'a> {
 }
 
 /// A certificate that the TLS library can read: version 3, without unknown critical extensions.
-struct Candidate<'a> {
+struct CandidateCertificate<'a> {
     der: &'a CertificateDer<'a>,
     certificate: X509Certificate<'a>,
 }
 
-impl<'a> Candidate<'a> {
+impl<'a> CandidateCertificate<'a> {
     fn read(der: &'a CertificateDer<'a>) -> Option<Self> {
         ParsedCertificate::try_from(der).ok()?;
         let (_, certificate) = X509Certificate::from_der(der).ok()?;

@@ -17,7 +17,7 @@ pub const MAX_PATH_LENGTH: usize = 200;
 
 /// The value at a path, as far as conditions compare it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found<'a> {
+pub enum JsonPathValue<'a> {
     /// A number as written, or the length of a list.
     Number(Cow<'a, str>),
     /// `true` or `false`.
@@ -37,7 +37,7 @@ pub enum Found<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JsonSearch<'a> {
     /// The value at the path.
-    Found(Found<'a>),
+    Found(JsonPathValue<'a>),
     /// There is no value at the path, or the document is no JSON.
     Missing,
     /// The document was truncated before the result was known.
@@ -92,7 +92,7 @@ struct PathWalk<'p, 'a> {
     /// The depth of the items of the list at the path, while it is open.
     item_depth: Option<usize>,
     /// The value found so far; the last of several members with the same name counts.
-    found: Option<Found<'a>>,
+    found: Option<JsonPathValue<'a>>,
 }
 
 /// An object or a list on the path that is still open.
@@ -135,7 +135,7 @@ impl<'p, 'a> PathWalk<'p, 'a> {
         if self.item_depth == Some(depth)
             && matches!(token, JsonToken::Text(text) if JsonText::new(text).equals(self.item))
         {
-            self.found = Some(Found::List { holds: true });
+            self.found = Some(JsonPathValue::List { holds: true });
         }
         if depth != self.open.len() || !self.is_next_on_path() {
             return;
@@ -148,12 +148,12 @@ impl<'p, 'a> PathWalk<'p, 'a> {
             _ if !is_target => {}
             JsonToken::ListStart => {
                 self.item_depth = Some(depth + 1);
-                self.found = Some(Found::List { holds: false });
+                self.found = Some(JsonPathValue::List { holds: false });
             }
-            JsonToken::Number(number) => self.found = Some(Found::Number(Cow::Borrowed(number))),
-            JsonToken::Bool(flag) => self.found = Some(Found::Bool(flag)),
-            JsonToken::Text(text) => self.found = Some(Found::Text(JsonText::new(text))),
-            _ => self.found = Some(Found::Other),
+            JsonToken::Number(number) => self.found = Some(JsonPathValue::Number(Cow::Borrowed(number))),
+            JsonToken::Bool(flag) => self.found = Some(JsonPathValue::Bool(flag)),
+            JsonToken::Text(text) => self.found = Some(JsonPathValue::Text(JsonText::new(text))),
+            _ => self.found = Some(JsonPathValue::Other),
         }
     }
 
@@ -182,14 +182,14 @@ impl<'p, 'a> PathWalk<'p, 'a> {
         if let Some(OpenValue::List { length }) = self.open.pop()
             && is_length
         {
-            self.found = Some(Found::Number(Cow::Owned(length.to_string())));
+            self.found = Some(JsonPathValue::Number(Cow::Owned(length.to_string())));
         }
     }
 
     /// The result if the document is truncated here.
     fn found_so_far(self) -> JsonSearch<'a> {
         match self.found {
-            Some(Found::List { holds: false }) if self.item_depth.is_some() => JsonSearch::Undecided,
+            Some(JsonPathValue::List { holds: false }) if self.item_depth.is_some() => JsonSearch::Undecided,
             Some(found) => JsonSearch::Found(found),
             None => JsonSearch::Undecided,
         }
@@ -209,18 +209,18 @@ mod tests {
 
     use super::*;
 
-    const LIST: Found<'static> = Found::List { holds: false };
+    const LIST: JsonPathValue<'static> = JsonPathValue::List { holds: false };
 
-    fn text(raw: &str) -> Found<'_> {
-        Found::Text(JsonText::new(raw.as_bytes()))
+    fn text(raw: &str) -> JsonPathValue<'_> {
+        JsonPathValue::Text(JsonText::new(raw.as_bytes()))
     }
 
-    fn number(text: &str) -> Found<'_> {
-        Found::Number(text.into())
+    fn number(text: &str) -> JsonPathValue<'_> {
+        JsonPathValue::Number(text.into())
     }
 
     /// The value in a whole document.
-    fn find<'a>(path: &str, document: &'a str, item: &str) -> Option<Found<'a>> {
+    fn find<'a>(path: &str, document: &'a str, item: &str) -> Option<JsonPathValue<'a>> {
         let document = JsonDocument { bytes: document.as_bytes(), is_cut: false };
         match JsonPath::new(path).unwrap().find(document, item) {
             JsonSearch::Found(found) => Some(found),
@@ -241,17 +241,17 @@ mod tests {
     #[case("checks.#.name", None)]
     #[case("by_code.404", Some(number("7")))]
     #[case("by_code.#", Some(text("a key like any other")))]
-    #[case("by_code", Some(Found::Other))]
+    #[case("by_code", Some(JsonPathValue::Other))]
     #[case("status.length", None)]
-    #[case("nothing", Some(Found::Other))]
+    #[case("nothing", Some(JsonPathValue::Other))]
     #[case("nothing.more", None)]
     #[case("checks", Some(LIST))]
     #[case("checks.99999999999999999999999", None)]
     #[case("escaped", Some(text(r"a\nb")))]
-    #[case("twice", Some(Found::Bool(false)))]
+    #[case("twice", Some(JsonPathValue::Bool(false)))]
     #[case("below.zero", Some(number("-1.5")))]
     #[case(".", None)]
-    fn a_path_leads_to_at_most_one_value(#[case] path: &str, #[case] expected: Option<Found<'_>>) {
+    fn a_path_leads_to_at_most_one_value(#[case] path: &str, #[case] expected: Option<JsonPathValue<'_>>) {
         let document = r##"{"status": "ok", "nothing": null, "by_code": {"404": 7, "#": "a key like any other"},
             "checks": [{"name": "db"}, {"name": "queue"}], "twice": true, "escaped": "a\nb", "below": {"zero": -1.5},
             "twice": false}"##;
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn a_list_is_asked_for_one_item() {
         let holds = |item| find("l", r#"{"l": ["a", 1, ["b"], {"c": "d"}, null]}"#, item);
-        assert_eq!(holds("a"), Some(Found::List { holds: true }));
+        assert_eq!(holds("a"), Some(JsonPathValue::List { holds: true }));
         for other in ["1", "b", "c", "d", ""] {
             assert_eq!(holds(other), Some(LIST), "{other}");
         }
@@ -301,7 +301,7 @@ mod tests {
     #[case("list.#", Some(number("3")))]
     #[case("list.0", Some(text("a")))]
     #[case("list", Some(LIST))]
-    #[case("object", Some(Found::Other))]
+    #[case("object", Some(JsonPathValue::Other))]
     #[case("object.a", Some(number("1")))]
     #[case("object.b", None)]
     #[case("long.#", None)]
@@ -311,7 +311,7 @@ mod tests {
     #[case("missing", None)]
     fn of_a_document_that_is_cut_the_beginning_counts(
         #[case] path: &str,
-        #[case] expected: Option<Found<'_>>,
+        #[case] expected: Option<JsonPathValue<'_>>,
     ) {
         let bytes = br#"{"status": "ok", "n": 1, "list": ["a", "b", "c"], "object": {"a": 1}, "long": [1, 2"#;
         let found = JsonPath::new(path).unwrap().find(JsonDocument { bytes, is_cut: true }, "x");
@@ -324,7 +324,7 @@ mod tests {
     fn an_item_of_a_list_that_is_cut_is_found() {
         let document = JsonDocument { bytes: br#"{"list": ["a", "b"#, is_cut: true };
         let find = |item| JsonPath::new("list").unwrap().find(document, item);
-        assert_eq!(find("a"), JsonSearch::Found(Found::List { holds: true }));
+        assert_eq!(find("a"), JsonSearch::Found(JsonPathValue::List { holds: true }));
         assert_eq!(find("b"), JsonSearch::Undecided);
     }
 
@@ -360,11 +360,11 @@ mod tests {
             let found = find(&path, &written, "");
             let agrees = match (&found, oracle(&path, &value)) {
                 (None, None) => true,
-                (Some(Found::Number(text)), Some(Value::Number(number))) => **text == number.to_string(),
-                (Some(Found::Bool(flag)), Some(Value::Bool(expected))) => flag == expected,
-                (Some(Found::Text(text)), Some(Value::String(expected))) => text.equals(expected),
-                (Some(Found::List { .. }), Some(Value::Array(_))) => true,
-                (Some(Found::Other), Some(Value::Null | Value::Object(_))) => true,
+                (Some(JsonPathValue::Number(text)), Some(Value::Number(number))) => **text == number.to_string(),
+                (Some(JsonPathValue::Bool(flag)), Some(Value::Bool(expected))) => flag == expected,
+                (Some(JsonPathValue::Text(text)), Some(Value::String(expected))) => text.equals(expected),
+                (Some(JsonPathValue::List { .. }), Some(Value::Array(_))) => true,
+                (Some(JsonPathValue::Other), Some(Value::Null | Value::Object(_))) => true,
                 _ => false,
             };
             prop_assert!(agrees, "{path} in {written}: {found:?}");

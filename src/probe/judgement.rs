@@ -3,41 +3,43 @@
 //! Conditions with status `down` take precedence, then undecided ones: neither `up` nor `down` would be true. Targets
 //! that did not answer are not judged here.
 
-use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Outcome, Timings};
+use crate::model::check::{
+    CheckFailure, CheckOutcome, CheckStatus, ErrorCode, Measurement, Micros, PhaseTimings,
+};
 use crate::probe::condition::{Condition, DecidingConditions};
-use crate::probe::fact::Facts;
+use crate::probe::fact::FactSource;
 
 /// The measurements that every answer comes with.
 #[derive(Debug)]
-pub(crate) struct Answered {
+pub(crate) struct AnswerMeasurement {
     /// The value of `response_time_ms`.
     pub(crate) response_time: Micros,
     /// The time that each phase took.
-    pub(crate) timings: Timings,
+    pub(crate) timings: PhaseTimings,
     /// Status code, HTTP only.
     pub(crate) status_code: Option<u16>,
     /// The failure of the other address family, with `smart_dualstack`.
-    pub(crate) partial: Option<Failure>,
+    pub(crate) partial: Option<CheckFailure>,
 }
 
-impl Answered {
-    pub(crate) fn judge(self, conditions: &[Condition], facts: &impl Facts) -> Outcome {
+impl AnswerMeasurement {
+    pub(crate) fn judge(self, conditions: &[Condition], facts: &impl FactSource) -> CheckOutcome {
         let deciding = DecidingConditions::of(conditions, facts);
         let met = deciding.worst.map(|condition| {
-            (condition.status(), Failure::new(ErrorCode::ConditionFailed, condition.explain(facts)))
+            (condition.status(), CheckFailure::new(ErrorCode::ConditionFailed, condition.explain(facts)))
         });
         let is_down = matches!(met, Some((CheckStatus::Down, _)));
         let undecided = deciding.undecided.filter(|_| !is_down).map(|condition| {
             let message =
                 format!("The body is longer than what is read of it; not to be decided: {condition}");
-            (CheckStatus::Degraded, Failure::new(ErrorCode::BodyTruncated, message))
+            (CheckStatus::Degraded, CheckFailure::new(ErrorCode::BodyTruncated, message))
         });
         let partial = self.partial.map(|failure| (CheckStatus::Degraded, failure));
         let (status, failure) = match undecided.or(met).or(partial) {
             Some((status, failure)) => (status, Some(Box::new(failure))),
             None => (CheckStatus::Up, None),
         };
-        Outcome::Measured(Measurement {
+        CheckOutcome::Measured(Measurement {
             status,
             response_time: Some(self.response_time),
             timings: self.timings,

@@ -13,12 +13,12 @@ use tokio_rustls::client::TlsStream;
 
 /// A TCP stream that counts the bytes it received.
 #[derive(Debug)]
-pub(crate) struct Wire {
+pub(crate) struct CountingStream {
     stream: TcpStream,
     received: u64,
 }
 
-impl Wire {
+impl CountingStream {
     pub(crate) const fn new(stream: TcpStream) -> Self {
         Self { stream, received: 0 }
     }
@@ -33,7 +33,7 @@ impl Wire {
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for CountingStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -46,7 +46,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for CountingStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -66,14 +66,14 @@ impl AsyncWrite for Wire {
 
 /// A connection that requests can be sent over.
 #[derive(Debug)]
-pub(crate) enum Link {
+pub(crate) enum ProbeConnection {
     /// Plain text.
     Plain(TcpStream),
     /// Under TLS. Boxed: the session is large.
-    Tls(Box<TlsStream<Wire>>),
+    Tls(Box<TlsStream<CountingStream>>),
 }
 
-impl Link {
+impl ProbeConnection {
     /// Makes closing a reset, so that no port is left in `TIME_WAIT`.
     pub(crate) fn close_by_reset(&self) {
         crate::egress::close_by_reset(match self {
@@ -96,7 +96,7 @@ impl Link {
     }
 }
 
-impl AsyncRead for Link {
+impl AsyncRead for ProbeConnection {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -109,7 +109,7 @@ impl AsyncRead for Link {
     }
 }
 
-impl AsyncWrite for Link {
+impl AsyncWrite for ProbeConnection {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_write(context, bytes),

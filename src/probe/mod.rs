@@ -46,16 +46,16 @@ mod trust;
 
 pub use icmp::{ECHO_REQUESTS, is_permitted as may_ping};
 
-use crate::model::check::Outcome;
-use attempt::Attempt;
+use crate::model::check::CheckOutcome;
+use attempt::RunningAttempt;
 use finding::CheckFinding;
 use spec::{CheckKind, CheckSpec};
 use toolbox::Toolbox;
 
 /// Runs one attempt of a check. Ends within about `spec.timeout`; never panics on data of a target. Runs on any tokio
 /// runtime with IO and time, also a current-thread one.
-pub async fn run(spec: &CheckSpec, toolbox: &Toolbox) -> Outcome {
-    let attempt = Attempt::start(spec.timeout);
+pub async fn run(spec: &CheckSpec, toolbox: &Toolbox) -> CheckOutcome {
+    let attempt = RunningAttempt::start(spec.timeout);
     let conditions = &spec.conditions;
     match &spec.kind {
         CheckKind::Http(check) => http::run(check, conditions, toolbox, attempt).await,
@@ -68,8 +68,8 @@ pub async fn run(spec: &CheckSpec, toolbox: &Toolbox) -> Outcome {
 
 /// Runs one attempt, and returns its findings too, for the types `ssl` and `dns`; those of the others are in their
 /// measurement.
-pub async fn inspect(spec: &CheckSpec, toolbox: &Toolbox) -> (Outcome, Vec<CheckFinding>) {
-    let attempt = Attempt::start(spec.timeout);
+pub async fn inspect(spec: &CheckSpec, toolbox: &Toolbox) -> (CheckOutcome, Vec<CheckFinding>) {
+    let attempt = RunningAttempt::start(spec.timeout);
     let conditions = &spec.conditions;
     match &spec.kind {
         CheckKind::Ssl(check) => {

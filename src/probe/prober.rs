@@ -11,11 +11,11 @@ use futures_util::future::{FutureExt as _, LocalBoxFuture, ready};
 use tokio::runtime::{Handle, Id};
 use tokio::time::Instant;
 
-use crate::model::check::{CheckStatus, Outcome, Trouble};
+use crate::model::check::{CheckOutcome, CheckStatus, LocalFault};
 use crate::probe::here::is_here;
-use crate::probe::references::References;
+use crate::probe::references::ImpairmentMonitor;
 use crate::probe::spec::CheckSpec;
-use crate::probe::stalls::Stalls;
+use crate::probe::stalls::StallMonitor;
 use crate::probe::toolbox::Toolbox;
 
 /// Fraction of a check's timeout (1/4) that stalls must reach together to explain its failure.
@@ -26,7 +26,7 @@ const STALLED_MIN: Duration = Duration::from_millis(200);
 /// The runner of single attempts. It is called on a thread that runs a `LocalSet`, such as that of an actor.
 pub trait Prober: Send + Sync + 'static {
     /// Runs a check once. Never fails: see [`Outcome`].
-    fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome>;
+    fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, CheckOutcome>;
 
     /// Returns the confirmed outcome of an attempt that started at `started` and was not up. May check other targets before
     /// it answers, for some seconds at most.
@@ -34,8 +34,8 @@ pub trait Prober: Send + Sync + 'static {
         &self,
         _spec: Arc<CheckSpec>,
         _started: Instant,
-        outcome: Outcome,
-    ) -> LocalBoxFuture<'static, Outcome> {
+        outcome: CheckOutcome,
+    ) -> LocalBoxFuture<'static, CheckOutcome> {
         ready(outcome).boxed_local()
     }
 
@@ -52,31 +52,31 @@ pub trait Prober: Send + Sync + 'static {
 
 /// Runs checks in this process, on the calling thread, which runs a `LocalSet`.
 #[derive(Debug)]
-pub struct Local(Arc<Shared>);
+pub struct LocalProber(Arc<ProberState>);
 
 #[derive(Debug)]
-struct Shared {
+struct ProberState {
     toolbox: Arc<Toolbox>,
-    references: Option<Arc<References>>,
-    stalls: Mutex<HashMap<Id, Arc<Stalls>>>,
+    references: Option<Arc<ImpairmentMonitor>>,
+    stalls: Mutex<HashMap<Id, Arc<StallMonitor>>>,
 }
 
-impl Local {
+impl LocalProber {
     /// Creates a prober with these tools that accepts every failure.
     #[must_use]
     pub fn new(toolbox: Toolbox) -> Self {
-        Self(Arc::new(Shared { toolbox: Arc::new(toolbox), references: None, stalls: Mutex::default() }))
+        Self(Arc::new(ProberState { toolbox: Arc::new(toolbox), references: None, stalls: Mutex::default() }))
     }
 
     /// Creates a prober with these tools; failures while no reference target answers count as not measured.
     #[must_use]
-    pub fn beside(references: Arc<References>, toolbox: Arc<Toolbox>) -> Self {
-        Self(Arc::new(Shared { toolbox, references: Some(references), stalls: Mutex::default() }))
+    pub fn with_monitor(references: Arc<ImpairmentMonitor>, toolbox: Arc<Toolbox>) -> Self {
+        Self(Arc::new(ProberState { toolbox, references: Some(references), stalls: Mutex::default() }))
     }
 }
 
-impl Prober for Local {
-    fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome> {
+impl Prober for LocalProber {
+    fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, CheckOutcome> {
         let shared = Arc::clone(&self.0);
         async move { shared.probe(&spec).await }.boxed_local()
     }
@@ -85,8 +85,8 @@ impl Prober for Local {
         &self,
         spec: Arc<CheckSpec>,
         started: Instant,
-        outcome: Outcome,
-    ) -> LocalBoxFuture<'static, Outcome> {
+        outcome: CheckOutcome,
+    ) -> LocalBoxFuture<'static, CheckOutcome> {
         let shared = Arc::clone(&self.0);
         async move { shared.confirm(&spec, started, outcome).await }.boxed_local()
     }
@@ -100,17 +100,17 @@ impl Prober for Local {
     }
 }
 
-impl Shared {
-    async fn probe(&self, spec: &CheckSpec) -> Outcome {
+impl ProberState {
+    async fn probe(&self, spec: &CheckSpec) -> CheckOutcome {
         let stalls = self.stalls();
         let start = Instant::now();
         let outcome = crate::probe::run(spec, &self.toolbox).await;
         // An attempt without a measurement carries its own reason.
-        let Outcome::Measured(measured) = &outcome else { return outcome };
+        let CheckOutcome::Measured(measured) = &outcome else { return outcome };
         if measured.status == CheckStatus::Up {
             self.note_up(spec);
         } else if is_explained(spec.timeout, stalls.since(start)) {
-            return Outcome::Unmeasured(Trouble::Overrun);
+            return CheckOutcome::Unmeasured(LocalFault::Overrun);
         }
         outcome
     }
@@ -123,7 +123,7 @@ impl Shared {
         }
     }
 
-    async fn confirm(&self, spec: &CheckSpec, started: Instant, outcome: Outcome) -> Outcome {
+    async fn confirm(&self, spec: &CheckSpec, started: Instant, outcome: CheckOutcome) -> CheckOutcome {
         match &self.references {
             Some(references) if !is_here(spec, self.toolbox.resolver()) => {
                 references.confirm(started, outcome).await
@@ -133,7 +133,7 @@ impl Shared {
     }
 
     /// Returns the stalls of this thread's local tasks, watched since its first check. A runtime has one `LocalSet`.
-    fn stalls(&self) -> Arc<Stalls> {
+    fn stalls(&self) -> Arc<StallMonitor> {
         let runtime = Handle::current().id();
         let mut watched = self.stalls.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(stalls) = watched.get(&runtime).filter(|stalls| !stalls.is_over()) {
@@ -141,7 +141,7 @@ impl Shared {
         }
         // Remove the stalls of runtimes that have ended.
         watched.retain(|_, stalls| !stalls.is_over());
-        let stalls = Arc::new(Stalls::watch());
+        let stalls = Arc::new(StallMonitor::watch());
         watched.insert(runtime, Arc::clone(&stalls));
         stalls
     }

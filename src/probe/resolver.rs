@@ -16,11 +16,11 @@ use hickory_proto::rr::{Name, RecordType};
 use hickory_resolver::net::{DnsError, NetError, NoRecords};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::egress::{NameFiles, SystemNames, addresses, known_to_hosts, trouble};
-use crate::model::check::{ErrorCode, Failure, Trouble};
+use crate::egress::{NameFiles, SystemNames, addresses, find_in_hosts, local_fault};
+use crate::model::check::{CheckFailure, ErrorCode, LocalFault};
 use crate::probe::silence::SilenceCheck;
 use crate::probe::spec::IpVersion;
-use crate::probe::stop::Stop;
+use crate::probe::stop::ProbeAbort;
 
 /// The time that the slower family may lag behind the first answer (RFC 8305, section 3).
 const FAMILY_LAG: Duration = Duration::from_millis(50);
@@ -41,7 +41,7 @@ pub struct Resolver {
 
 /// The addresses of a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Addresses {
+pub struct ResolvedAddresses {
     /// IPv6 addresses in the order of the answer.
     pub v6: Vec<IpAddr>,
     /// IPv4 addresses in the order of the answer.
@@ -50,14 +50,14 @@ pub struct Addresses {
 
 /// The reasons why there are no addresses; of two families' failures the later variant takes precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Absence {
+enum LookupFailure {
     NoRecords,
     Servfail,
     /// A server sent an unreadable answer.
     Unreadable,
     Silence,
     /// The question could not even be asked.
-    Unasked(Trouble),
+    Unasked(LocalFault),
     Nxdomain,
 }
 
@@ -83,27 +83,27 @@ impl Resolver {
         version: IpVersion,
         both: bool,
         deadline: Instant,
-    ) -> Result<Addresses, Stop> {
+    ) -> Result<ResolvedAddresses, ProbeAbort> {
         if let Some(found) = self.known_to_hosts(name, version) {
             return Ok(found);
         }
         let asked = async {
             match self.ask(name, version, both).await {
-                Err(Absence::Silence) => None,
+                Err(LookupFailure::Silence) => None,
                 answer => Some(answer),
             }
         };
-        Ok(self.answered(|| questions(name, version), deadline, asked).await??)
+        Ok(self.await_answer(|| questions(name, version), deadline, asked).await??)
     }
 
     /// Waits until `deadline` for the answer of name servers; `None` means that none of them answered. In that case, finds
     /// out whether the servers or the name are at fault, with these questions about the name.
-    pub(crate) async fn answered<T>(
+    pub(crate) async fn await_answer<T>(
         &self,
         about_name: impl FnOnce() -> Vec<Vec<u8>>,
         deadline: Instant,
         asked: impl Future<Output = Option<T>>,
-    ) -> Result<T, Stop> {
+    ) -> Result<T, ProbeAbort> {
         let left = deadline.saturating_duration_since(Instant::now());
         let doubt_at = deadline - left + DOUBT_AFTER.min(left / 4);
         let mut asked = pin!(timeout_at(deadline, asked));
@@ -124,20 +124,20 @@ impl Resolver {
                 return Ok(answer);
             }
         }
-        if let Some(trouble) = lacking() {
-            return Err(Stop::Trouble(trouble));
+        if let Some(trouble) = find_local_fault() {
+            return Err(ProbeAbort::Trouble(trouble));
         }
         if !listened.is_terminated() {
             // The timeout itself does not matter: the received answers decide.
             let _ = timeout_at(answers_until, listened).await;
         }
-        Err(if silence.is_of_name() { Absence::Silence.into() } else { unasked() })
+        Err(if silence.is_of_name() { LookupFailure::Silence.into() } else { unasked() })
     }
 
     /// Returns the addresses of a name in the hosts file, for which no server is asked, not even for a missing family.
-    fn known_to_hosts(&self, name: &Name, version: IpVersion) -> Option<Addresses> {
-        let (v6, v4) = known_to_hosts(&self.names.current().hosts, name)?;
-        let found = Addresses {
+    fn known_to_hosts(&self, name: &Name, version: IpVersion) -> Option<ResolvedAddresses> {
+        let (v6, v4) = find_in_hosts(&self.names.current().hosts, name)?;
+        let found = ResolvedAddresses {
             v6: if version == IpVersion::Ipv4 { Vec::new() } else { v6 },
             v4: if version == IpVersion::Ipv6 { Vec::new() } else { v4 },
         };
@@ -150,15 +150,20 @@ impl Resolver {
         Some(found.v6.into_iter().chain(found.v4).collect())
     }
 
-    async fn ask(&self, name: &Name, version: IpVersion, both: bool) -> Result<Addresses, Absence> {
+    async fn ask(
+        &self,
+        name: &Name,
+        version: IpVersion,
+        both: bool,
+    ) -> Result<ResolvedAddresses, LookupFailure> {
         match version {
-            IpVersion::Ipv4 => self.family(name, RecordType::A).await.map(Addresses::of_v4),
-            IpVersion::Ipv6 => self.family(name, RecordType::AAAA).await.map(Addresses::of_v6),
+            IpVersion::Ipv4 => self.family(name, RecordType::A).await.map(ResolvedAddresses::of_v4),
+            IpVersion::Ipv6 => self.family(name, RecordType::AAAA).await.map(ResolvedAddresses::of_v6),
             IpVersion::Auto => self.families(name, both).await,
         }
     }
 
-    async fn families(&self, name: &Name, both: bool) -> Result<Addresses, Absence> {
+    async fn families(&self, name: &Name, both: bool) -> Result<ResolvedAddresses, LookupFailure> {
         let v6 = pin!(self.family(name, RecordType::AAAA));
         let v4 = pin!(self.family(name, RecordType::A));
         let (v6, v4) = match select(v6, v4).await {
@@ -173,15 +178,15 @@ impl Resolver {
         };
         match (v6, v4) {
             (Err(v6), Err(v4)) => Err(v6.max(v4)),
-            (v6, v4) => Ok(Addresses { v6: v6.unwrap_or_default(), v4: v4.unwrap_or_default() }),
+            (v6, v4) => Ok(ResolvedAddresses { v6: v6.unwrap_or_default(), v4: v4.unwrap_or_default() }),
         }
     }
 
-    async fn family(&self, name: &Name, record: RecordType) -> Result<Vec<IpAddr>, Absence> {
+    async fn family(&self, name: &Name, record: RecordType) -> Result<Vec<IpAddr>, LookupFailure> {
         let answer = self.names.current().resolver.lookup(name.clone(), record).await;
-        let found = answer.map_err(|error| Absence::of(&error))?;
+        let found = answer.map_err(|error| LookupFailure::of(&error))?;
         let found = addresses(&found);
-        if found.is_empty() { Err(Absence::NoRecords) } else { Ok(found) }
+        if found.is_empty() { Err(LookupFailure::NoRecords) } else { Ok(found) }
     }
 }
 
@@ -191,7 +196,7 @@ impl std::fmt::Debug for Resolver {
     }
 }
 
-impl Addresses {
+impl ResolvedAddresses {
     const fn of_v4(v4: Vec<IpAddr>) -> Self {
         Self { v6: Vec::new(), v4 }
     }
@@ -201,7 +206,7 @@ impl Addresses {
     }
 }
 
-impl Absence {
+impl LookupFailure {
     fn of(error: &NetError) -> Self {
         match error {
             NetError::Dns(DnsError::NoRecordsFound(NoRecords { response_code, .. })) => {
@@ -209,10 +214,10 @@ impl Absence {
             }
             NetError::Dns(DnsError::ResponseCode(code)) => Self::of_code(*code),
             NetError::Timeout => Self::Silence,
-            NetError::Io(error) => trouble(error).map_or(Self::Silence, Self::Unasked),
+            NetError::Io(error) => local_fault(error).map_or(Self::Silence, Self::Unasked),
             // No connection to a server could be opened, or too many questions are pending: no server was asked.
             NetError::NoConnections | NetError::Busy => {
-                Self::Unasked(lacking().unwrap_or(Trouble::ResolverUnavailable))
+                Self::Unasked(find_local_fault().unwrap_or(LocalFault::ResolverUnavailable))
             }
             NetError::Dns(_) => Self::Servfail,
             NetError::Proto(_) => Self::Unreadable,
@@ -230,17 +235,17 @@ impl Absence {
     }
 }
 
-impl From<Absence> for Stop {
-    fn from(absence: Absence) -> Self {
+impl From<LookupFailure> for ProbeAbort {
+    fn from(absence: LookupFailure) -> Self {
         let (code, message) = match absence {
-            Absence::NoRecords => (ErrorCode::DnsNoRecords, "The name has no address"),
-            Absence::Servfail => (ErrorCode::DnsServfail, "The name server failed or refused"),
-            Absence::Unreadable => (ErrorCode::DnsServfail, UNREADABLE),
-            Absence::Silence => (ErrorCode::DnsTimeout, "The name servers did not answer in time"),
-            Absence::Unasked(trouble) => return Self::Trouble(trouble),
-            Absence::Nxdomain => (ErrorCode::DnsNxdomain, "The name does not exist"),
+            LookupFailure::NoRecords => (ErrorCode::DnsNoRecords, "The name has no address"),
+            LookupFailure::Servfail => (ErrorCode::DnsServfail, "The name server failed or refused"),
+            LookupFailure::Unreadable => (ErrorCode::DnsServfail, UNREADABLE),
+            LookupFailure::Silence => (ErrorCode::DnsTimeout, "The name servers did not answer in time"),
+            LookupFailure::Unasked(trouble) => return Self::Trouble(trouble),
+            LookupFailure::Nxdomain => (ErrorCode::DnsNxdomain, "The name does not exist"),
         };
-        Failure::new(code, message).into()
+        CheckFailure::new(code, message).into()
     }
 }
 
@@ -261,18 +266,25 @@ fn questions(name: &Name, version: IpVersion) -> Vec<Vec<u8>> {
 }
 
 /// The stop for name servers that cannot be asked or do not answer.
-const fn unasked() -> Stop {
-    Stop::Trouble(Trouble::ResolverUnavailable)
+const fn unasked() -> ProbeAbort {
+    ProbeAbort::Trouble(LocalFault::ResolverUnavailable)
 }
 
-async fn lagging<T>(family: impl Future<Output = Result<T, Absence>>, patient: bool) -> Result<T, Absence> {
-    if patient { family.await } else { timeout(FAMILY_LAG, family).await.unwrap_or(Err(Absence::Silence)) }
+async fn lagging<T>(
+    family: impl Future<Output = Result<T, LookupFailure>>,
+    patient: bool,
+) -> Result<T, LookupFailure> {
+    if patient {
+        family.await
+    } else {
+        timeout(FAMILY_LAG, family).await.unwrap_or(Err(LookupFailure::Silence))
+    }
 }
 
 /// Returns the resource that this process lacks for asking; `None` when it can open a socket.
-fn lacking() -> Option<Trouble> {
+fn find_local_fault() -> Option<LocalFault> {
     let any = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0);
-    std::net::UdpSocket::bind(any).err().as_ref().and_then(trouble)
+    std::net::UdpSocket::bind(any).err().as_ref().and_then(local_fault)
 }
 
 #[cfg(test)]
@@ -309,7 +321,7 @@ mod tests {
         let (first, second, ()) = tokio::join!(lookup("first.test."), lookup("second.test."), dies);
         for stop in [first.unwrap_err(), second.unwrap_err()] {
             let is_held_against_name =
-                matches!(&stop, Stop::Failed(failure) if failure.code == ErrorCode::DnsTimeout);
+                matches!(&stop, ProbeAbort::Failed(failure) if failure.code == ErrorCode::DnsTimeout);
             assert!(!is_held_against_name, "{stop:?}");
         }
     }

@@ -67,7 +67,7 @@ pub enum CheckKind {
 
 /// The address families that a check uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Addressing {
+pub struct AddressingOptions {
     /// The families that may be tried.
     pub ip_version: IpVersion,
     /// With `Auto`: a name with one dead family is `degraded`.
@@ -104,7 +104,7 @@ pub struct HttpCheck {
     /// True when the certificate must be valid.
     pub verify_ssl: bool,
     /// The address families that are tried.
-    pub addressing: Addressing,
+    pub addressing: AddressingOptions,
 }
 
 /// One TCP connection.
@@ -115,7 +115,7 @@ pub struct TcpCheck {
     /// Port, 1..65535.
     pub port: u16,
     /// The address families that are tried.
-    pub addressing: Addressing,
+    pub addressing: AddressingOptions,
 }
 
 /// One TLS handshake.
@@ -126,7 +126,7 @@ pub struct SslCheck {
     /// Port, 1..65535.
     pub port: u16,
     /// The address families that are tried.
-    pub addressing: Addressing,
+    pub addressing: AddressingOptions,
 }
 
 /// Echo requests to one host.
@@ -135,7 +135,7 @@ pub struct IcmpCheck {
     /// The host that is connected to.
     pub host: Host,
     /// The address families that are tried.
-    pub addressing: Addressing,
+    pub addressing: AddressingOptions,
 }
 
 /// One question to a name server.

@@ -12,15 +12,15 @@ use tokio_rustls::client::TlsStream;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-use crate::model::check::{ErrorCode, Failure, Micros, Outcome};
-use crate::probe::attempt::Attempt;
+use crate::model::check::{CheckFailure, CheckOutcome, ErrorCode, Micros};
+use crate::probe::attempt::RunningAttempt;
 use crate::probe::condition::Condition;
-use crate::probe::connect::{Route, dial, prove, route};
-use crate::probe::fact::{Fact, Facts};
-use crate::probe::judgement::{Answered, milliseconds};
-use crate::probe::link::Wire;
+use crate::probe::connect::{DialRoute, check_other_family, dial, route};
+use crate::probe::fact::{Fact, FactSource};
+use crate::probe::judgement::{AnswerMeasurement, milliseconds};
+use crate::probe::link::CountingStream;
 use crate::probe::spec::SslCheck;
-use crate::probe::stop::Stop;
+use crate::probe::stop::ProbeAbort;
 use crate::probe::tls::{handshake, server_name};
 use crate::probe::toolbox::Toolbox;
 
@@ -30,8 +30,8 @@ pub(crate) async fn run(
     check: &SslCheck,
     conditions: &[Condition],
     toolbox: &Toolbox,
-    attempt: Attempt,
-) -> Outcome {
+    attempt: RunningAttempt,
+) -> CheckOutcome {
     examine(check, conditions, toolbox, attempt).await.0
 }
 
@@ -40,39 +40,39 @@ pub(crate) async fn examine(
     check: &SslCheck,
     conditions: &[Condition],
     toolbox: &Toolbox,
-    mut attempt: Attempt,
-) -> (Outcome, Option<SslFacts>) {
+    mut attempt: RunningAttempt,
+) -> (CheckOutcome, Option<SslFacts>) {
     let (stop, facts) = match inspect(check, toolbox, &mut attempt).await {
         Err(stop) => (stop, None),
         Ok(CertificateInspection { facts, verdict: Err(stop), .. }) => (stop, facts.ok()),
         Ok(CertificateInspection { facts: Err(unreadable), .. }) => (unreadable.into(), None),
         Ok(CertificateInspection { facts: Ok(mut facts), other, .. }) => {
             facts.response_time = Some(attempt.response_time());
-            let answered = Answered {
+            let answered = AnswerMeasurement {
                 response_time: attempt.response_time(),
                 timings: attempt.answered(),
                 status_code: None,
-                partial: prove(other, toolbox, attempt.deadline).await,
+                partial: check_other_family(other, toolbox, attempt.deadline).await,
             };
             return (answered.judge(conditions, &facts), Some(facts));
         }
     };
-    (stop.unless_lost(attempt.peer, toolbox.egress()).outcome(attempt.cut()), facts)
+    (stop.unless_lost(attempt.peer, toolbox.egress()).outcome(attempt.timings_until_now()), facts)
 }
 
 /// The result of a handshake.
 struct CertificateInspection {
-    facts: Result<SslFacts, Failure>,
+    facts: Result<SslFacts, CheckFailure>,
     /// The verdict on the certificate, before any condition.
-    verdict: Result<(), Stop>,
-    other: Option<Route>,
+    verdict: Result<(), ProbeAbort>,
+    other: Option<DialRoute>,
 }
 
 async fn inspect(
     check: &SslCheck,
     toolbox: &Toolbox,
-    attempt: &mut Attempt,
-) -> Result<CertificateInspection, Stop> {
+    attempt: &mut RunningAttempt,
+) -> Result<CertificateInspection, ProbeAbort> {
     let name = server_name(&check.host)?;
     let route = route(&check.host, check.port, check.addressing, toolbox, attempt).await?;
     let reached = dial(route, check.addressing, toolbox, attempt).await?;
@@ -100,8 +100,12 @@ pub(crate) struct SslFacts {
 }
 
 impl SslFacts {
-    fn read(chain: &[CertificateDer<'_>], now: UnixTime, stream: &TlsStream<Wire>) -> Result<Self, Failure> {
-        let unreadable = || Failure::new(ErrorCode::TlsHandshake, "The certificate cannot be read");
+    fn read(
+        chain: &[CertificateDer<'_>],
+        now: UnixTime,
+        stream: &TlsStream<CountingStream>,
+    ) -> Result<Self, CheckFailure> {
+        let unreadable = || CheckFailure::new(ErrorCode::TlsHandshake, "The certificate cannot be read");
         let own = chain.first().ok_or_else(unreadable)?;
         let (_, own) = X509Certificate::from_der(own).map_err(|_| unreadable())?;
         let session = stream.get_ref().1;
@@ -142,7 +146,7 @@ fn dns_names(certificate: &X509Certificate<'_>) -> Vec<String> {
         .collect()
 }
 
-impl Facts for SslFacts {
+impl FactSource for SslFacts {
     fn number(&self, fact: Fact) -> Option<f64> {
         match fact {
             Fact::ResponseTimeMs => self.response_time.map(milliseconds),

@@ -21,30 +21,30 @@ const REMEMBERED: usize = 256;
 
 /// The stalls of one thread's local tasks. Stops watching when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Stalls {
-    record: Arc<Mutex<Record>>,
+pub(crate) struct StallMonitor {
+    record: Arc<Mutex<StallRecord>>,
     watcher: AbortHandle,
 }
 
 #[derive(Debug)]
-struct Record {
+struct StallRecord {
     last_tick: Instant,
-    stalls: VecDeque<Stall>,
+    stalls: VecDeque<TaskStall>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Stall {
+struct TaskStall {
     ended: Instant,
     length: Duration,
 }
 
-impl Stalls {
+impl StallMonitor {
     /// Watches the local tasks of this thread.
     ///
     /// # Panics
     /// Outside of a `LocalSet`. Actors and their tasks run in one.
     pub(crate) fn watch() -> Self {
-        let record = Arc::new(Mutex::new(Record { last_tick: Instant::now(), stalls: VecDeque::new() }));
+        let record = Arc::new(Mutex::new(StallRecord { last_tick: Instant::now(), stalls: VecDeque::new() }));
         let watched = Arc::clone(&record);
         let watcher = spawn_local(async move {
             loop {
@@ -67,13 +67,13 @@ impl Stalls {
     }
 }
 
-impl Drop for Stalls {
+impl Drop for StallMonitor {
     fn drop(&mut self) {
         self.watcher.abort();
     }
 }
 
-impl Record {
+impl StallRecord {
     /// Notes that the watcher ran at `now`.
     fn tick(&mut self, now: Instant) {
         self.stalls.extend(self.pending(now));
@@ -84,13 +84,13 @@ impl Record {
     }
 
     /// Returns the stall that lasts at `now`, if the watcher has waited for long.
-    fn pending(&self, now: Instant) -> Option<Stall> {
+    fn pending(&self, now: Instant) -> Option<TaskStall> {
         let length = now.saturating_duration_since(self.last_tick).saturating_sub(TICK);
-        (length >= STALL_MIN).then_some(Stall { ended: now, length })
+        (length >= STALL_MIN).then_some(TaskStall { ended: now, length })
     }
 
     fn since(&self, start: Instant, now: Instant) -> Duration {
-        let within = |stall: &Stall| stall.length.min(stall.ended.saturating_duration_since(start));
+        let within = |stall: &TaskStall| stall.length.min(stall.ended.saturating_duration_since(start));
         let past = self.stalls.iter().rev().take_while(|stall| stall.ended > start).map(within);
         past.chain(self.pending(now).as_ref().map(within)).sum()
     }
@@ -104,7 +104,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stop_counts_for_the_checks_that_it_hit() {
-        let mut record = Record { last_tick: Instant::now(), stalls: VecDeque::new() };
+        let mut record = StallRecord { last_tick: Instant::now(), stalls: VecDeque::new() };
         let ms = Duration::from_millis;
         let at = |elapsed: u64| Instant::now() + ms(elapsed);
         for tick in [50, 100, 150] {
@@ -120,7 +120,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn checks_that_ask_often_do_not_hide_the_stall() {
         let start = Instant::now();
-        let mut record = Record { last_tick: start, stalls: VecDeque::new() };
+        let mut record = StallRecord { last_tick: start, stalls: VecDeque::new() };
         let ms = Duration::from_millis;
         for asked in (100..2_000).step_by(100) {
             record.since(start, start + ms(asked));
@@ -133,7 +133,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_check_that_is_polled_first_hears_of_the_stall() {
         let look = async {
-            let stalls = Stalls::watch();
+            let stalls = StallMonitor::watch();
             let start = Instant::now();
             tokio::time::advance(Duration::from_secs(3)).await;
             assert!(stalls.since(start) >= Duration::from_millis(2_900));
@@ -147,7 +147,7 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "it keeps the thread busy on purpose")]
     async fn a_queue_that_is_too_long_is_a_stall() {
         let look = async {
-            let stalls = Stalls::watch();
+            let stalls = StallMonitor::watch();
             let start = Instant::now();
             for _ in 0..1_000 {
                 spawn_local(async move {

@@ -4,27 +4,27 @@
 
 use std::io;
 
-use crate::egress::{Blocked, Egress, Pinned, trouble};
-use crate::model::check::{ErrorCode, Failure, Measurement, Outcome, Timings, Trouble};
+use crate::egress::{BlockedAddress, EgressGate, PermittedAddress, local_fault};
+use crate::model::check::{CheckFailure, CheckOutcome, ErrorCode, LocalFault, Measurement, PhaseTimings};
 
 /// The reason why a probe ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum ProbeAbort {
     /// The target did not answer as it should.
-    Failed(Failure),
+    Failed(CheckFailure),
     /// This process could not measure.
-    Trouble(Trouble),
+    Trouble(LocalFault),
 }
 
-impl Stop {
+impl ProbeAbort {
     /// A failure of the target with its text.
     pub(crate) fn failed(code: ErrorCode, message: impl AsRef<str>) -> Self {
-        Self::Failed(Failure::new(code, message))
+        Self::Failed(CheckFailure::new(code, message))
     }
 
     /// Classifies an error of an established connection; `otherwise` is the code of errors without one of their own.
     pub(crate) fn broken(error: &io::Error, otherwise: ErrorCode) -> Self {
-        if let Some(trouble) = trouble(error) {
+        if let Some(trouble) = local_fault(error) {
             return Self::Trouble(trouble);
         }
         match error.kind() {
@@ -39,36 +39,36 @@ impl Stop {
     }
 
     /// Returns the stop, or trouble if the connection broke because this machine has lost its own route to `peer`.
-    pub(crate) fn unless_lost(self, peer: Option<Pinned>, egress: &Egress) -> Self {
+    pub(crate) fn unless_lost(self, peer: Option<PermittedAddress>, egress: &EgressGate) -> Self {
         match (&self, peer) {
             (Self::Failed(failure), Some(peer))
-                if may_be_the_network(failure.code) && egress.has_lost(peer.address()) =>
+                if may_be_the_network(failure.code) && egress.has_lost_route_to(peer.address()) =>
             {
-                Self::Trouble(Trouble::NetworkDown)
+                Self::Trouble(LocalFault::NetworkDown)
             }
             _ => self,
         }
     }
 
     /// Returns the outcome of a probe that ended this way.
-    pub(crate) fn outcome(self, timings: Timings) -> Outcome {
+    pub(crate) fn outcome(self, timings: PhaseTimings) -> CheckOutcome {
         match self {
             Self::Failed(failure) => {
-                Outcome::Measured(Measurement::unanswered(failure.code, &failure.message, timings))
+                CheckOutcome::Measured(Measurement::unanswered(failure.code, &failure.message, timings))
             }
-            Self::Trouble(trouble) => Outcome::Unmeasured(trouble),
+            Self::Trouble(trouble) => CheckOutcome::Unmeasured(trouble),
         }
     }
 }
 
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
+impl From<CheckFailure> for ProbeAbort {
+    fn from(failure: CheckFailure) -> Self {
         Self::Failed(failure)
     }
 }
 
-impl From<Blocked> for Stop {
-    fn from(blocked: Blocked) -> Self {
+impl From<BlockedAddress> for ProbeAbort {
+    fn from(blocked: BlockedAddress) -> Self {
         Self::failed(ErrorCode::TargetBlocked, blocked.to_string())
     }
 }

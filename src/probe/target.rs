@@ -37,7 +37,7 @@ pub enum Target {
 
 /// The target does not have the form of its type. The text is shown to clients (contract 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TargetForm {
+pub enum TargetFormError {
     /// `http`.
     #[error("Enter an absolute http or https URL.")]
     Url,
@@ -59,15 +59,15 @@ pub enum TargetForm {
 ///
 /// # Errors
 /// When it has another form.
-pub fn parse_target(check_type: CheckType, text: &str) -> Result<Target, TargetForm> {
+pub fn parse_target(check_type: CheckType, text: &str) -> Result<Target, TargetFormError> {
     match check_type {
-        CheckType::Http => url(text).ok_or(TargetForm::Url),
-        CheckType::Tcp => host_port(text, None).ok_or(TargetForm::HostPort),
-        CheckType::Dns => name(text).map(Target::Name).ok_or(TargetForm::HostName),
-        CheckType::Icmp => bare_host(text).map(Target::Host).ok_or(TargetForm::HostOrAddress),
-        CheckType::Ssl => host_port(text, Some(HTTPS_PORT)).ok_or(TargetForm::HostName),
+        CheckType::Http => url(text).ok_or(TargetFormError::Url),
+        CheckType::Tcp => host_port(text, None).ok_or(TargetFormError::HostPort),
+        CheckType::Dns => name(text).map(Target::Name).ok_or(TargetFormError::HostName),
+        CheckType::Icmp => bare_host(text).map(Target::Host).ok_or(TargetFormError::HostOrAddress),
+        CheckType::Ssl => host_port(text, Some(HTTPS_PORT)).ok_or(TargetFormError::HostName),
         CheckType::Manual | CheckType::Heartbeat if text.chars().count() <= MAX_LENGTH => Ok(Target::Unused),
-        CheckType::Manual | CheckType::Heartbeat => Err(TargetForm::Length),
+        CheckType::Manual | CheckType::Heartbeat => Err(TargetFormError::Length),
     }
 }
 
@@ -229,7 +229,7 @@ mod tests {
     fn a_url_has_at_most_2048_characters() {
         let url = |length: usize| format!("http://example.com/{}", "ä".repeat(length - 19));
         assert!(parse_target(CheckType::Http, &url(2048)).is_ok());
-        assert_eq!(parse_target(CheckType::Http, &url(2049)).unwrap_err(), TargetForm::Url);
+        assert_eq!(parse_target(CheckType::Http, &url(2049)).unwrap_err(), TargetFormError::Url);
     }
 
     #[rstest]

@@ -2,40 +2,44 @@
 //!
 //! Nothing is sent or read. The connection is closed by reset, so that thousands of checks leave no ports behind.
 
-use crate::model::check::{Micros, Outcome};
-use crate::probe::attempt::Attempt;
+use crate::model::check::{CheckOutcome, Micros};
+use crate::probe::attempt::RunningAttempt;
 use crate::probe::condition::Condition;
-use crate::probe::connect::{Reached, dial, prove, route};
-use crate::probe::fact::{Fact, Facts};
-use crate::probe::judgement::{Answered, milliseconds};
+use crate::probe::connect::{OpenConnection, check_other_family, dial, route};
+use crate::probe::fact::{Fact, FactSource};
+use crate::probe::judgement::{AnswerMeasurement, milliseconds};
 use crate::probe::spec::TcpCheck;
-use crate::probe::stop::Stop;
+use crate::probe::stop::ProbeAbort;
 use crate::probe::toolbox::Toolbox;
 
 pub(crate) async fn run(
     check: &TcpCheck,
     conditions: &[Condition],
     toolbox: &Toolbox,
-    mut attempt: Attempt,
-) -> Outcome {
+    mut attempt: RunningAttempt,
+) -> CheckOutcome {
     match reach(check, toolbox, &mut attempt).await {
-        Err(stop) => stop.outcome(attempt.cut()),
+        Err(stop) => stop.outcome(attempt.timings_until_now()),
         Ok((reached, resolved)) => {
             crate::egress::close_by_reset(&reached.stream);
             drop(reached.stream);
             let response_time = attempt.response_time();
-            let answered = Answered {
+            let answered = AnswerMeasurement {
                 response_time,
                 timings: attempt.answered(),
                 status_code: None,
-                partial: prove(reached.other, toolbox, attempt.deadline).await,
+                partial: check_other_family(reached.other, toolbox, attempt.deadline).await,
             };
             answered.judge(conditions, &TcpFacts { response_time, resolved })
         }
     }
 }
 
-async fn reach(check: &TcpCheck, toolbox: &Toolbox, attempt: &mut Attempt) -> Result<(Reached, usize), Stop> {
+async fn reach(
+    check: &TcpCheck,
+    toolbox: &Toolbox,
+    attempt: &mut RunningAttempt,
+) -> Result<(OpenConnection, usize), ProbeAbort> {
     let route = route(&check.host, check.port, check.addressing, toolbox, attempt).await?;
     let resolved = route.resolved;
     let reached = dial(route, check.addressing, toolbox, attempt).await?;
@@ -47,7 +51,7 @@ struct TcpFacts {
     resolved: usize,
 }
 
-impl Facts for TcpFacts {
+impl FactSource for TcpFacts {
     fn number(&self, fact: Fact) -> Option<f64> {
         match fact {
             Fact::ResponseTimeMs => Some(milliseconds(self.response_time)),

@@ -22,13 +22,13 @@ use tokio_rustls::client::TlsStream;
 use crate::clock::Clock;
 use crate::egress::{CertificateTime, cryptography};
 use crate::model::check::ErrorCode;
-use crate::probe::attempt::{Attempt, Phase};
+use crate::probe::attempt::{AttemptPhase, RunningAttempt};
 use crate::probe::certificate_flaw::CertificateFlaw;
 use crate::probe::endpoint::Host;
-use crate::probe::link::Wire;
-use crate::probe::stop::Stop;
+use crate::probe::link::CountingStream;
+use crate::probe::stop::ProbeAbort;
 use crate::probe::toolbox::ToolboxError;
-use crate::probe::trust::{Trust, Verifier};
+use crate::probe::trust::{CertificateVerifier, TrustStore};
 
 /// Size of one TLS alert record: all that a server sends which rejects our hello at once.
 const ALERT_RECORD_BYTES: u64 = 7;
@@ -51,32 +51,32 @@ struct HttpConfigs {
 
 /// The TLS configurations of one location.
 #[derive(Debug)]
-pub(crate) struct Tls {
+pub(crate) struct TlsConfigs {
     verified: HttpConfigs,
     unverified: HttpConfigs,
     inspecting: Arc<ClientConfig>,
-    trust: Arc<Trust>,
+    trust: Arc<TrustStore>,
     time: Arc<CertificateTime>,
 }
 
-impl Tls {
+impl TlsConfigs {
     /// Creates the configurations, which trust the system's authorities and those in `ca_file`.
     pub(crate) fn new(ca_file: Option<&Path>, clock: Clock) -> Result<Self, ToolboxError> {
         let provider = cryptography();
         let algorithms = provider.signature_verification_algorithms;
-        let trust = Arc::new(Trust::load(ca_file, algorithms)?);
+        let trust = Arc::new(TrustStore::load(ca_file, algorithms)?);
         let time = Arc::new(CertificateTime(clock));
         let build = |verifier, protocols| config(&provider, &time, verifier, protocols);
         Ok(Self {
             verified: HttpConfigs {
-                any: build(Verifier::Strict(trust.clone()), &[b"h2", b"http/1.1"])?,
-                only_http1: build(Verifier::Strict(trust.clone()), &[b"http/1.1"])?,
+                any: build(CertificateVerifier::Strict(trust.clone()), &[b"h2", b"http/1.1"])?,
+                only_http1: build(CertificateVerifier::Strict(trust.clone()), &[b"http/1.1"])?,
             },
             unverified: HttpConfigs {
-                any: build(Verifier::Unjudged, &[b"h2", b"http/1.1"])?,
-                only_http1: build(Verifier::Unjudged, &[b"http/1.1"])?,
+                any: build(CertificateVerifier::Unjudged, &[b"h2", b"http/1.1"])?,
+                only_http1: build(CertificateVerifier::Unjudged, &[b"http/1.1"])?,
             },
-            inspecting: build(Verifier::Lenient(algorithms), &[])?,
+            inspecting: build(CertificateVerifier::Lenient(algorithms), &[])?,
             trust,
             time,
         })
@@ -107,7 +107,11 @@ impl Tls {
     }
 
     /// Verifies that a chain is valid now, trusted, and for this name.
-    pub(crate) fn judge(&self, chain: &[CertificateDer<'_>], name: &ServerName<'_>) -> Result<(), Stop> {
+    pub(crate) fn judge(
+        &self,
+        chain: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+    ) -> Result<(), ProbeAbort> {
         let verdict = self.trust.judge(chain, name, self.now());
         verdict.map_err(|error| refused(&error, u64::MAX))
     }
@@ -116,7 +120,7 @@ impl Tls {
 fn config(
     provider: &Arc<CryptoProvider>,
     time: &Arc<CertificateTime>,
-    verifier: Verifier,
+    verifier: CertificateVerifier,
     protocols: &[&[u8]],
 ) -> Result<Arc<ClientConfig>, ToolboxError> {
     let builder = ClientConfig::builder_with_details(provider.clone(), time.clone())
@@ -130,11 +134,12 @@ fn config(
 }
 
 /// Returns the server name of a host; literal addresses are verified, but not sent.
-pub(crate) fn server_name(host: &Host) -> Result<ServerName<'static>, Stop> {
+pub(crate) fn server_name(host: &Host) -> Result<ServerName<'static>, ProbeAbort> {
     match host {
         Host::Ip(address) => Ok(ServerName::from(*address)),
-        Host::Name(_) => ServerName::try_from(host.to_text())
-            .map_err(|_| Stop::failed(ErrorCode::TlsHandshake, "The host name cannot be used with TLS")),
+        Host::Name(_) => ServerName::try_from(host.to_text()).map_err(|_| {
+            ProbeAbort::failed(ErrorCode::TlsHandshake, "The host name cannot be used with TLS")
+        }),
     }
 }
 
@@ -143,44 +148,45 @@ pub(crate) async fn handshake(
     stream: TcpStream,
     name: ServerName<'static>,
     config: &Arc<ClientConfig>,
-    attempt: &mut Attempt,
-) -> Result<TlsStream<Wire>, Stop> {
+    attempt: &mut RunningAttempt,
+) -> Result<TlsStream<CountingStream>, ProbeAbort> {
     // The last message of the handshake and the first request are small and follow each other at once.
-    stream.set_nodelay(true).map_err(|error| Stop::broken(&error, ErrorCode::TlsHandshake))?;
-    let connecting = TlsConnector::from(config.clone()).connect(name, Wire::new(stream)).into_fallible();
+    stream.set_nodelay(true).map_err(|error| ProbeAbort::broken(&error, ErrorCode::TlsHandshake))?;
+    let connecting =
+        TlsConnector::from(config.clone()).connect(name, CountingStream::new(stream)).into_fallible();
     let stream = match timeout_at(attempt.deadline, connecting).await {
         Err(_elapsed) => {
-            return Err(Stop::failed(ErrorCode::TlsHandshake, "The TLS handshake timed out"));
+            return Err(ProbeAbort::failed(ErrorCode::TlsHandshake, "The TLS handshake timed out"));
         }
         Ok(Err((error, _))) if error.kind() == io::ErrorKind::UnexpectedEof => {
             let message = "The server closed the connection during the TLS handshake";
-            return Err(Stop::failed(ErrorCode::TlsHandshake, message));
+            return Err(ProbeAbort::failed(ErrorCode::TlsHandshake, message));
         }
         Ok(Err((error, wire))) => return Err(rejected(&error, wire.received(), ErrorCode::TlsHandshake)),
         Ok(Ok(stream)) => stream,
     };
-    attempt.finish(Phase::Tls);
+    attempt.finish(AttemptPhase::Tls);
     Ok(stream)
 }
 
 /// Interprets an error of an established connection, which TLS may have caused (such as the late refusal of a client
 /// without a certificate); `otherwise` is the code of errors without one of their own.
-pub(crate) fn failure(error: &io::Error, otherwise: ErrorCode) -> Stop {
+pub(crate) fn failure(error: &io::Error, otherwise: ErrorCode) -> ProbeAbort {
     rejected(error, u64::MAX, otherwise)
 }
 
-fn rejected(error: &io::Error, received: u64, otherwise: ErrorCode) -> Stop {
+fn rejected(error: &io::Error, received: u64, otherwise: ErrorCode) -> ProbeAbort {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(error) => refused(error, received),
-        None => Stop::broken(error, otherwise),
+        None => ProbeAbort::broken(error, otherwise),
     }
 }
 
 /// Interprets a TLS error as a statement about the server, which had sent `received` bytes by then.
-fn refused(error: &Error, received: u64) -> Stop {
+fn refused(error: &Error, received: u64) -> ProbeAbort {
     let (code, message) = match error {
         Error::InvalidCertificate(reason) => match flaw(reason) {
-            Some(flaw) => return Stop::failed(flaw.code(), flaw.to_string()),
+            Some(flaw) => return ProbeAbort::failed(flaw.code(), flaw.to_string()),
             None => untrusted(reason),
         },
         Error::AlertReceived(AlertDescription::ProtocolVersion)
@@ -211,11 +217,11 @@ fn refused(error: &Error, received: u64) -> Stop {
         }
         Error::AlertReceived(alert) => {
             let message = format!("The server ended the TLS connection: {}", alert_name(*alert));
-            return Stop::failed(ErrorCode::TlsHandshake, message);
+            return ProbeAbort::failed(ErrorCode::TlsHandshake, message);
         }
         _ => (ErrorCode::TlsHandshake, "The TLS handshake failed"),
     };
-    Stop::failed(code, message)
+    ProbeAbort::failed(code, message)
 }
 
 /// The reason that was read from the certificate itself.
@@ -286,8 +292,8 @@ mod tests {
 
     fn failed(error: &Error, received: u64) -> (ErrorCode, String) {
         match refused(error, received) {
-            Stop::Failed(failure) => (failure.code, failure.message.to_string()),
-            Stop::Trouble(trouble) => panic!("{trouble:?}"),
+            ProbeAbort::Failed(failure) => (failure.code, failure.message.to_string()),
+            ProbeAbort::Trouble(trouble) => panic!("{trouble:?}"),
         }
     }
 

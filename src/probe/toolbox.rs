@@ -9,10 +9,10 @@ use hickory_resolver::net::NetError;
 use tokio::sync::Semaphore;
 
 use crate::clock::Clock;
-use crate::egress::{CaFileError, Egress, EgressPolicy, NameFiles};
+use crate::egress::{CaFileError, EgressGate, EgressPolicy, NameFiles};
 use crate::probe::icmp::Pinger;
 use crate::probe::resolver::Resolver;
-use crate::probe::tls::Tls;
+use crate::probe::tls::TlsConfigs;
 
 /// Maximum number of decoded bytes of a response body that are read.
 pub const BODY_MAX_BYTES: usize = 1 << 20;
@@ -56,10 +56,10 @@ impl Default for ToolboxConfig {
 /// The tools that the checks of one location share.
 #[derive(Debug)]
 pub struct Toolbox {
-    egress: Egress,
+    egress: EgressGate,
     resolver: Resolver,
     pinger: Pinger,
-    tls: Tls,
+    tls: TlsConfigs,
     body_max_bytes: usize,
     decoding_windows: Semaphore,
 }
@@ -85,10 +85,10 @@ impl Toolbox {
     /// When one of these files is missing or broken; the text says which and why.
     pub fn new(config: ToolboxConfig) -> Result<Self, ToolboxError> {
         Ok(Self {
-            egress: Egress { policy: config.egress, source: config.source_address },
+            egress: EgressGate { policy: config.egress, source: config.source_address },
             resolver: Resolver::new(&config.dns_servers, config.name_files)?,
             pinger: Pinger::new(config.source_address),
-            tls: Tls::new(config.ca_file.as_deref(), config.clock)?,
+            tls: TlsConfigs::new(config.ca_file.as_deref(), config.clock)?,
             body_max_bytes: config.body_max_bytes,
             decoding_windows: Semaphore::new(DECODING_WINDOWS),
         })
@@ -96,7 +96,7 @@ impl Toolbox {
 
     /// The gate for outbound connections.
     #[must_use]
-    pub const fn egress(&self) -> &Egress {
+    pub const fn egress(&self) -> &EgressGate {
         &self.egress
     }
 
@@ -110,7 +110,7 @@ impl Toolbox {
         &self.pinger
     }
 
-    pub(crate) const fn tls(&self) -> &Tls {
+    pub(crate) const fn tls(&self) -> &TlsConfigs {
         &self.tls
     }
 

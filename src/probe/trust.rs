@@ -14,7 +14,7 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 use crate::egress::{self, CaFileError};
-use crate::probe::certificate_flaw::{CertificateFlaw, Chain, LibraryStop, certificate_time};
+use crate::probe::certificate_flaw::{CertificateFlaw, Chain, LibraryLimit, certificate_time};
 use crate::probe::der::contents;
 use crate::probe::issuers::{IssuerDates, VerifiedIssuers};
 use crate::probe::rsa_keys::{RESTRICTED_SCHEMES, RsaKey, SignatureVerdict, SignedBytes};
@@ -49,12 +49,12 @@ const ALL_SCHEMES: [SignatureScheme; 16] = [
 ];
 
 #[derive(Debug)]
-pub(crate) struct Trust {
+pub(crate) struct TrustStore {
     roots: RootCertStore,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl Trust {
+impl TrustStore {
     /// Reads the system's store and `ca_file`, a list of PEM certificates.
     pub(crate) fn load(
         ca_file: Option<&Path>,
@@ -104,7 +104,7 @@ impl Trust {
         let Err(error) = verify(&self.roots) else {
             return Ok(());
         };
-        let stop = LibraryStop::read(&error).filter(|stop| *stop != LibraryStop::CriticalExtension);
+        let stop = LibraryLimit::read(&error).filter(|stop| *stop != LibraryLimit::CriticalExtension);
         let (Some(stop), Some(now)) = (stop, certificate_time(now)) else {
             return Err(error);
         };
@@ -123,7 +123,7 @@ impl Trust {
             return Err(flaw.into());
         }
         match stop {
-            LibraryStop::UnknownSignature if issuers.met_wrong_signature() => {
+            LibraryLimit::UnknownSignature if issuers.met_wrong_signature() => {
                 Err(CertificateError::BadSignature.into())
             }
             _ => Err(error),
@@ -133,16 +133,16 @@ impl Trust {
 
 /// The ways in which a connection treats the server's certificate.
 #[derive(Debug)]
-pub(crate) enum Verifier {
+pub(crate) enum CertificateVerifier {
     /// Accepts certificates issued by trusted authorities.
-    Strict(Arc<Trust>),
+    Strict(Arc<TrustStore>),
     /// Accepts any certificate whose key the server proves to hold.
     Lenient(WebPkiSupportedAlgorithms),
     /// Accepts anything.
     Unjudged,
 }
 
-impl Verifier {
+impl CertificateVerifier {
     /// The algorithms for verifying signatures; `None` when they are not verified.
     fn algorithms(&self) -> Option<&WebPkiSupportedAlgorithms> {
         match self {
@@ -189,7 +189,7 @@ fn check_restricted(
     }
 }
 
-impl ServerCertVerifier for Verifier {
+impl ServerCertVerifier for CertificateVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,

@@ -34,13 +34,13 @@ pub use retention_policy::RetentionPolicy;
 use crate::clock::Timestamp;
 use crate::clock::guard::{ClockGuard, JudgedTime};
 use crate::config::limits::CompactionLimits;
-use crate::record::compaction::fillings::Fillings;
+use crate::record::compaction::fillings::BucketFillCounter;
 use crate::record::compaction::segment_writer::SegmentWriter;
 use crate::store::history::segments::SegmentId;
 use crate::store::history::{CompactionLock, History};
 use crate::store::{HistoryError, StoreError};
-use crate::supervise::{Beat, Kind, Stop, Supervised};
-use crate::telemetry::{Collect, Exposition};
+use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// The counters of the compaction, for `/metrics`.
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ pub struct CompactionCounters {
     pub segments: AtomicU64,
 }
 
-impl Collect for CompactionCounters {
+impl MetricCollector for CompactionCounters {
     fn collect(&self, out: &mut Exposition) {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         out.counter("results_sealed_total", "Results sealed into blocks.").value(get(&self.sealed));
@@ -74,7 +74,7 @@ impl Collect for CompactionCounters {
 
 /// The start of a pass.
 #[derive(Clone, Copy, Debug)]
-struct Began {
+struct PassStart {
     /// The requested time.
     time: JudgedTime,
     at: Instant,
@@ -88,10 +88,10 @@ pub struct Compaction {
     limits: CompactionLimits,
     counters: Arc<CompactionCounters>,
     writer: SegmentWriter,
-    fillings: Fillings,
+    fillings: BucketFillCounter,
     /// The fencing token of the lock that this pass holds: it is checked by every commit that publishes.
     fence: i64,
-    began: Began,
+    began: PassStart,
     /// Days with an unreadable block, and when it was detected.
     unmergeable: HashMap<SegmentId, Timestamp>,
     /// Day of the last check for status changes that are no longer needed.
@@ -109,7 +109,7 @@ impl Compaction {
         limits: CompactionLimits,
         counters: Arc<CompactionCounters>,
     ) -> Self {
-        let history = history.unhurried();
+        let history = history.with_long_timeout();
         let writer = SegmentWriter::new(history.clone());
         let unmergeable = HashMap::new();
         Self {
@@ -118,9 +118,9 @@ impl Compaction {
             limits,
             counters,
             writer,
-            fillings: Fillings::default(),
+            fillings: BucketFillCounter::default(),
             fence: 0,
-            began: Began { time: JudgedTime::trusted(Timestamp::default()), at: Instant::now() },
+            began: PassStart { time: JudgedTime::trusted(Timestamp::default()), at: Instant::now() },
             unmergeable,
             pruned_on: None,
             deleted: 0,
@@ -138,16 +138,16 @@ impl Compaction {
         let Some(lock) = self.history.lock_compaction().await? else { return Ok(None) };
         if lock.fence != self.fence + 1 {
             self.writer.forget();
-            self.fillings = Fillings::default();
+            self.fillings = BucketFillCounter::default();
         }
         self.fence = lock.fence;
-        self.began = Began { time: now, at: Instant::now() };
+        self.began = PassStart { time: now, at: Instant::now() };
         Ok(Some(lock))
     }
 
     /// Returns the present time in a pass that takes long.
     fn present(&self) -> JudgedTime {
-        let Began { time, at } = self.began;
+        let PassStart { time, at } = self.began;
         time.plus_ms(i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 
@@ -196,7 +196,7 @@ pub struct Compactor {
 /// Requests a whole pass now; answered when it is done, with true if it did all that is due.
 #[derive(Message)]
 #[rtype(result = "bool")]
-pub struct Compact;
+pub struct CompactNow;
 
 impl Compactor {
     /// An actor that does passes at a fixed interval.
@@ -237,14 +237,14 @@ impl Compactor {
     }
 }
 
-impl Supervised for Compactor {
-    const KIND: Kind = Kind::restarting("compactor");
+impl SupervisedActor for Compactor {
+    const KIND: ActorKind = ActorKind::restarting("compactor");
 }
 
-impl Handler<Beat> for Compactor {
+impl Handler<LivenessQuery> for Compactor {
     type Result = ();
 
-    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+    fn handle(&mut self, beat: LivenessQuery, ctx: &mut Context<Self>) {
         beat.answer(ctx);
     }
 }
@@ -257,10 +257,10 @@ impl Actor for Compactor {
     }
 }
 
-impl Handler<Compact> for Compactor {
+impl Handler<CompactNow> for Compactor {
     type Result = actix::ResponseFuture<bool>;
 
-    fn handle(&mut self, _: Compact, ctx: &mut Context<Self>) -> Self::Result {
+    fn handle(&mut self, _: CompactNow, ctx: &mut Context<Self>) -> Self::Result {
         let (sender, receiver) = oneshot::channel();
         self.asked.push(sender);
         self.work(ctx);
@@ -269,10 +269,10 @@ impl Handler<Compact> for Compactor {
 }
 
 /// A running pass is cut off, which is safe at any point.
-impl Handler<Stop> for Compactor {
+impl Handler<StopActor> for Compactor {
     type Result = ();
 
-    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) {
+    fn handle(&mut self, _: StopActor, ctx: &mut Context<Self>) {
         ctx.stop();
     }
 }

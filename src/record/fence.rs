@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::announcer::ownership::{Member, Ownership};
-use crate::engine::aggregator::Batch;
-use crate::model::ledger::Fence;
-use crate::model::partition::{Partition, Partitions};
-use crate::store::history::holds::Hold;
-use crate::telemetry::{Collect, Exposition};
+use crate::announcer::ownership::{NodeIdentity, Ownership};
+use crate::engine::aggregator::RecordBatch;
+use crate::model::ledger::FencingToken;
+use crate::model::partition::{Partition, PartitionSet};
+use crate::store::history::holds::PartitionHold;
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// Facts that were refused because their partition has another owner.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub struct FenceCounters {
     pub changes: AtomicU64,
 }
 
-impl Collect for FenceCounters {
+impl MetricCollector for FenceCounters {
     fn collect(&self, out: &mut Exposition) {
         let help = "Facts that were refused because another node had taken their partition.";
         let mut fenced = out.counter("fenced_total", help);
@@ -33,7 +33,7 @@ impl Collect for FenceCounters {
 
 /// The partitions of the facts of a batch.
 #[must_use]
-pub(super) fn partitions_of(batch: &Batch) -> Partitions {
+pub(super) fn partitions_of(batch: &RecordBatch) -> PartitionSet {
     let checks = batch.checks.iter().map(|check| check.service);
     checks.chain(batch.changes.iter().map(|change| change.service)).map(Partition::of).collect()
 }
@@ -41,18 +41,18 @@ pub(super) fn partitions_of(batch: &Batch) -> Partitions {
 /// The part of a batch that may be written while partitions are held like this; the rest is counted.
 #[must_use]
 pub(super) fn permitted(
-    batch: &Batch,
+    batch: &RecordBatch,
     ownership: &Ownership,
-    holds: &BTreeMap<Partition, Hold>,
+    holds: &BTreeMap<Partition, PartitionHold>,
     counters: &FenceCounters,
-) -> Batch {
+) -> RecordBatch {
     let (Some(member), Some(owned)) = (ownership.member(), ownership.owned()) else { return batch.clone() };
-    let others: BTreeMap<Partition, &Hold> = holds
+    let others: BTreeMap<Partition, &PartitionHold> = holds
         .iter()
         .filter(|(partition, hold)| !is_ours(member, owned.fences.get(partition), hold))
         .map(|(partition, hold)| (*partition, hold))
         .collect();
-    let lost: Partitions = others.keys().filter(|lost| owned.fences.contains_key(lost)).copied().collect();
+    let lost: PartitionSet = others.keys().filter(|lost| owned.fences.contains_key(lost)).copied().collect();
     if !lost.is_empty() {
         tracing::warn!(
             partitions = lost.len(),
@@ -76,7 +76,7 @@ pub(super) fn permitted(
 
 /// Facts that wait since an earlier process of this node have no token any more; they are valid if no other node has
 /// taken the partition since.
-fn is_ours(member: &Member, fence: Option<&Fence>, hold: &Hold) -> bool {
+fn is_ours(member: &NodeIdentity, fence: Option<&FencingToken>, hold: &PartitionHold) -> bool {
     hold.holder == Some(member.folder) && fence.is_none_or(|fence| *fence == hold.fence)
 }
 
@@ -87,13 +87,13 @@ mod tests {
     use super::*;
     use crate::clock::Timestamp;
     use crate::id::Id;
-    use crate::model::check::{ErrorCode, Measurement, Timings};
+    use crate::model::check::{ErrorCode, Measurement, PhaseTimings};
     use crate::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
     use crate::model::service::ProbeRole;
 
     const TAKEN: Timestamp = Timestamp::from_ms(1_000);
 
-    fn batch(checked_at_ms: i64) -> Batch {
+    fn batch(checked_at_ms: i64) -> RecordBatch {
         let at = Timestamp::from_ms(checked_at_ms);
         let check = CheckRecord {
             service: 7,
@@ -102,11 +102,11 @@ mod tests {
             scheduled_at: at,
             checked_at: at,
             attempt: 1,
-            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", Timings::default()),
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", PhaseTimings::default()),
         };
         let (from, to) = (MeasuredStatus::Up, MeasuredStatus::Down);
         let change = StatusChange { service: 7, at, from, to, cause: ChangeCause::Votes };
-        Batch { checks: vec![check], changes: vec![change] }
+        RecordBatch { checks: vec![check], changes: vec![change] }
     }
 
     /// Cases: whether the stored hold is this node's, its revision, the time of the check; the number of checks and
@@ -122,12 +122,16 @@ mod tests {
         #[case] checked_at_ms: i64,
         #[case] written: (usize, usize),
     ) {
-        let member = Member { name: "a".parse().unwrap(), folder: Id::random() };
+        let member = NodeIdentity { name: "a".parse().unwrap(), folder: Id::random() };
         let holder = if is_ours { member.folder } else { Id::random() };
         let ownership = Ownership::among_others(member);
         let partition = Partition::of(7);
-        ownership.hold([partition].into_iter().collect(), Fence { epoch: 1, revision: 5 });
-        let hold = Hold { holder: Some(holder), fence: Fence { epoch: 1, revision }, taken_at: TAKEN };
+        ownership.hold([partition].into_iter().collect(), FencingToken { epoch: 1, revision: 5 });
+        let hold = PartitionHold {
+            holder: Some(holder),
+            fence: FencingToken { epoch: 1, revision },
+            taken_at: TAKEN,
+        };
         let counters = FenceCounters::default();
         let whole = batch(checked_at_ms);
         let left = permitted(&whole, &ownership, &[(partition, hold)].into(), &counters);
@@ -138,9 +142,12 @@ mod tests {
 
     #[test]
     fn what_an_earlier_process_of_this_node_has_left_is_written() {
-        let member = Member { name: "a".parse().unwrap(), folder: Id::random() };
-        let hold =
-            Hold { holder: Some(member.folder), fence: Fence { epoch: 1, revision: 5 }, taken_at: TAKEN };
+        let member = NodeIdentity { name: "a".parse().unwrap(), folder: Id::random() };
+        let hold = PartitionHold {
+            holder: Some(member.folder),
+            fence: FencingToken { epoch: 1, revision: 5 },
+            taken_at: TAKEN,
+        };
         let ownership = Ownership::among_others(member);
         let left = permitted(
             &batch(2_000),

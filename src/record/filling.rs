@@ -8,8 +8,8 @@ use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::model::verdict::{Vote, freshness_ms};
-use crate::record::sweep::Sweep;
+use crate::model::verdict::{LocationVote, freshness_ms};
+use crate::record::sweep::StatusSweep;
 use crate::store::HistoryError;
 use crate::store::history::{History, append, changes, votes};
 
@@ -38,7 +38,10 @@ pub async fn fill(history: &History, late: LateResults, now: Timestamp) -> Resul
     for gap in gaps(&told, now).into_iter().filter(|gap| gap.from < span.to && gap.to > span.from) {
         let around = TimeRange { from: gap.from.plus_ms(-fresh_ms), to: gap.to };
         let votes = votes::of_span(&snapshot, service, around).await?;
-        filled.push((gap, said_in(gap, &votes, Sweep::new(service, interval_ms, ChangeCause::Filled))));
+        filled.push((
+            gap,
+            changes_in_gap(gap, &votes, StatusSweep::new(service, interval_ms, ChangeCause::Filled)),
+        ));
     }
     drop(snapshot);
     if filled.is_empty() {
@@ -63,7 +66,11 @@ fn gaps(told: &[StatusChange], now: Timestamp) -> Vec<TimeRange> {
 
 /// Status changes that the results give within a no-data period. Both of its ends are already recorded, so the
 /// changes are strictly inside.
-fn said_in(gap: TimeRange, votes: &[(i32, Vote)], mut sweep: Sweep) -> Vec<StatusChange> {
+fn changes_in_gap(
+    gap: TimeRange,
+    votes: &[(i32, LocationVote)],
+    mut sweep: StatusSweep,
+) -> Vec<StatusChange> {
     let Some((_, first)) = votes.iter().find(|(_, vote)| vote.checked_at >= gap.from) else {
         return Vec::new();
     };
@@ -109,7 +116,7 @@ mod tests {
     fn late_results_say_what_a_gap_was(#[case] story: &str, #[case] expected: &str) {
         let at = |second: i64| Timestamp::from_ms(second * 1_000);
         let gap = TimeRange { from: at(120), to: at(900) };
-        let said = said_in(gap, &votes(story), Sweep::new(1, 60_000, ChangeCause::Filled));
+        let said = changes_in_gap(gap, &votes(story), StatusSweep::new(1, 60_000, ChangeCause::Filled));
         let shown: Vec<String> =
             said.iter().map(|change| format!("{}{}", change.at.ms() / 1_000, change.to.as_str())).collect();
         assert_eq!(shown.join(" "), expected);

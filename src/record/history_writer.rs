@@ -8,11 +8,11 @@ use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 
 use crate::announcer::ownership::Ownership;
-use crate::engine::aggregator::Batch;
+use crate::engine::aggregator::RecordBatch;
 use crate::model::location::LocationCode;
 use crate::model::partition::Partition;
 use crate::record::fence::{self, FenceCounters};
-use crate::record::recorder::{Destination, NotStored};
+use crate::record::recorder::{BatchDestination, BatchStoreError};
 use crate::store::HistoryError;
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::{History, append, feed, holds};
@@ -47,7 +47,7 @@ impl HistoryWriter {
     ///
     /// # Errors
     /// When the history database fails; then nothing of it is written.
-    pub async fn write(&self, batch: &Batch) -> Result<(), HistoryError> {
+    pub async fn write(&self, batch: &RecordBatch) -> Result<(), HistoryError> {
         let transaction = self.history.begin().await?;
         let batch = match &self.fence {
             Some((ownership, counters)) => {
@@ -79,9 +79,10 @@ impl HistoryWriter {
     }
 }
 
-impl Destination for HistoryWriter {
-    fn store(&self, batch: Arc<Batch>) -> LocalBoxFuture<'static, Result<(), NotStored>> {
+impl BatchDestination for HistoryWriter {
+    fn store(&self, batch: Arc<RecordBatch>) -> LocalBoxFuture<'static, Result<(), BatchStoreError>> {
         let writer = self.clone();
-        async move { writer.write(&batch).await.map_err(|error| NotStored(error.to_string())) }.boxed_local()
+        async move { writer.write(&batch).await.map_err(|error| BatchStoreError(error.to_string())) }
+            .boxed_local()
     }
 }

@@ -12,7 +12,7 @@ use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::record::compaction::Compaction;
 use crate::record::compaction::expire::LAST_READERS_MS;
-use crate::record::sweep::Sweep;
+use crate::record::sweep::StatusSweep;
 use crate::store::history::fresh::{BUCKETS, bucket_of};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::{History, append, changes, progress, votes};
@@ -30,7 +30,7 @@ const DROPPED_AFTER_MS: i64 = LAST_READERS_MS + 1_000;
 
 /// An import under way.
 #[derive(Debug)]
-pub struct Import {
+pub struct HistoryImport {
     databases: Databases,
     /// `None` where a server seals.
     compaction: Option<Compaction>,
@@ -43,7 +43,7 @@ pub struct Import {
 
 /// A service whose imported time gets its status changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportedService {
     /// The service.
     pub service: ServiceKey,
     /// The interval between its checks.
@@ -52,7 +52,7 @@ pub struct Imported {
     pub first_at: Timestamp,
 }
 
-impl Import {
+impl HistoryImport {
     /// An import into these databases. With a compaction it seals the rows that it has written: no other process may
     /// do so meanwhile. With a name it can be resumed.
     #[must_use]
@@ -109,7 +109,7 @@ impl Import {
     ///
     /// # Errors
     /// When a database fails. It can be repeated.
-    pub async fn conclude(&self, services: &[Imported], now: Timestamp) -> Result<(), StoreError> {
+    pub async fn conclude(&self, services: &[ImportedService], now: Timestamp) -> Result<(), StoreError> {
         for imported in services {
             let changes = derive(&self.databases.history, imported, now).await?;
             let transaction = self.databases.history.begin().await?;
@@ -167,12 +167,12 @@ impl Import {
 /// between those of another.
 async fn derive(
     history: &History,
-    imported: &Imported,
+    imported: &ImportedService,
     now: Timestamp,
 ) -> Result<Vec<StatusChange>, HistoryError> {
     let snapshot = history.snapshot().await?;
     let end = changes::first_own(&snapshot.rows, imported.service).await?;
-    let mut sweep = Sweep::new(imported.service, imported.interval_ms, ChangeCause::Imported);
+    let mut sweep = StatusSweep::new(imported.service, imported.interval_ms, ChangeCause::Imported);
     let until = end.unwrap_or(now.plus_ms(1));
     let Some(mut from) = votes::first_at(&snapshot, imported.service).await? else {
         return Ok(Vec::new());

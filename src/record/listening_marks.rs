@@ -10,7 +10,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
-use crate::engine::listening::Listening;
+use crate::engine::listening::ListeningTracker;
 use crate::id::Id;
 use crate::store::listening_spans::{self, ListeningSpan};
 use crate::store::{Databases, MainError};
@@ -39,7 +39,7 @@ impl ListeningMarks {
     }
 
     /// Ticks and marks until the future is dropped.
-    pub async fn run(self: Arc<Self>, listening: Arc<Listening>, guard: Arc<ClockGuard>) {
+    pub async fn run(self: Arc<Self>, listening: Arc<ListeningTracker>, guard: Arc<ClockGuard>) {
         let mut ticks = tokio::time::interval(TICK_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut marked_at, mut is_failing): (Option<Instant>, bool) = (None, false);

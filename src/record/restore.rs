@@ -13,21 +13,21 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::clock::{STEP_MS, Timestamp};
-use crate::engine::definition::{Definer, Definition};
+use crate::engine::definition::{DefinitionCompiler, WatchDefinition};
 use crate::id::Id;
-use crate::model::flapping::Flapping;
+use crate::model::flapping::FlappingState;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::location::{LocationCode, LocationKey};
-use crate::model::partition::Partitions;
+use crate::model::partition::PartitionSet;
 use crate::model::rules;
 use crate::model::service::ServiceKey;
-use crate::model::verdict::{Verdict, Vote, freshness_ms};
-use crate::model::watch::{AbsentVote, Memory, MemorySource};
+use crate::model::verdict::{LocationVote, Verdict, freshness_ms};
+use crate::model::watch::{AbsentVote, MemorySource, WatchMemory};
 use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
-use crate::store::history::recent::{self, Expected, LatestVotes, Within};
+use crate::store::history::recent::{self, ExpectedVotes, InclusiveSpan, LatestVotes};
 use crate::store::history::{append, changes, feed};
 use crate::store::services::definitions;
 use crate::store::{Databases, StoreError, probe_locations};
@@ -44,7 +44,7 @@ const HANDED_OVER_MS: i64 = 120_000;
 
 /// The past of all services, from the history.
 #[derive(Default)]
-struct Past {
+struct RecordedPast {
     /// False while the history is away.
     is_known: bool,
     locations: LocationNumbers,
@@ -54,36 +54,36 @@ struct Past {
     absent: HashMap<i32, LocationCode>,
     votes: LatestVotes,
     /// The span of which `votes` has all rows.
-    looked: Within,
+    looked: InclusiveSpan,
     statuses: HashMap<ServiceKey, StatusChange>,
     /// Of services that went up and down lately.
-    flapping: HashMap<ServiceKey, Flapping>,
+    flapping: HashMap<ServiceKey, FlappingState>,
 }
 
 /// Services whose monitoring starts, and when.
 #[derive(Clone, Copy)]
-struct Beginning {
-    partitions: Partitions,
+struct WatchStart {
+    partitions: PartitionSet,
     now: Timestamp,
     /// Another node watched them until a moment ago.
     is_handed_over: bool,
 }
 
-impl Beginning {
+impl WatchStart {
     const fn source(self) -> MemorySource {
         if self.is_handed_over { MemorySource::OtherProcess } else { MemorySource::EndedProcess }
     }
 
     /// This process has just started, and watches everything.
-    fn of_all(announcer: &Announcer) -> Self {
+    fn of_all(announcer: &ServiceRouter) -> Self {
         let now = announcer.engine.started_at();
-        Self { partitions: Partitions::ALL, now, is_handed_over: false }
+        Self { partitions: PartitionSet::ALL, now, is_handed_over: false }
     }
 }
 
 /// A restored service, with the facts that its figures need.
 #[derive(Clone, Debug)]
-pub struct Restored {
+pub struct RestoredService {
     /// Key of its measurements.
     pub key: ServiceKey,
     /// Its id.
@@ -91,15 +91,15 @@ pub struct Restored {
     /// The time until which results back the last recorded status.
     pub backed_until: Option<Timestamp>,
     /// Set when the history was not available at start: the past is looked up once it is.
-    forgotten: Option<Arc<Definition>>,
+    forgotten: Option<Arc<WatchDefinition>>,
 }
 
 /// Starts a watch for every stored service; returns them by key.
 ///
 /// # Errors
 /// When the main database fails.
-pub async fn services(announcer: &Announcer) -> Result<Vec<Restored>, StoreError> {
-    let beginning = Beginning::of_all(announcer);
+pub async fn restore_all(announcer: &ServiceRouter) -> Result<Vec<RestoredService>, StoreError> {
+    let beginning = WatchStart::of_all(announcer);
     let past = read_past(announcer, beginning).await.inspect_err(|error| {
         tracing::error!(%error, "the history cannot be read; services start without their past");
     });
@@ -111,8 +111,11 @@ pub async fn services(announcer: &Announcer) -> Result<Vec<Restored>, StoreError
 ///
 /// # Errors
 /// When a database fails.
-pub async fn taken(announcer: &Announcer, partitions: Partitions) -> Result<Vec<Restored>, StoreError> {
-    let beginning = Beginning { partitions, now: announcer.engine.now(), is_handed_over: true };
+pub async fn restore_partitions(
+    announcer: &ServiceRouter,
+    partitions: PartitionSet,
+) -> Result<Vec<RestoredService>, StoreError> {
+    let beginning = WatchStart { partitions, now: announcer.engine.now(), is_handed_over: true };
     let past = read_past(announcer, beginning).await?;
     each_service(announcer, Some(past), beginning).await
 }
@@ -122,17 +125,17 @@ pub async fn taken(announcer: &Announcer, partitions: Partitions) -> Result<Vec<
 ///
 /// # Errors
 /// When the main database fails.
-pub async fn services_without_past(announcer: &Announcer) -> Result<Vec<Restored>, StoreError> {
+pub async fn restore_without_past(announcer: &ServiceRouter) -> Result<Vec<RestoredService>, StoreError> {
     tracing::warn!("services start without their past; it is added when the history is there");
-    let beginning = Beginning::of_all(announcer);
+    let beginning = WatchStart::of_all(announcer);
     each_service(announcer, None, beginning).await
 }
 
 async fn each_service(
-    announcer: &Announcer,
-    past: Option<Past>,
-    beginning: Beginning,
-) -> Result<Vec<Restored>, StoreError> {
+    announcer: &ServiceRouter,
+    past: Option<RecordedPast>,
+    beginning: WatchStart,
+) -> Result<Vec<RestoredService>, StoreError> {
     let databases = &announcer.databases;
     let mut past = past.unwrap_or_default();
     let mut restored = Vec::new();
@@ -143,7 +146,7 @@ async fn each_service(
         after = last;
         announcer.unreadable.add(&page.unreadable);
         let definitions = announcer.define(&page.services).await?;
-        let expected: Vec<Expected> =
+        let expected: Vec<ExpectedVotes> =
             definitions.iter().map(|definition| expect(&past, definition, beginning.now)).collect();
         // A query of a history that is away costs seconds each time.
         if past.is_known
@@ -155,8 +158,8 @@ async fn each_service(
             }
             tracing::error!(%error, "older results cannot be read; some services start without their votes");
         }
-        let found: Vec<Restored> = stream::iter(definitions)
-            .map(|definition| one(announcer, &past, definition, beginning))
+        let found: Vec<RestoredService> = stream::iter(definitions)
+            .map(|definition| restore_service(announcer, &past, definition, beginning))
             .buffered(AT_ONCE)
             .collect()
             .await;
@@ -164,9 +167,9 @@ async fn each_service(
     }
 }
 
-async fn read_past(announcer: &Announcer, beginning: Beginning) -> Result<Past, StoreError> {
+async fn read_past(announcer: &ServiceRouter, beginning: WatchStart) -> Result<RecordedPast, StoreError> {
     // Some of these statements read the newest of every service.
-    let history = announcer.databases.history.clone().unhurried();
+    let history = announcer.databases.history.clone().with_long_timeout();
     let reader = history.reader();
     let locations = LocationNumbers::read(reader).await?;
     let known = announcer.definer.roster.all();
@@ -175,25 +178,25 @@ async fn read_past(announcer: &Announcer, beginning: Beginning) -> Result<Past, 
     });
     let numbers = numbers.collect();
     let absent = absent(announcer, &locations).await?;
-    let Beginning { partitions, now, .. } = beginning;
+    let WatchStart { partitions, now, .. } = beginning;
     let since = if beginning.is_handed_over {
         now.plus_ms(-HANDED_OVER_MS)
     } else {
         // After a long stop the last results are all old.
         recent::last_fresh(reader).await?.unwrap_or(now).min(now).plus_ms(-RECENT_MS)
     };
-    let looked = Within { since, until: now.plus_ms(STEP_MS) };
+    let looked = InclusiveSpan { since, until: now.plus_ms(STEP_MS) };
     let votes = recent::within(reader, partitions, looked).await?;
     let latest = changes::latest_of(reader, partitions).await?;
     let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
     let turns_since = now.plus_ms(-i64::from(*rules::MINUTES.end()) * 60_000);
     let flapping = changes::flapping(reader, partitions, turns_since).await?;
-    Ok(Past { is_known: true, locations, numbers, absent, votes, looked, statuses, flapping })
+    Ok(RecordedPast { is_known: true, locations, numbers, absent, votes, looked, statuses, flapping })
 }
 
 /// Returns the remote locations in use that the engine does not know yet. A deleted one has no vote.
 async fn absent(
-    announcer: &Announcer,
+    announcer: &ServiceRouter,
     numbers: &LocationNumbers,
 ) -> Result<HashMap<i32, LocationCode>, StoreError> {
     let stored = probe_locations::list(announcer.databases.main.reader()).await?;
@@ -203,30 +206,35 @@ async fn absent(
 }
 
 /// Returns the locations whose results may still vote: older results of a slow service are fresh as well.
-fn expect(past: &Past, definition: &Definition, now: Timestamp) -> Expected {
+fn expect(past: &RecordedPast, definition: &WatchDefinition, now: Timestamp) -> ExpectedVotes {
     let task = definition.task.as_ref();
     let places = task.into_iter().flat_map(|task| &*task.locations);
     let known = places.filter_map(|place| past.numbers.get(place));
     let absent = task.into_iter().flat_map(|_| past.absent.keys());
     let freshness = task.map_or(i64::MAX, |task| freshness_ms(task.plan.interval_ms));
-    Expected {
+    ExpectedVotes {
         service: definition.key,
         locations: known.chain(absent).copied().collect(),
         since: now.plus_ms(-freshness),
     }
 }
 
-async fn one(announcer: &Announcer, past: &Past, definition: Definition, beginning: Beginning) -> Restored {
-    let Announcer { engine, definer, .. } = announcer;
+async fn restore_service(
+    announcer: &ServiceRouter,
+    past: &RecordedPast,
+    definition: WatchDefinition,
+    beginning: WatchStart,
+) -> RestoredService {
+    let ServiceRouter { engine, definer, .. } = announcer;
     let nothing = HashMap::new();
     let votes = past.votes.get(&definition.key).unwrap_or(&nothing);
     let memory = memory(&definition, definer, past, votes);
-    let memory = Memory { source: beginning.source(), ..memory };
+    let memory = WatchMemory { source: beginning.source(), ..memory };
     let last = votes.values().map(|vote| vote.checked_at).max();
     let backed_until = last.map(|last| backed_until(&definition, last, beginning.now, beginning.source()));
     let definition = Arc::new(definition);
     let forgotten = (!past.is_known).then(|| Arc::clone(&definition));
-    let restored = Restored { key: definition.key, id: definition.id, backed_until, forgotten };
+    let restored = RestoredService { key: definition.key, id: definition.id, backed_until, forgotten };
     if engine.resume(definition, memory).await.is_err() {
         tracing::error!(service = %restored.id, "the engine has stopped while services were restored");
     }
@@ -234,7 +242,12 @@ async fn one(announcer: &Announcer, past: &Past, definition: Definition, beginni
 }
 
 /// Returns the time until which a result from `last` backs the status at that time.
-fn backed_until(definition: &Definition, last: Timestamp, now: Timestamp, source: MemorySource) -> Timestamp {
+fn backed_until(
+    definition: &WatchDefinition,
+    last: Timestamp,
+    now: Timestamp,
+    source: MemorySource,
+) -> Timestamp {
     let has_ended = source == MemorySource::EndedProcess;
     match (&definition.task, definition.heartbeat) {
         (Some(task), _) if has_ended && task.plan.was_interrupted(last, now) => {
@@ -250,9 +263,9 @@ fn backed_until(definition: &Definition, last: Timestamp, now: Timestamp, source
 /// as the service itself would have done.
 async fn recall(
     databases: &Databases,
-    service: &Restored,
+    service: &RestoredService,
     started: Timestamp,
-) -> Result<Restored, StoreError> {
+) -> Result<RestoredService, StoreError> {
     let Some(definition) = &service.forgotten else { return Ok(service.clone()) };
     let reader = databases.history.reader();
     let earlier = CheckFilter { to: Some(started.plus_ms(1)), ..CheckFilter::default() };
@@ -271,20 +284,25 @@ async fn recall(
             StatusChange { service: service.key, at: at.max(before.at), from, to, cause: ChangeCause::Gap };
         let transaction = databases.history.begin().await?;
         // The recorder is writing too by now: numbers must rise in the order of the commits.
-        feed::wait_for_writers(&transaction, Partitions::ALL).await?;
+        feed::wait_for_writers(&transaction, PartitionSet::ALL).await?;
         append::changes(&transaction, &[gap]).await?;
         transaction.commit().await?;
     }
-    Ok(Restored { backed_until, ..service.clone() })
+    Ok(RestoredService { backed_until, ..service.clone() })
 }
 
-fn memory(definition: &Definition, definer: &Definer, past: &Past, votes: &HashMap<i32, Vote>) -> Memory {
+fn memory(
+    definition: &WatchDefinition,
+    definer: &DefinitionCompiler,
+    past: &RecordedPast,
+    votes: &HashMap<i32, LocationVote>,
+) -> WatchMemory {
     let last = past.statuses.get(&definition.key);
-    let mut memory = Memory {
+    let mut memory = WatchMemory {
         status: last.map(|change| change.to).unwrap_or_default(),
         status_since: last.map(|change| change.at),
         flapping: past.flapping.get(&definition.key).cloned().unwrap_or_default(),
-        ..Memory::default()
+        ..WatchMemory::default()
     };
     if definition.heartbeat.is_some() {
         memory.votes.extend(votes.values().map(|vote| (0, *vote)));

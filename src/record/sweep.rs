@@ -8,14 +8,14 @@ use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::quorum::majority;
 use crate::model::service::ServiceKey;
-use crate::model::verdict::{Verdict, Vote, freshness_ms};
+use crate::model::verdict::{LocationVote, Verdict, freshness_ms};
 
 /// One pass through the time of a service.
 #[derive(Clone, Debug)]
-pub(super) struct Sweep {
+pub(super) struct StatusSweep {
     service: ServiceKey,
     interval_ms: i64,
-    votes: Vec<(i32, Vote)>,
+    votes: Vec<(i32, LocationVote)>,
     last: Option<Timestamp>,
     status: MeasuredStatus,
     since: Option<Timestamp>,
@@ -24,7 +24,7 @@ pub(super) struct Sweep {
     changes: Vec<StatusChange>,
 }
 
-impl Sweep {
+impl StatusSweep {
     /// A sweep that starts before the first result of a service that was checked at this interval.
     pub(super) const fn new(service: ServiceKey, interval_ms: i64, cause: ChangeCause) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Sweep {
     }
 
     /// Takes in results with the numbers of their locations, none older than those before.
-    pub(super) fn take(&mut self, votes: &[(i32, Vote)]) {
+    pub(super) fn take(&mut self, votes: &[(i32, LocationVote)]) {
         for together in votes.chunk_by(|(_, left), (_, right)| left.checked_at == right.checked_at) {
             let at = together[0].1.checked_at;
             self.note_gap(at);
@@ -102,7 +102,7 @@ pub(super) mod tests {
     use crate::model::check::CheckStatus;
 
     /// Results such as `a60u`: location, seconds, status.
-    pub(in crate::record) fn votes(story: &str) -> Vec<(i32, Vote)> {
+    pub(in crate::record) fn votes(story: &str) -> Vec<(i32, LocationVote)> {
         let vote = |word: &str| {
             let (location, rest) = word.split_at(1);
             let (seconds, saw) = rest.split_at(rest.len() - 1);
@@ -112,7 +112,7 @@ pub(super) mod tests {
                 _ => CheckStatus::Down,
             };
             let at = seconds.parse::<i64>().unwrap() * 1_000;
-            (i32::from(location.as_bytes()[0]), Vote { status, checked_at: Timestamp::from_ms(at) })
+            (i32::from(location.as_bytes()[0]), LocationVote { status, checked_at: Timestamp::from_ms(at) })
         };
         story.split_whitespace().map(vote).collect()
     }
@@ -133,7 +133,7 @@ pub(super) mod tests {
     fn results_become_changes(#[case] story: &str, #[case] end: Option<i64>, #[case] expected: &str) {
         let votes = votes(story);
         for split in 0..=votes.len() {
-            let mut sweep = Sweep::new(1, 60_000, ChangeCause::Imported);
+            let mut sweep = StatusSweep::new(1, 60_000, ChangeCause::Imported);
             let (first, second) = votes.split_at(split);
             if first.last().map(|(_, vote)| vote.checked_at)
                 == second.first().map(|(_, vote)| vote.checked_at)

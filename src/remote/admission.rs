@@ -12,8 +12,8 @@ use crate::id::Id;
 use crate::model::history::CheckRecord;
 use crate::model::location::LocationCode;
 use crate::model::service::ServiceKey;
-use crate::remote::assignments::{OLDEST_MS, OfLocation};
-use crate::remote::counters::Refusal;
+use crate::remote::assignments::{LocationAssignments, OLDEST_MS};
+use crate::remote::counters::ResultRefusal;
 
 /// Maximum number of attempts of one check.
 const MOST_ATTEMPTS: u8 = 6;
@@ -29,7 +29,7 @@ const BURST_LEAST: f64 = 1_000.0;
 
 /// A received batch.
 #[derive(Clone, Debug)]
-pub struct Arrival {
+pub struct ArrivedBatch {
     /// The sender, from the subject.
     pub location: LocationCode,
     /// The batch.
@@ -53,19 +53,19 @@ pub struct TakenResults {
 
 /// The judgement of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Judged {
+pub struct JudgedBatch {
     /// Accepted results, by service in the order of the batch.
     pub taken: Vec<TakenResults>,
     /// Reasons of refused results.
-    pub refused: Vec<Refusal>,
+    pub refused: Vec<ResultRefusal>,
 }
 
 /// Judges each result of a batch.
 #[must_use]
-pub fn judge(arrival: Arrival, of_location: &OfLocation, now: Timestamp) -> Judged {
-    let Arrival { location, batch, received_at, clock_ahead_ms } = arrival;
-    let mut judged = Judged::default();
-    let crowded = crowded(&batch.records);
+pub fn judge(arrival: ArrivedBatch, of_location: &LocationAssignments, now: Timestamp) -> JudgedBatch {
+    let ArrivedBatch { location, batch, received_at, clock_ahead_ms } = arrival;
+    let mut judged = JudgedBatch::default();
+    let crowded = services_with_excess(&batch.records);
     let mut places: HashMap<(Id, bool), usize> = HashMap::new();
     for mut record in batch.records {
         record.checked_at = record.checked_at.plus_ms(-clock_ahead_ms);
@@ -76,11 +76,11 @@ pub fn judge(arrival: Arrival, of_location: &OfLocation, now: Timestamp) -> Judg
         let is_present = assigned.is_some();
         let assigned = assigned.or_else(|| of_location.earlier(record.service, version, record.checked_at));
         let refusal = match assigned {
-            _ if record.location != location => Some(Refusal::Malformed),
-            _ if crowded.contains(&record.service) => Some(Refusal::TooMany),
-            None if present.is_none() => Some(Refusal::NotAssigned),
-            None => Some(Refusal::OldVersion),
-            Some(_) if !is_plausible(&record, received_at, now) => Some(Refusal::Implausible),
+            _ if record.location != location => Some(ResultRefusal::Malformed),
+            _ if crowded.contains(&record.service) => Some(ResultRefusal::TooMany),
+            None if present.is_none() => Some(ResultRefusal::NotAssigned),
+            None => Some(ResultRefusal::OldVersion),
+            Some(_) if !is_plausible(&record, received_at, now) => Some(ResultRefusal::Implausible),
             Some(_) => None,
         };
         let (Some(assigned), None) = (assigned, refusal) else {
@@ -98,7 +98,7 @@ pub fn judge(arrival: Arrival, of_location: &OfLocation, now: Timestamp) -> Judg
 }
 
 /// Returns the services with more results in a batch than can have been measured in the time that it covers.
-fn crowded(records: &[CheckRecord]) -> HashSet<ServiceKey> {
+fn services_with_excess(records: &[CheckRecord]) -> HashSet<ServiceKey> {
     let mut spans: HashMap<ServiceKey, (Timestamp, Timestamp, i64)> = HashMap::new();
     for CheckRecord { service, checked_at, .. } in records {
         let (first, last, count) = spans.entry(*service).or_insert((*checked_at, *checked_at, 0));
@@ -123,12 +123,12 @@ fn is_plausible(record: &CheckRecord, received_at: Timestamp, now: Timestamp) ->
 
 /// Rate limit of a location's results: a multiple of its schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Allowance {
+pub struct ResultAllowance {
     results: f64,
     at: Timestamp,
 }
 
-impl Allowance {
+impl ResultAllowance {
     /// The full allowance, for a location that has sent nothing yet, or not for long.
     #[must_use]
     pub fn full(checks_per_second: f64, now: Timestamp) -> Self {
@@ -159,9 +159,9 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::model::check::{ErrorCode, Measurement, Timings};
+    use crate::model::check::{ErrorCode, Measurement, PhaseTimings};
     use crate::model::service::ProbeRole;
-    use crate::remote::assignments::{Assigned, Assignments};
+    use crate::remote::assignments::{AssignmentRegistry, RemoteAssignment};
 
     const NOW: i64 = 1_000_000_000;
 
@@ -170,8 +170,8 @@ mod tests {
     }
 
     /// A service in version 3, every minute.
-    fn assigned() -> Assigned {
-        Assigned { id: Id::random(), version: 3, role: ProbeRole::Reachability, interval_ms: 60_000 }
+    fn assigned() -> RemoteAssignment {
+        RemoteAssignment { id: Id::random(), version: 3, role: ProbeRole::Reachability, interval_ms: 60_000 }
     }
 
     fn record(service: i64, scheduled_at: i64, checked_at: i64, attempt: u8) -> CheckRecord {
@@ -182,40 +182,40 @@ mod tests {
             scheduled_at: at(scheduled_at),
             checked_at: at(checked_at),
             attempt,
-            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", Timings::default()),
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", PhaseTimings::default()),
         }
     }
 
-    fn judged(record: CheckRecord, version: u64, clock_ahead_ms: i64) -> Judged {
-        let assignments = Assignments::default();
+    fn judged(record: CheckRecord, version: u64, clock_ahead_ms: i64) -> JudgedBatch {
+        let assignments = AssignmentRegistry::default();
         let fra: LocationCode = "fra".parse().unwrap();
-        let older = Assigned { version: 2, ..assigned() };
+        let older = RemoteAssignment { version: 2, ..assigned() };
         assignments.set(&fra, 7, Some(older), at(0));
         assignments.set(&fra, 7, Some(assigned()), at(NOW - 60_000));
         let versions = BTreeMap::from([(record.service, version)]);
         let batch = ResultBatch { sent_at: at(NOW), versions, records: vec![record] };
         let of_fra = assignments.of(&fra).unwrap();
         let of_fra = of_fra.read().unwrap();
-        judge(Arrival { location: fra, batch, received_at: at(NOW), clock_ahead_ms }, &of_fra, at(NOW))
+        judge(ArrivedBatch { location: fra, batch, received_at: at(NOW), clock_ahead_ms }, &of_fra, at(NOW))
     }
 
     #[rstest]
     #[case::now(record(7, NOW, NOW, 1), 3, None)]
     #[case::of_the_last_attempt(record(7, NOW - 90_000, NOW, 6), 3, None)]
     #[case::of_a_week_ago(record(7, NOW - OLDEST_MS, NOW - OLDEST_MS, 1), 3, None)]
-    #[case::older_than_a_week(record(7, NOW - OLDEST_MS - 1, NOW - OLDEST_MS - 1, 1), 3, Some(Refusal::Implausible))]
-    #[case::of_the_future(record(7, NOW + STEP_MS + 1, NOW + STEP_MS + 1, 1), 3, Some(Refusal::Implausible))]
-    #[case::long_before_it_was_due(record(7, NOW, NOW - STEP_MS - 1, 1), 3, Some(Refusal::Implausible))]
-    #[case::an_attempt_too_many(record(7, NOW, NOW, 7), 3, Some(Refusal::Implausible))]
-    #[case::no_attempt(record(7, NOW, NOW, 0), 3, Some(Refusal::Implausible))]
-    #[case::of_an_older_version(record(7, NOW, NOW, 1), 2, Some(Refusal::OldVersion))]
+    #[case::older_than_a_week(record(7, NOW - OLDEST_MS - 1, NOW - OLDEST_MS - 1, 1), 3, Some(ResultRefusal::Implausible))]
+    #[case::of_the_future(record(7, NOW + STEP_MS + 1, NOW + STEP_MS + 1, 1), 3, Some(ResultRefusal::Implausible))]
+    #[case::long_before_it_was_due(record(7, NOW, NOW - STEP_MS - 1, 1), 3, Some(ResultRefusal::Implausible))]
+    #[case::an_attempt_too_many(record(7, NOW, NOW, 7), 3, Some(ResultRefusal::Implausible))]
+    #[case::no_attempt(record(7, NOW, NOW, 0), 3, Some(ResultRefusal::Implausible))]
+    #[case::of_an_older_version(record(7, NOW, NOW, 1), 2, Some(ResultRefusal::OldVersion))]
     #[case::of_an_older_version_in_its_time(record(7, NOW - 60_000, NOW - 60_000, 1), 2, None)]
-    #[case::of_no_version(record(7, NOW - 60_000, NOW - 60_000, 1), 1, Some(Refusal::OldVersion))]
-    #[case::of_a_foreign_service(record(8, NOW, NOW, 1), 3, Some(Refusal::NotAssigned))]
+    #[case::of_no_version(record(7, NOW - 60_000, NOW - 60_000, 1), 1, Some(ResultRefusal::OldVersion))]
+    #[case::of_a_foreign_service(record(8, NOW, NOW, 1), 3, Some(ResultRefusal::NotAssigned))]
     fn a_result_is_taken_or_refused(
         #[case] record: CheckRecord,
         #[case] version: u64,
-        #[case] refusal: Option<Refusal>,
+        #[case] refusal: Option<ResultRefusal>,
     ) {
         let judged = judged(record, version, 0);
         assert_eq!(
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn a_result_of_another_sender_is_refused() {
         let foreign = CheckRecord { location: "ams".parse().unwrap(), ..record(7, NOW, NOW, 1) };
-        assert_eq!(judged(foreign, 3, 0).refused, [Refusal::Malformed]);
+        assert_eq!(judged(foreign, 3, 0).refused, [ResultRefusal::Malformed]);
     }
 
     /// A number of results of a service, and the time between them.
@@ -243,7 +243,7 @@ mod tests {
     ) {
         let records: Vec<CheckRecord> =
             (0..count).map(|number| NOW - number * ms).map(|at| record(7, at, at, 1)).collect();
-        assert_eq!(crowded(&records).is_empty(), is_taken);
+        assert_eq!(services_with_excess(&records).is_empty(), is_taken);
     }
 
     #[test]
@@ -267,13 +267,13 @@ mod tests {
 
     #[test]
     fn a_flood_ends_at_what_the_schedule_allows() {
-        let mut allowance = Allowance::full(0.001, at(0));
+        let mut allowance = ResultAllowance::full(0.001, at(0));
         assert!(allowance.take(1_209, 0.001, at(0)), "two weeks of its schedule");
         assert!(!allowance.take(1, 0.001, at(0)), "nothing is left");
         assert!(allowance.take(1, 0.001, at(50_000)), "0.02 a second");
         assert!(!allowance.take(1, 0.001, at(50_000)));
         assert!(!allowance.take(1, 0.001, at(0)), "a clock that was set back gives nothing");
-        let mut large = Allowance::full(100.0, at(0));
+        let mut large = ResultAllowance::full(100.0, at(0));
         assert!(large.take(600 * 100, 100.0, at(0)), "what gathered in ten minutes comes at once");
     }
 }

@@ -17,7 +17,7 @@ const VERSIONS: usize = 8;
 
 /// A service in its assignment to a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Assigned {
+pub struct RemoteAssignment {
     /// The service.
     pub id: Id,
     /// The present version.
@@ -30,37 +30,37 @@ pub struct Assigned {
 
 /// An earlier assignment: results measured then belong to the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Earlier {
-    assigned: Assigned,
+struct EarlierAssignment {
+    assigned: RemoteAssignment,
     until: Timestamp,
 }
 
 /// The assignments of all locations, by location and key of the service.
 #[derive(Debug, Default)]
-pub struct Assignments {
-    of_locations: RwLock<HashMap<LocationCode, Arc<RwLock<OfLocation>>>>,
+pub struct AssignmentRegistry {
+    of_locations: RwLock<HashMap<LocationCode, Arc<RwLock<LocationAssignments>>>>,
 }
 
 /// The assignments of one location.
 #[derive(Debug, Default)]
-pub struct OfLocation {
-    services: HashMap<ServiceKey, Assigned>,
+pub struct LocationAssignments {
+    services: HashMap<ServiceKey, RemoteAssignment>,
     /// Earlier assignments, oldest first.
-    earlier: HashMap<ServiceKey, Vec<Earlier>>,
+    earlier: HashMap<ServiceKey, Vec<EarlierAssignment>>,
     /// The resulting number of checks per second.
     checks_per_second: f64,
 }
 
-impl OfLocation {
+impl LocationAssignments {
     /// Returns the assignment of the service with this key, if there is one.
     #[must_use]
-    pub fn get(&self, key: ServiceKey) -> Option<&Assigned> {
+    pub fn get(&self, key: ServiceKey) -> Option<&RemoteAssignment> {
         self.services.get(&key)
     }
 
     /// Returns the ended assignment of the service with this version that was effective at `checked_at`.
     #[must_use]
-    pub fn earlier(&self, key: ServiceKey, version: u64, checked_at: Timestamp) -> Option<&Assigned> {
+    pub fn earlier(&self, key: ServiceKey, version: u64, checked_at: Timestamp) -> Option<&RemoteAssignment> {
         let of_service = self.earlier.get(&key)?.iter();
         let mut then = of_service.filter(|earlier| earlier.assigned.version == version);
         then.find(|earlier| checked_at <= earlier.until).map(|earlier| &earlier.assigned)
@@ -72,27 +72,34 @@ impl OfLocation {
         self.checks_per_second
     }
 
-    fn set(&mut self, key: ServiceKey, assigned: Option<Assigned>, now: Timestamp) {
-        let rate = |assigned: &Assigned| 1_000.0 / assigned.interval_ms.max(1) as f64;
+    fn set(&mut self, key: ServiceKey, assigned: Option<RemoteAssignment>, now: Timestamp) {
+        let rate = |assigned: &RemoteAssignment| 1_000.0 / assigned.interval_ms.max(1) as f64;
         let before = match assigned {
             Some(assigned) => self.services.insert(key, assigned),
             None => self.services.remove(&key),
         };
         self.checks_per_second += assigned.as_ref().map_or(0.0, rate) - before.as_ref().map_or(0.0, rate);
-        let is_over = |before: &Assigned| assigned.is_none_or(|assigned| assigned.version != before.version);
+        let is_over =
+            |before: &RemoteAssignment| assigned.is_none_or(|assigned| assigned.version != before.version);
         if let Some(before) = before.filter(is_over) {
             let earlier = self.earlier.entry(key).or_default();
             earlier.retain(|earlier| now.ms_since(earlier.until) < OLDEST_MS);
-            earlier.push(Earlier { assigned: before, until: now.plus_ms(CHANGE_MS) });
+            earlier.push(EarlierAssignment { assigned: before, until: now.plus_ms(CHANGE_MS) });
             let forgotten = earlier.len().saturating_sub(VERSIONS);
             earlier.drain(..forgotten);
         }
     }
 }
 
-impl Assignments {
+impl AssignmentRegistry {
     /// Assigns a service to a location, or removes the assignment.
-    pub fn set(&self, location: &LocationCode, key: ServiceKey, assigned: Option<Assigned>, now: Timestamp) {
+    pub fn set(
+        &self,
+        location: &LocationCode,
+        key: ServiceKey,
+        assigned: Option<RemoteAssignment>,
+        now: Timestamp,
+    ) {
         let mut of_location = self.of(location);
         if of_location.is_none() && assigned.is_some() {
             let mut all = self.of_locations.write().unwrap_or_else(PoisonError::into_inner);
@@ -116,7 +123,7 @@ impl Assignments {
 
     /// Returns the assignments of a location; `None` = there are none.
     #[must_use]
-    pub fn of(&self, location: &LocationCode) -> Option<Arc<RwLock<OfLocation>>> {
+    pub fn of(&self, location: &LocationCode) -> Option<Arc<RwLock<LocationAssignments>>> {
         let all = self.of_locations.read().unwrap_or_else(PoisonError::into_inner);
         all.get(location).map(Arc::clone)
     }
@@ -137,9 +144,13 @@ mod tests {
 
     #[test]
     fn what_was_assigned_before_is_known_for_results_of_that_time() {
-        let (assignments, fra) = (Assignments::default(), "fra".parse().unwrap());
-        let version =
-            |version| Assigned { id: Id::random(), version, role: ProbeRole::Full, interval_ms: 1_000 };
+        let (assignments, fra) = (AssignmentRegistry::default(), "fra".parse().unwrap());
+        let version = |version| RemoteAssignment {
+            id: Id::random(),
+            version,
+            role: ProbeRole::Full,
+            interval_ms: 1_000,
+        };
         assignments.set(&fra, 1, Some(version(1)), NOW);
         assignments.set(&fra, 1, Some(version(2)), NOW);
         assignments.set(&fra, 1, None, NOW.plus_ms(60_000));
@@ -155,9 +166,13 @@ mod tests {
 
     #[test]
     fn the_rate_follows_what_is_assigned() {
-        let (assignments, fra) = (Assignments::default(), "fra".parse().unwrap());
-        let every =
-            |interval_ms| Assigned { id: Id::random(), version: 1, role: ProbeRole::Full, interval_ms };
+        let (assignments, fra) = (AssignmentRegistry::default(), "fra".parse().unwrap());
+        let every = |interval_ms| RemoteAssignment {
+            id: Id::random(),
+            version: 1,
+            role: ProbeRole::Full,
+            interval_ms,
+        };
         let rate = || {
             let of_fra = assignments.of(&fra).unwrap();
             let rate = of_fra.read().unwrap().checks_per_second();

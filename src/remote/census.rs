@@ -10,22 +10,22 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
-use crate::announcer::changes::Changes;
-use crate::engine::roster::Roster;
+use crate::announcer::changes::ChangeQueue;
+use crate::engine::roster::LocationRegistry;
 use crate::model::location::LocationCode;
-use crate::remote::looks::Looker;
-use crate::store::probe_locations::{self, Machine};
+use crate::remote::looks::CheckRequestSender;
+use crate::store::probe_locations::{self, EnrolledMachine};
 use crate::store::{Databases, MainError};
-use crate::supervise::Handle;
+use crate::supervise::ActorHandle;
 
 /// The poll interval: another process may have changed the stored locations.
 const EVERY: Duration = Duration::from_secs(5);
 
 /// Public keys for sealing definitions, by location.
 #[derive(Debug, Default)]
-pub struct Recipients(RwLock<HashMap<LocationCode, String>>);
+pub struct RecipientKeys(RwLock<HashMap<LocationCode, String>>);
 
-impl Recipients {
+impl RecipientKeys {
     /// Returns the key of a location; `None` = it has none, or is not in use.
     #[must_use]
     pub fn key_of(&self, location: &LocationCode) -> Option<String> {
@@ -45,17 +45,17 @@ impl Recipients {
 
 /// Keeps the roster consistent with the stored locations. Cheap to clone.
 #[derive(Clone)]
-pub struct Census {
+pub struct LocationSync {
     /// The databases; the main one has the locations.
     pub databases: Databases,
     /// The locations that the engine knows.
-    pub roster: Arc<Roster>,
+    pub roster: Arc<LocationRegistry>,
     /// Their keys.
-    pub recipients: Arc<Recipients>,
+    pub recipients: Arc<RecipientKeys>,
     /// Receives requests to locations.
-    pub looker: Handle<Looker>,
+    pub looker: ActorHandle<CheckRequestSender>,
     /// Marked when the locations of every service have changed.
-    pub changes: Changes,
+    pub changes: ChangeQueue,
     /// Notified of the same, for the engine.
     pub grown: Arc<Notify>,
     /// Notified when a machine has become a location.
@@ -64,17 +64,17 @@ pub struct Census {
     pub is_known: watch::Sender<bool>,
 }
 
-impl std::fmt::Debug for Census {
+impl std::fmt::Debug for LocationSync {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Census").field("recipients", &self.recipients).finish_non_exhaustive()
     }
 }
 
-impl Census {
+impl LocationSync {
     /// Polls for ever, until the future is dropped.
     pub async fn run(self) {
         loop {
-            if let Err(error) = self.look().await {
+            if let Err(error) = self.sync_once().await {
                 tracing::warn!(%error, "the locations in other places cannot be read");
             }
             // Elapsed or notified, it is time to poll.
@@ -86,14 +86,14 @@ impl Census {
     ///
     /// # Errors
     /// When the main database fails.
-    pub async fn look(&self) -> Result<(), MainError> {
+    pub async fn sync_once(&self) -> Result<(), MainError> {
         let mut is_news = false;
         for stored in probe_locations::list(self.databases.main.reader()).await? {
             let code = stored.location.code.clone();
             let machine = stored.machine.filter(|_| stored.is_enabled);
             is_news |= self
                 .recipients
-                .set(&code, machine.as_ref().map(|Machine { keys, .. }| keys.sealing.as_str()));
+                .set(&code, machine.as_ref().map(|EnrolledMachine { keys, .. }| keys.sealing.as_str()));
             if !stored.is_enabled {
                 is_news |= self.roster.set_used(&code, false);
                 continue;

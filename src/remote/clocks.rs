@@ -17,26 +17,26 @@ const STEADY_MS: i64 = 1_500;
 
 /// The clocks of all locations. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Clocks(Arc<Mutex<HashMap<LocationCode, Reports>>>);
+pub struct LocationClocks(Arc<Mutex<HashMap<LocationCode, ClockReports>>>);
 
 #[derive(Debug, Default)]
-struct Reports {
+struct ClockReports {
     ahead_ms: VecDeque<i64>,
     corrected_ms: i64,
 }
 
 /// The clock of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClockState {
+pub struct ClockOffset {
     /// Milliseconds by which it is ahead; negative when it is behind.
     pub ahead_ms: i64,
     /// The correction in milliseconds; 0 = none is needed.
     pub corrected_ms: i64,
 }
 
-impl Clocks {
+impl LocationClocks {
     /// Notes by how much the clock in a report was ahead of ours at its arrival.
-    pub fn note(&self, location: &LocationCode, ahead_ms: i64) -> ClockState {
+    pub fn note(&self, location: &LocationCode, ahead_ms: i64) -> ClockOffset {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let reports = all.entry(location.clone()).or_default();
         reports.ahead_ms.truncate(REPORTS - 1);
@@ -47,7 +47,7 @@ impl Clocks {
         if is_right || (ahead_ms - reports.corrected_ms).abs() > STEADY_MS {
             reports.corrected_ms = wanted_ms;
         }
-        ClockState { ahead_ms, corrected_ms: reports.corrected_ms }
+        ClockOffset { ahead_ms, corrected_ms: reports.corrected_ms }
     }
 
     /// Returns the correction of a location's times in milliseconds.
@@ -74,7 +74,7 @@ mod tests {
     #[case::set_right(&[90_000, 0, 0, 0, 0, 0, 0], 0)]
     #[case::just_tolerated(&[2_000], 0)]
     fn one_late_report_says_nothing_of_a_clock(#[case] reports: &[i64], #[case] corrected_ms: i64) {
-        let (clocks, fra) = (Clocks::default(), "fra".parse().unwrap());
+        let (clocks, fra) = (LocationClocks::default(), "fra".parse().unwrap());
         assert_eq!(clocks.corrected_ms(&fra), 0);
         for ahead_ms in reports {
             clocks.note(&fra, *ahead_ms);

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::engine::counters::Count;
+use crate::engine::counters::AtomicCounter;
 use crate::model::word::words;
-use crate::telemetry::{Collect, Exposition};
+use crate::telemetry::{Exposition, MetricCollector};
 
 words! {
     /// The reason why a result, or a whole message, is refused.
-    pub enum Refusal {
+    pub enum ResultRefusal {
         /// The message is no batch of results, or names another sender.
         Malformed,
         /// The service is not assigned to the location, or was deleted.
@@ -27,42 +27,42 @@ words! {
 #[derive(Debug, Default)]
 pub struct RemoteCounters {
     /// Accepted results.
-    pub taken: Count,
+    pub taken: AtomicCounter,
     /// Batches that were acknowledged after their results were stored.
-    pub acknowledged: Count,
+    pub acknowledged: AtomicCounter,
     /// Batches that were delivered again.
-    pub redelivered: Count,
+    pub redelivered: AtomicCounter,
     /// Definitions that were written for locations, or deleted.
-    pub distributed: Count,
+    pub distributed: AtomicCounter,
     /// Definitions that were not written, because they are too large.
-    pub too_large: Count,
+    pub too_large: AtomicCounter,
     /// Requests of locations for all their definitions.
-    pub deliveries: Count,
+    pub deliveries: AtomicCounter,
     /// Machines that became locations.
-    pub enrolled: Count,
+    pub enrolled: AtomicCounter,
     /// Batches on the bus that this node has not received yet.
     pub pending: AtomicU64,
     /// Milliseconds from the bus to the history for the last batch.
     pub lag_ms: AtomicU64,
     /// Refused results, by reason.
-    refused: [Count; Refusal::ALL.len()],
+    refused: [AtomicCounter; ResultRefusal::ALL.len()],
 }
 
 impl RemoteCounters {
     /// Results refused for this reason; a malformed message counts as one.
     #[must_use]
-    pub const fn refused(&self, reason: Refusal) -> &Count {
+    pub const fn refused(&self, reason: ResultRefusal) -> &AtomicCounter {
         &self.refused[reason as usize]
     }
 }
 
-impl Collect for RemoteCounters {
+impl MetricCollector for RemoteCounters {
     fn collect(&self, out: &mut Exposition) {
         out.counter("remote_results_total", "Results taken from locations in other places.")
             .value(self.taken.get());
         let mut refused =
             out.counter("remote_refused_total", "Results of locations in other places that were not taken.");
-        for reason in Refusal::ALL {
+        for reason in ResultRefusal::ALL {
             refused.labelled(&[("reason", reason.as_str())], self.refused(reason).get());
         }
         out.counter("remote_batches_total", "Batches of results that are stored and acknowledged.")

@@ -10,22 +10,22 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::announcer::changes::{Changes, Marks};
+use crate::announcer::changes::{ChangeQueue, ChangedServices};
 use crate::announcer::ownership::Ownership;
-use crate::bus::connection::Connection;
-use crate::bus::definition_bucket::{self, BucketChange, BucketDefinition, BucketEntry, DefinitionPlace};
-use crate::bus::messages::definition::{LocationDefinition, Rhythm, SealedDefinition};
+use crate::bus::connection::BusConnection;
+use crate::bus::definition_bucket::{self, BucketChange, BucketDefinition, BucketEntry, DefinitionKey};
+use crate::bus::messages::definition::{LocationDefinition, LocationSchedule, SealedDefinition};
 use crate::bus::sealing::SealingKey;
 use crate::bus::streams;
 use crate::clock::Clock;
 use crate::config::limits::BusLimits;
-use crate::engine::definition::{Definer, PlannedChecks};
-use crate::engine::roster::KnownLocation;
+use crate::engine::definition::{DefinitionCompiler, PlannedChecks};
+use crate::engine::roster::RegisteredLocation;
 use crate::model::location::LocationCode;
-use crate::model::partition::{Partition, Partitions};
+use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::{Service, ServiceKey};
-use crate::remote::assignments::{Assigned, Assignments};
-use crate::remote::census::Recipients;
+use crate::remote::assignments::{AssignmentRegistry, RemoteAssignment};
+use crate::remote::census::RecipientKeys;
 use crate::remote::counters::RemoteCounters;
 use crate::store::services::definitions::{self, OwnedService};
 use crate::store::{Databases, MainError};
@@ -39,21 +39,21 @@ const PURPOSE: &str = "definition of a location";
 
 /// Distributes definitions to locations. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Distribution {
+pub struct DefinitionDistributor {
     /// The bus.
-    pub connection: Connection,
+    pub connection: BusConnection,
     /// The databases; the main one has the services.
     pub databases: Databases,
     /// Plans the checks of each location.
-    pub definer: Definer,
+    pub definer: DefinitionCompiler,
     /// Marks of services to compare.
-    pub changes: Changes,
+    pub changes: ChangeQueue,
     /// The partitions of this node, whose services it distributes.
     pub ownership: Ownership,
     /// The present assignments of locations.
-    pub assignments: Arc<Assignments>,
+    pub assignments: Arc<AssignmentRegistry>,
     /// The public keys of the locations.
-    pub recipients: Arc<Recipients>,
+    pub recipients: Arc<RecipientKeys>,
     /// Wall time.
     pub clock: Clock,
     /// True once the locations are known.
@@ -61,59 +61,59 @@ pub struct Distribution {
     /// The sizes of streams.
     pub limits: BusLimits,
     /// The partitions whose services have all been compared since this node took them.
-    pub compared: watch::Sender<Partitions>,
+    pub compared: watch::Sender<PartitionSet>,
     /// Counters of written definitions.
     pub counters: Arc<RemoteCounters>,
 }
 
 /// The known content of the bucket.
-struct Known {
+struct BucketState {
     /// The partitions with known content.
-    partitions: Partitions,
+    partitions: PartitionSet,
     sender: SealingKey,
-    entries: HashMap<DefinitionPlace, BucketEntry>,
+    entries: HashMap<DefinitionKey, BucketEntry>,
     /// Deleted definitions with their times: the bucket drops them after a while.
-    taken_away: VecDeque<TakenAway>,
+    taken_away: VecDeque<RemovedDefinition>,
     /// Entries by service, for deleted services.
-    places: HashMap<ServiceKey, Vec<DefinitionPlace>>,
+    places: HashMap<ServiceKey, Vec<DefinitionKey>>,
 }
 
 /// A definition that was taken away.
-struct TakenAway {
-    place: DefinitionPlace,
+struct RemovedDefinition {
+    place: DefinitionKey,
     revision: u64,
     at: Instant,
 }
 
 /// The wanted definition of a service at a location.
-struct Wanted {
-    place: DefinitionPlace,
-    assigned: Assigned,
+struct WantedDefinition {
+    place: DefinitionKey,
+    assigned: RemoteAssignment,
     json: Vec<u8>,
     recipient: String,
 }
 
-impl Known {
+impl BucketState {
     /// Returns the change that deletes a definition.
-    fn taking_away(&self, place: DefinitionPlace) -> BucketChange {
+    fn taking_away(&self, place: DefinitionKey) -> BucketChange {
         BucketChange { replaces: self.entries.get(&place).cloned(), place, definition: None }
     }
 
-    fn digest(&self, place: &DefinitionPlace) -> Option<&str> {
+    fn digest(&self, place: &DefinitionKey) -> Option<&str> {
         self.entries.get(place)?.digest.as_deref()
     }
 
     /// Updates the known content, and drops expired deletions.
-    fn note(&mut self, written: Vec<(DefinitionPlace, BucketEntry)>) {
+    fn note(&mut self, written: Vec<(DefinitionKey, BucketEntry)>) {
         let now = Instant::now();
         for (place, entry) in written {
             if entry.digest.is_none() {
-                let taken = TakenAway { place: place.clone(), revision: entry.revision, at: now };
+                let taken = RemovedDefinition { place: place.clone(), revision: entry.revision, at: now };
                 self.taken_away.push_back(taken);
             }
             self.entries.insert(place, entry);
         }
-        while let Some(TakenAway { place, revision, .. }) =
+        while let Some(RemovedDefinition { place, revision, .. }) =
             self.taken_away.pop_front_if(|taken| now.duration_since(taken.at) > definition_bucket::FORGOTTEN)
         {
             if self.entries.get(&place).is_some_and(|entry| entry.revision == revision) {
@@ -123,7 +123,7 @@ impl Known {
     }
 
     /// Returns the keys of existing definitions.
-    fn filled(&self) -> impl Iterator<Item = &DefinitionPlace> {
+    fn filled(&self) -> impl Iterator<Item = &DefinitionKey> {
         self.entries.iter().filter(|(_, entry)| entry.digest.is_some()).map(|(place, _)| place)
     }
 }
@@ -136,7 +136,7 @@ enum DistributionProblem {
     Bucket(String),
 }
 
-impl Distribution {
+impl DefinitionDistributor {
     /// Distributes for ever, until the future is dropped.
     pub async fn run(mut self) {
         // Before that no location would be wanted anywhere, and all definitions would be deleted.
@@ -161,21 +161,26 @@ impl Distribution {
                 }
             };
             let sender = SealingKey::random();
-            let mut known =
-                Known { partitions, sender, entries, taken_away: VecDeque::new(), places: HashMap::new() };
+            let mut known = BucketState {
+                partitions,
+                sender,
+                entries,
+                taken_away: VecDeque::new(),
+                places: HashMap::new(),
+            };
             self.changes.mark_all();
             self.follow(&mut known).await;
         }
     }
 
     /// Processes marks until a write fails, or the partitions change: then the content of the bucket is unknown.
-    async fn follow(&self, known: &mut Known) {
+    async fn follow(&self, known: &mut BucketState) {
         loop {
             let marks = self.changes.take().await;
             if self.ownership.watched() != known.partitions {
                 return;
             }
-            let Err(problem) = self.act(&marks, known).await else { continue };
+            let Err(problem) = self.process_marks(&marks, known).await else { continue };
             tracing::warn!(error = %problem, "locations cannot be given their definitions; it is tried again");
             self.changes.put_back(marks);
             tokio::time::sleep(RETRY).await;
@@ -185,7 +190,11 @@ impl Distribution {
         }
     }
 
-    async fn act(&self, marks: &Marks, known: &mut Known) -> Result<(), DistributionProblem> {
+    async fn process_marks(
+        &self,
+        marks: &ChangedServices,
+        known: &mut BucketState,
+    ) -> Result<(), DistributionProblem> {
         if marks.all {
             return self.compare_all(known).await;
         }
@@ -200,9 +209,9 @@ impl Distribution {
         self.write(differences, known).await
     }
 
-    async fn compare_all(&self, known: &mut Known) -> Result<(), DistributionProblem> {
+    async fn compare_all(&self, known: &mut BucketState) -> Result<(), DistributionProblem> {
         let mut after = ServiceKey::MIN;
-        let mut stale: HashSet<DefinitionPlace> = known.filled().cloned().collect();
+        let mut stale: HashSet<DefinitionKey> = known.filled().cloned().collect();
         // What is not found again is stale, unless its row cannot be read.
         let mut before = std::mem::take(&mut known.places);
         loop {
@@ -236,7 +245,7 @@ impl Distribution {
     fn compare(
         &self,
         page: &[OwnedService],
-        known: &mut Known,
+        known: &mut BucketState,
     ) -> Result<Vec<BucketChange>, DistributionProblem> {
         let mut differences = Vec::new();
         for OwnedService { service, organisation } in page {
@@ -256,9 +265,9 @@ impl Distribution {
     }
 
     /// Returns the definition of this service for each remote location.
-    fn wanted(&self, service: &Service, planned: &PlannedChecks) -> Vec<Wanted> {
+    fn wanted(&self, service: &Service, planned: &PlannedChecks) -> Vec<WantedDefinition> {
         let PlannedChecks { plan, locations, target, timeout_seconds, config } = planned;
-        let of_slot = |(slot, known): (usize, &Arc<KnownLocation>)| {
+        let of_slot = |(slot, known): (usize, &Arc<RegisteredLocation>)| {
             let location = known.location.code.clone();
             let recipient = self.recipients.key_of(&location).filter(|_| known.is_elsewhere())?;
             let own = plan.of_location(slot)?;
@@ -273,9 +282,9 @@ impl Distribution {
                 revision: service.revision,
                 target: target.clone(),
                 config: config.clone(),
-                rhythm: Rhythm::of(&own, *timeout_seconds),
+                rhythm: LocationSchedule::of(&own, *timeout_seconds),
             };
-            let assigned = Assigned {
+            let assigned = RemoteAssignment {
                 id: service.id,
                 version,
                 role: plan.locations[slot].role,
@@ -283,8 +292,8 @@ impl Distribution {
             };
             let json = serde_json::to_vec(&definition).ok()?;
             let place =
-                DefinitionPlace { location, partition: Partition::of(service.key), service: service.id };
-            Some(Wanted { place, assigned, json, recipient })
+                DefinitionKey { location, partition: Partition::of(service.key), service: service.id };
+            Some(WantedDefinition { place, assigned, json, recipient })
         };
         locations.iter().enumerate().filter_map(of_slot).collect()
     }
@@ -293,24 +302,24 @@ impl Distribution {
     fn compare_one(
         &self,
         key: ServiceKey,
-        wanted: Vec<Wanted>,
-        known: &mut Known,
+        wanted: Vec<WantedDefinition>,
+        known: &mut BucketState,
     ) -> Result<Vec<BucketChange>, DistributionProblem> {
         let mut differences = Vec::new();
         // A definition that is too large is deleted: the location must not continue with the secrets of an older one.
-        let (wanted, too_large): (Vec<Wanted>, Vec<Wanted>) =
+        let (wanted, too_large): (Vec<WantedDefinition>, Vec<WantedDefinition>) =
             wanted.into_iter().partition(|wanted| self.fits(wanted));
-        for Wanted { place, .. } in too_large {
+        for WantedDefinition { place, .. } in too_large {
             tracing::error!(location = %place.location, service = %place.service, "this definition is too large to be sent");
             self.counters.too_large.add(1);
         }
-        let places: Vec<DefinitionPlace> = wanted.iter().map(|wanted| wanted.place.clone()).collect();
+        let places: Vec<DefinitionKey> = wanted.iter().map(|wanted| wanted.place.clone()).collect();
         let before = known.places.insert(key, places.clone()).unwrap_or_default();
         for place in before.into_iter().filter(|place| !places.contains(place)) {
             self.assignments.set(&place.location, key, None, self.clock.now());
             differences.push(known.taking_away(place));
         }
-        for Wanted { place, assigned, json, recipient } in wanted {
+        for WantedDefinition { place, assigned, json, recipient } in wanted {
             self.assignments.set(&place.location, key, Some(assigned), self.clock.now());
             let digest = self.digest(&json, &recipient);
             if known.digest(&place) == Some(&*digest) {
@@ -330,7 +339,7 @@ impl Distribution {
         Ok(differences)
     }
 
-    fn fits(&self, wanted: &Wanted) -> bool {
+    fn fits(&self, wanted: &WantedDefinition) -> bool {
         let largest = usize::try_from(self.limits.definition_bytes).unwrap_or(0);
         SealedDefinition::sealed_bytes(wanted.json.len()) + definition_bucket::HEADER_BYTES <= largest
     }
@@ -338,7 +347,7 @@ impl Distribution {
     async fn write(
         &self,
         differences: Vec<BucketChange>,
-        known: &mut Known,
+        known: &mut BucketState,
     ) -> Result<(), DistributionProblem> {
         let count = differences.len() as u64;
         if count > 0 {

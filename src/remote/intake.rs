@@ -16,23 +16,23 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{interval, sleep};
 
 use crate::announcer::ownership::Ownership;
-use crate::bus::connection::Connection;
+use crate::bus::connection::BusConnection;
 use crate::bus::messages::results::ResultBatch;
-use crate::bus::result_stream::{Incoming, IncomingBatch, REDELIVERED_AFTER, UNACKNOWLEDGED};
-use crate::bus::subjects::Subject;
+use crate::bus::result_stream::{IncomingBatch, REDELIVERED_AFTER, ResultConsumer, UNACKNOWLEDGED};
+use crate::bus::subjects::BusSubject;
 use crate::clock::Clock;
 use crate::engine::Engine;
-use crate::engine::aggregator::Batch;
+use crate::engine::aggregator::RecordBatch;
 use crate::engine::elsewhere::ServiceResults;
 use crate::model::history::CheckRecord;
 use crate::model::location::LocationCode;
 use crate::model::node::NodeName;
-use crate::model::partition::{Partition, Partitions};
+use crate::model::partition::{Partition, PartitionSet};
 use crate::record::history_writer::HistoryWriter;
-use crate::remote::admission::{Allowance, Arrival, Judged, TakenResults, judge};
-use crate::remote::assignments::Assignments;
-use crate::remote::clocks::Clocks;
-use crate::remote::counters::{Refusal, RemoteCounters};
+use crate::remote::admission::{ArrivedBatch, JudgedBatch, ResultAllowance, TakenResults, judge};
+use crate::remote::assignments::AssignmentRegistry;
+use crate::remote::clocks::LocationClocks;
+use crate::remote::counters::{RemoteCounters, ResultRefusal};
 use crate::remote::late::LateMarks;
 
 /// The wait before the stream is opened again, or a batch is stored again.
@@ -44,17 +44,17 @@ const ROWS_PER_COMMIT: usize = 8_192;
 
 /// Takes results in. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Intake {
+pub struct ResultIntake {
     /// The bus.
-    pub connection: Connection,
+    pub connection: BusConnection,
     /// The assignments of locations.
-    pub assignments: Arc<Assignments>,
+    pub assignments: Arc<AssignmentRegistry>,
     /// The engine that receives accepted results.
     pub engine: Engine,
     /// Stores accepted results.
     pub writer: HistoryWriter,
     /// Clock corrections of locations.
-    pub clocks: Clocks,
+    pub clocks: LocationClocks,
     /// Marks of late results.
     pub late: LateMarks,
     /// Wall time.
@@ -64,18 +64,18 @@ pub struct Intake {
     /// The name of this node, whose consumer is read.
     pub node: NodeName,
     /// The partitions whose assignments are known.
-    pub compared: watch::Receiver<Partitions>,
+    pub compared: watch::Receiver<PartitionSet>,
     /// Counts.
     pub counters: Arc<RemoteCounters>,
 }
 
 /// A batch to be stored.
-struct Pending {
+struct PendingResults {
     batch: IncomingBatch,
     records: Vec<CheckRecord>,
 }
 
-impl Intake {
+impl ResultIntake {
     /// Takes results for ever, until the future is dropped.
     pub async fn run(self) {
         let (sender, receiver) = mpsc::channel(usize::try_from(UNACKNOWLEDGED).unwrap_or(1));
@@ -83,7 +83,7 @@ impl Intake {
         tokio::join!(self.clone().listen(sender), self.write(receiver));
     }
 
-    async fn listen(mut self, pending: mpsc::Sender<Pending>) {
+    async fn listen(mut self, pending: mpsc::Sender<PendingResults>) {
         let mut allowances = HashMap::new();
         loop {
             let followed = self.follow(&pending, &mut allowances).await;
@@ -100,17 +100,18 @@ impl Intake {
     /// Takes batches until the stream has to be opened again, or the partitions change.
     async fn follow(
         &mut self,
-        pending: &mpsc::Sender<Pending>,
-        allowances: &mut HashMap<LocationCode, Allowance>,
+        pending: &mpsc::Sender<PendingResults>,
+        allowances: &mut HashMap<LocationCode, ResultAllowance>,
     ) -> Result<(), String> {
         let mut ready = self.ownership.changes();
-        let partitions = self.taken_in();
-        let mut incoming = Incoming::open(&self.connection, &self.node, partitions, &self.sharing()).await?;
+        let partitions = self.accepted_partitions();
+        let mut incoming =
+            ResultConsumer::open(&self.connection, &self.node, partitions, &self.sharing()).await?;
         loop {
             let batch = tokio::select! {
                 batch = incoming.next() => batch?,
-                Ok(()) = ready.changed() => if self.taken_in() == partitions { continue } else { return Ok(()) },
-                Ok(()) = self.compared.changed() => if self.taken_in() == partitions { continue } else { return Ok(()) },
+                Ok(()) = ready.changed() => if self.accepted_partitions() == partitions { continue } else { return Ok(()) },
+                Ok(()) = self.compared.changed() => if self.accepted_partitions() == partitions { continue } else { return Ok(()) },
             };
             let mut batches = vec![batch];
             let mut ended = Ok(());
@@ -137,8 +138,8 @@ impl Intake {
     async fn take_in(
         &self,
         batches: Vec<IncomingBatch>,
-        pending: &mpsc::Sender<Pending>,
-        allowances: &mut HashMap<LocationCode, Allowance>,
+        pending: &mpsc::Sender<PendingResults>,
+        allowances: &mut HashMap<LocationCode, ResultAllowance>,
     ) -> bool {
         let (mut heard, mut waiting) = (Vec::new(), Vec::new());
         for batch in batches {
@@ -158,9 +159,9 @@ impl Intake {
                 present
                     .map(|TakenResults { id, records, .. }| ServiceResults { id, records: records.into() }),
             );
-            waiting.push(Pending { batch, records });
+            waiting.push(PendingResults { batch, records });
         }
-        if self.engine.hear(heard).await.is_err() {
+        if self.engine.take_remote_results(heard).await.is_err() {
             return false;
         }
         for batch in waiting {
@@ -179,47 +180,48 @@ impl Intake {
     }
 
     /// The partitions that are watched with known assignments: results of others would be wrongly refused.
-    fn taken_in(&self) -> Partitions {
+    fn accepted_partitions(&self) -> PartitionSet {
         self.ownership.ready().common(*self.compared.borrow())
     }
 
     fn judge(
         &self,
         batch: &IncomingBatch,
-        allowances: &mut HashMap<LocationCode, Allowance>,
+        allowances: &mut HashMap<LocationCode, ResultAllowance>,
     ) -> Vec<TakenResults> {
         let refuse = |reason, count: usize| self.counters.refused(reason).add(count as u64);
-        let (Some(Subject::Results { location, partition }), Ok(read)) =
+        let (Some(BusSubject::Results { location, partition }), Ok(read)) =
             (batch.subject.clone(), ResultBatch::read(&batch.payload))
         else {
-            refuse(Refusal::Malformed, 1);
+            refuse(ResultRefusal::Malformed, 1);
             return Vec::new();
         };
         let Some(of_location) = self.assignments.of(&location) else {
-            refuse(Refusal::NotAssigned, read.records.len());
+            refuse(ResultRefusal::NotAssigned, read.records.len());
             return Vec::new();
         };
         let assigned = of_location.read().unwrap_or_else(PoisonError::into_inner);
         let (now, rate, count) = (self.clock.now(), assigned.checks_per_second(), read.records.len());
-        let allowance = allowances.entry(location.clone()).or_insert_with(|| Allowance::full(rate, now));
+        let allowance =
+            allowances.entry(location.clone()).or_insert_with(|| ResultAllowance::full(rate, now));
         if !allowance.take(count, rate, now) {
-            refuse(Refusal::TooMany, count);
+            refuse(ResultRefusal::TooMany, count);
             return Vec::new();
         }
         let clock_ahead_ms = self.clocks.corrected_ms(&location);
-        let arrival = Arrival { location, batch: read, received_at: batch.received_at, clock_ahead_ms };
-        let Judged { taken, refused } = judge(arrival, &assigned, now);
+        let arrival = ArrivedBatch { location, batch: read, received_at: batch.received_at, clock_ahead_ms };
+        let JudgedBatch { taken, refused } = judge(arrival, &assigned, now);
         drop(assigned);
         refused.into_iter().for_each(|reason| refuse(reason, 1));
         let (taken, misplaced): (Vec<_>, Vec<_>) = taken.into_iter().partition(|results| {
             results.records.iter().all(|record| Partition::of(record.service) == partition)
         });
-        misplaced.iter().for_each(|results| refuse(Refusal::Malformed, results.records.len()));
+        misplaced.iter().for_each(|results| refuse(ResultRefusal::Malformed, results.records.len()));
         taken
     }
 
     /// Stores waiting batches, all in one transaction as far as there is room, and acknowledges them.
-    async fn write(&self, mut pending: mpsc::Receiver<Pending>) {
+    async fn write(&self, mut pending: mpsc::Receiver<PendingResults>) {
         let mut held = VecDeque::new();
         loop {
             if held.is_empty() {
@@ -230,14 +232,14 @@ impl Intake {
                 held.push_back(next);
             }
             let mut results = 0;
-            let fits = |waiting: &&Pending| {
+            let fits = |waiting: &&PendingResults| {
                 let is_first = results == 0;
                 results += waiting.records.len();
                 is_first || results <= ROWS_PER_COMMIT
             };
             let batches = held.iter().take_while(fits).count();
             let checks = held.range(..batches).flat_map(|waiting| waiting.records.iter().cloned()).collect();
-            self.store(&Batch { checks, changes: Vec::new() }, &mut held, &mut pending).await;
+            self.store(&RecordBatch { checks, changes: Vec::new() }, &mut held, &mut pending).await;
             for stored in held.drain(..batches) {
                 self.counters.taken.add(stored.records.len() as u64);
                 self.counters.acknowledged.add(1);
@@ -252,9 +254,9 @@ impl Intake {
     /// Stores a batch, with retries for any time. Meanwhile the redelivery of all held batches is delayed.
     async fn store(
         &self,
-        batch: &Batch,
-        held: &mut VecDeque<Pending>,
-        pending: &mut mpsc::Receiver<Pending>,
+        batch: &RecordBatch,
+        held: &mut VecDeque<PendingResults>,
+        pending: &mut mpsc::Receiver<PendingResults>,
     ) {
         let mut holding = interval(REDELIVERED_AFTER / 3);
         holding.tick().await;
@@ -273,7 +275,7 @@ impl Intake {
         }
     }
 
-    async fn write_in_the_end(&self, batch: &Batch) {
+    async fn write_in_the_end(&self, batch: &RecordBatch) {
         let mut is_failing = false;
         while let Err(error) = self.writer.write(batch).await {
             if !is_failing {

@@ -15,7 +15,7 @@ use crate::model::location::LocationCode;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::time_range::TimeRange;
 use crate::record::filling::{self, LateResults};
-use crate::remote::assignments::Assignments;
+use crate::remote::assignments::AssignmentRegistry;
 use crate::store::history::History;
 
 /// A result that is stored later than this after its time is late, in milliseconds.
@@ -29,10 +29,10 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// Services with late results. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct LateMarks(Arc<Mutex<HashMap<ServiceKey, Mark>>>);
+pub struct LateMarks(Arc<Mutex<HashMap<ServiceKey, LateMark>>>);
 
 #[derive(Clone, Debug)]
-struct Mark {
+struct LateMark {
     location: LocationCode,
     span: TimeRange,
     first_at: Instant,
@@ -46,11 +46,11 @@ impl LateMarks {
         for CheckRecord { service, location, checked_at, .. } in late {
             let span = TimeRange { from: *checked_at, to: checked_at.plus_ms(1) };
             let at = Instant::now();
-            self.put(*service, &Mark { location: location.clone(), span, first_at: at, last_at: at });
+            self.put(*service, &LateMark { location: location.clone(), span, first_at: at, last_at: at });
         }
     }
 
-    fn put(&self, service: ServiceKey, mark: &Mark) {
+    fn put(&self, service: ServiceKey, mark: &LateMark) {
         let mut marks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = marks.entry(service).or_insert_with(|| mark.clone());
         known.span.from = known.span.from.min(mark.span.from);
@@ -59,20 +59,20 @@ impl LateMarks {
     }
 
     /// Takes the services that have waited long enough.
-    fn take(&self) -> Vec<(ServiceKey, Mark)> {
+    fn take(&self) -> Vec<(ServiceKey, LateMark)> {
         let mut marks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = |mark: &Mark| mark.last_at.elapsed() >= QUIET || mark.first_at.elapsed() >= LONGEST;
+        let is_due = |mark: &LateMark| mark.last_at.elapsed() >= QUIET || mark.first_at.elapsed() >= LONGEST;
         marks.extract_if(|_, mark| is_due(mark)).collect()
     }
 }
 
 /// Fills no-data periods. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Filler {
+pub struct GapFiller {
     /// Services with late results.
     pub marks: LateMarks,
     /// The assignments, with the intervals of checks.
-    pub assignments: Arc<Assignments>,
+    pub assignments: Arc<AssignmentRegistry>,
     /// The history.
     pub history: History,
     /// The engine with the present figures.
@@ -81,7 +81,7 @@ pub struct Filler {
     pub clock: Clock,
 }
 
-impl Filler {
+impl GapFiller {
     /// Fills for ever, until the future is dropped.
     pub async fn run(self) {
         let mut ticks = interval(EVERY);
@@ -94,7 +94,7 @@ impl Filler {
     }
 
     /// Fills the no-data periods of a service; one that is no longer assigned is left unchanged.
-    async fn fill(&self, service: ServiceKey, mark: Mark) {
+    async fn fill(&self, service: ServiceKey, mark: LateMark) {
         let Some(of_location) = self.assignments.of(&mark.location) else { return };
         let assigned = of_location.read().unwrap_or_else(PoisonError::into_inner).get(service).copied();
         let Some(assigned) = assigned else { return };
@@ -113,7 +113,7 @@ impl Filler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::check::{ErrorCode, Measurement, Timings};
+    use crate::model::check::{ErrorCode, Measurement, PhaseTimings};
     use crate::model::service::ProbeRole;
 
     fn record(service: ServiceKey, at: i64) -> CheckRecord {
@@ -124,7 +124,7 @@ mod tests {
             scheduled_at: Timestamp::from_ms(at),
             checked_at: Timestamp::from_ms(at),
             attempt: 1,
-            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", Timings::default()),
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", PhaseTimings::default()),
         }
     }
 

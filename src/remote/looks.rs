@@ -3,44 +3,48 @@
 use actix::{Actor, Context, Handler};
 use futures_util::FutureExt as _;
 
-use crate::bus::connection::Connection;
-use crate::bus::messages::look::Look;
+use crate::bus::connection::BusConnection;
+use crate::bus::messages::look::RemoteCheckRequest;
 use crate::bus::reports::ask_to_look;
-use crate::engine::roster::Urged;
-use crate::supervise::{Beat, Kind, Supervised};
+use crate::engine::roster::LocationCheckRequest;
+use crate::supervise::{ActorKind, LivenessQuery, SupervisedActor};
 
 /// Size of the mailbox; a request beyond it is lost, and the location checks at its scheduled time.
 pub const MAILBOX: usize = 4_096;
 
 /// The actor that sends the requests.
 #[derive(Debug)]
-pub struct Looker(pub Connection);
+pub struct CheckRequestSender(pub BusConnection);
 
-impl Supervised for Looker {
-    const KIND: Kind = Kind::restarting("looker");
+impl SupervisedActor for CheckRequestSender {
+    const KIND: ActorKind = ActorKind::restarting("looker");
 }
 
-impl Actor for Looker {
+impl Actor for CheckRequestSender {
     type Context = Context<Self>;
 }
 
-impl Handler<Beat> for Looker {
+impl Handler<LivenessQuery> for CheckRequestSender {
     type Result = ();
 
-    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+    fn handle(&mut self, beat: LivenessQuery, ctx: &mut Context<Self>) {
         beat.answer(ctx);
     }
 }
 
-impl Handler<Urged> for Looker {
+impl Handler<LocationCheckRequest> for CheckRequestSender {
     type Result = ();
 
     /// Drops requests while the connection is lost: they would arrive too late.
-    fn handle(&mut self, Urged { location, service, look_now, hurry_ms }: Urged, _: &mut Context<Self>) {
+    fn handle(
+        &mut self,
+        LocationCheckRequest { location, service, look_now, hurry_ms }: LocationCheckRequest,
+        _: &mut Context<Self>,
+    ) {
         if !self.0.state().is_connected() {
             return;
         }
-        let look = Look { service, look_now, hurry_ms };
+        let look = RemoteCheckRequest { service, look_now, hurry_ms };
         // Sent only if the client has room for it: it is not worth waiting.
         if ask_to_look(&self.0, &location, look).now_or_never().is_none() {
             tracing::debug!(%location, "a request to look now is lost");

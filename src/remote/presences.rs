@@ -3,32 +3,32 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::bus::connection::Connection;
-use crate::bus::messages::presence::Presence;
-use crate::bus::reports::{self, Report, Reports};
+use crate::bus::connection::BusConnection;
+use crate::bus::messages::presence::LocationPresence;
+use crate::bus::reports::{self, PresenceReport, PresenceSubscription};
 use crate::clock::{Clock, Timestamp};
-use crate::engine::roster::Roster;
-use crate::model::check::Trouble;
-use crate::model::location::{LastSeen, LocationCode};
-use crate::remote::clocks::{ClockState, Clocks};
+use crate::engine::roster::LocationRegistry;
+use crate::model::check::LocalFault;
+use crate::model::location::{LocationCode, LocationReport};
+use crate::remote::clocks::{ClockOffset, LocationClocks};
 
 /// Receives the reports of locations. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Presences {
+pub struct PresenceListener {
     /// The bus.
-    pub connection: Connection,
+    pub connection: BusConnection,
     /// Stores the reports.
-    pub roster: Arc<Roster>,
+    pub roster: Arc<LocationRegistry>,
     /// Receives the differences of their clocks.
-    pub clocks: Clocks,
+    pub clocks: LocationClocks,
     /// Wall time.
     pub clock: Clock,
 }
 
-impl Presences {
+impl PresenceListener {
     /// Receives until the connection is closed. Starts with the stored last reports.
     pub async fn run(self) {
-        let Ok(mut reports) = Reports::listen(&self.connection).await else { return };
+        let Ok(mut reports) = PresenceSubscription::listen(&self.connection).await else { return };
         let mut warned = HashMap::new();
         match reports::newest(&self.connection).await {
             Ok(newest) => {
@@ -38,23 +38,23 @@ impl Presences {
             }
             Err(error) => tracing::warn!(error, "what locations have said before cannot be read"),
         }
-        while let Some(Report { location, presence }) = reports.next().await {
+        while let Some(PresenceReport { location, presence }) = reports.next().await {
             let Some(presence) = presence else {
                 tracing::debug!(%location, "a report of a location cannot be read");
                 continue;
             };
             let now = self.clock.now();
             let clock = self.note(&location, &presence, now);
-            tell_of_clock(&mut warned, &location, clock);
+            log_clock_change(&mut warned, &location, clock);
         }
     }
 
-    fn note(&self, location: &LocationCode, presence: &Presence, at: Timestamp) -> ClockState {
+    fn note(&self, location: &LocationCode, presence: &LocationPresence, at: Timestamp) -> ClockOffset {
         let clock = self.clocks.note(location, presence.sent_at_ms - at.ms());
         let Some(known) = self.roster.find(location.as_str()).filter(|known| known.is_elsewhere()) else {
             return clock;
         };
-        known.note_seen(LastSeen {
+        known.note_seen(LocationReport {
             at,
             version: presence.version.clone(),
             clock_ahead_ms: clock.ahead_ms,
@@ -72,17 +72,17 @@ impl Presences {
 }
 
 /// Parses a reason; one that only a newer version knows becomes the nearest known one.
-fn reason(word: &str) -> Option<Trouble> {
+fn reason(word: &str) -> Option<LocalFault> {
     Some(
-        Trouble::ALL
+        LocalFault::ALL
             .into_iter()
             .find(|trouble| trouble.as_str() == word)
-            .unwrap_or(Trouble::LocationImpaired),
+            .unwrap_or(LocalFault::LocationImpaired),
     )
 }
 
 /// Logs when a clock becomes wrong, and when it is right again.
-fn tell_of_clock(warned: &mut HashMap<LocationCode, bool>, location: &LocationCode, clock: ClockState) {
+fn log_clock_change(warned: &mut HashMap<LocationCode, bool>, location: &LocationCode, clock: ClockOffset) {
     let is_wrong = clock.corrected_ms != 0;
     if warned.insert(location.clone(), is_wrong).unwrap_or(false) == is_wrong {
         return;

@@ -8,7 +8,7 @@ pub mod sparse;
 
 use hdrhistogram::Histogram;
 
-use crate::stats::histogram::sparse::{Entry, HIGHEST_US, Sparse, lowest_us};
+use crate::stats::histogram::sparse::{HIGHEST_US, HistogramBucket, SparseHistogram, lowest_us};
 
 /// Significant digits of the histograms.
 const DIGITS: u8 = 2;
@@ -16,7 +16,7 @@ const DIGITS: u8 = 2;
 /// Response times in microseconds over some span of time.
 #[derive(Clone, Debug)]
 pub struct ResponseTimes {
-    summary: Option<Summary>,
+    summary: Option<ResponseTimeSummary>,
     histogram: Histogram<u32>,
 }
 
@@ -31,22 +31,26 @@ impl Default for ResponseTimes {
 /// A stored histogram cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a stored histogram cannot be read: {0}")]
-pub struct BadHistogram(pub(in crate::stats) &'static str);
+pub struct HistogramError(pub(in crate::stats) &'static str);
 
 impl ResponseTimes {
     /// Adds one response time.
     pub fn record(&mut self, response_us: u32) {
-        let one =
-            Summary { count: 1, sum_us: u64::from(response_us), min_us: response_us, max_us: response_us };
-        Summary::add_to(&mut self.summary, &one);
+        let one = ResponseTimeSummary {
+            count: 1,
+            sum_us: u64::from(response_us),
+            min_us: response_us,
+            max_us: response_us,
+        };
+        ResponseTimeSummary::add_to(&mut self.summary, &one);
         self.histogram.saturating_record(u64::from(response_us.min(HIGHEST_US)));
     }
 
     /// Adds a span that was summed up before.
-    pub fn merge(&mut self, other: &Sparse<'_>) {
+    pub fn merge(&mut self, other: &SparseHistogram<'_>) {
         let Some(summary) = &other.summary else { return };
-        Summary::add_to(&mut self.summary, summary);
-        for Entry { bucket, count } in other.entries {
+        ResponseTimeSummary::add_to(&mut self.summary, summary);
+        for HistogramBucket { bucket, count } in other.entries {
             self.histogram.saturating_record_n(u64::from(lowest_us(*bucket)), *count);
         }
     }
@@ -55,19 +59,19 @@ impl ResponseTimes {
     ///
     /// # Errors
     /// [`BadHistogram`] when the bytes are no histogram of ours.
-    pub fn merge_serialised(&mut self, mut bytes: &[u8]) -> Result<(), BadHistogram> {
+    pub fn merge_serialised(&mut self, mut bytes: &[u8]) -> Result<(), HistogramError> {
         let mut entries = Vec::new();
         let summary = sparse::read(&mut bytes, &mut entries)?;
         if !bytes.is_empty() {
-            return Err(BadHistogram("something follows it"));
+            return Err(HistogramError("something follows it"));
         }
-        self.merge(&Sparse { summary, entries: &entries });
+        self.merge(&SparseHistogram { summary, entries: &entries });
         Ok(())
     }
 
     /// The sums, or `None` when nothing was recorded.
     #[must_use]
-    pub const fn summary(&self) -> Option<Summary> {
+    pub const fn summary(&self) -> Option<ResponseTimeSummary> {
         self.summary
     }
 
@@ -88,13 +92,13 @@ pub fn serialise(mut response_us: Vec<u32>) -> Vec<u8> {
     response_us.sort_unstable();
     let (mut entries, mut bytes) = (Vec::new(), Vec::new());
     let summary = sparse::sum_up(response_us.into_iter(), &mut entries);
-    Sparse { summary, entries: &entries }.write(&mut bytes);
+    SparseHistogram { summary, entries: &entries }.write(&mut bytes);
     bytes
 }
 
 /// Sums of response times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct ResponseTimeSummary {
     /// Their number.
     pub count: u64,
     /// Their sum in microseconds.
@@ -105,7 +109,7 @@ pub struct Summary {
     pub max_us: u32,
 }
 
-impl Summary {
+impl ResponseTimeSummary {
     /// The mean in microseconds.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean below 2^53 microseconds is exact enough")]

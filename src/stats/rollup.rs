@@ -13,39 +13,39 @@ mod span;
 mod sums;
 mod tree;
 
-pub use crate::model::rollup::Level;
-pub use crate::stats::rollup::buckets::Buckets;
-pub use crate::stats::rollup::span::{Slivers, Wanted};
-pub use crate::stats::rollup::tree::{BadRollup, cover, encode, whole};
+pub use crate::model::rollup::RollupLevel;
+pub use crate::stats::rollup::buckets::TimeBuckets;
+pub use crate::stats::rollup::span::{RollupQuery, UncoveredEdges};
+pub use crate::stats::rollup::tree::{RollupError, cover, encode, read_total};
 
 use crate::clock::Timestamp;
-use crate::model::history::Sample;
+use crate::model::history::CheckSample;
 use crate::stats::histogram::ResponseTimes;
-use crate::stats::histogram::sparse::Sparse;
+use crate::stats::histogram::sparse::SparseHistogram;
 
 /// The checks of one span, summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node<'a> {
+pub struct RollupNode<'a> {
     /// Finished checks.
     pub checks: u64,
     /// Checks that were `down`.
     pub failed: u64,
     /// Response times of the checks that were answered.
-    pub times: Sparse<'a>,
+    pub times: SparseHistogram<'a>,
 }
 
 /// The whole span of a stored rollup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Root {
+pub struct RollupRoot {
     /// Its length.
-    pub level: Level,
+    pub level: RollupLevel,
     /// Its start.
     pub start: Timestamp,
 }
 
 /// Sums over any number of nodes and samples.
 #[derive(Clone, Debug, Default)]
-pub struct Sums {
+pub struct CheckSums {
     /// Finished checks.
     pub checks: u64,
     /// Checks that were `down`.
@@ -54,9 +54,9 @@ pub struct Sums {
     pub times: ResponseTimes,
 }
 
-impl Sums {
+impl CheckSums {
     /// Adds one check.
-    pub fn add_sample(&mut self, sample: &Sample) {
+    pub fn add_sample(&mut self, sample: &CheckSample) {
         self.checks += 1;
         self.failed += u64::from(sample.is_down);
         if let Some(response_us) = sample.response_us {
@@ -65,7 +65,7 @@ impl Sums {
     }
 
     /// Adds the checks of a node.
-    pub fn merge(&mut self, node: &Node<'_>) {
+    pub fn merge(&mut self, node: &RollupNode<'_>) {
         self.checks = self.checks.saturating_add(node.checks);
         self.failed = self.failed.saturating_add(node.failed);
         self.times.merge(&node.times);

@@ -9,15 +9,15 @@ pub mod account;
 use crate::clock::Timestamp;
 use crate::model::history::StatusChange;
 use crate::model::service::OverrideStatus;
-use crate::model::sla::burn::Measured;
+use crate::model::sla::burn::MeasuredTime;
 use crate::model::time_range::TimeRange;
-use crate::model::window::{Window, WindowKind};
+use crate::model::window::{ServiceWindow, WindowKind};
 use crate::model::word::words;
-use crate::stats::uptime::{Counts, Span, cover, measured};
+use crate::stats::uptime::{ClassifiedSpan, UptimeClass, cover, measured};
 
 words! {
     /// The reason for which time is left out.
-    pub enum Reason {
+    pub enum ExclusionReason {
         /// Something that it depends on was down.
         Unreachable,
         /// It was paused.
@@ -31,7 +31,7 @@ words! {
 
 /// Classification of a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Time {
+pub enum SlaTimeClass {
     /// As up.
     Up,
     /// As down.
@@ -39,37 +39,41 @@ pub enum Time {
     /// For nothing: no data.
     Unmeasured,
     /// For nothing: it is left out.
-    LeftOut(Reason),
+    LeftOut(ExclusionReason),
     /// For nothing: outside of business hours.
     Closed,
 }
 
-impl From<Counts> for Time {
-    fn from(counts: Counts) -> Self {
+impl From<UptimeClass> for SlaTimeClass {
+    fn from(counts: UptimeClass) -> Self {
         match counts {
-            Counts::Up => Self::Up,
-            Counts::Down => Self::Down,
-            Counts::Nothing => Self::Unmeasured,
+            UptimeClass::Up => Self::Up,
+            UptimeClass::Down => Self::Down,
+            UptimeClass::Nothing => Self::Unmeasured,
         }
     }
 }
 
 /// All facts about a service.
 #[derive(Clone, Copy, Debug)]
-pub struct Past<'a> {
+pub struct SlaHistory<'a> {
     /// Its status changes in order, led by the last one before the range.
     pub changes: &'a [StatusChange],
     /// The moment until which results back the last status.
     pub measured_until: Timestamp,
     /// Decided windows, in the order of the decisions.
-    pub windows: &'a [Window],
+    pub windows: &'a [ServiceWindow],
     /// The time of incidents that count as downtime of it.
     pub incidents: &'a [TimeRange],
 }
 
 /// The time of a range as adjoining spans; `closed` are the hours that are not promised.
 #[must_use]
-pub fn classify(past: &Past<'_>, closed: &[TimeRange], range: TimeRange) -> Vec<Span<Time>> {
+pub fn classify(
+    past: &SlaHistory<'_>,
+    closed: &[TimeRange],
+    range: TimeRange,
+) -> Vec<ClassifiedSpan<SlaTimeClass>> {
     let status = measured(past.changes, past.measured_until, range);
     let status = status.iter().map(|span| as_span((span.from, span.to), span.counts.into()));
     let mut covers = Vec::with_capacity(past.windows.len() + past.incidents.len() + closed.len());
@@ -81,37 +85,37 @@ pub fn classify(past: &Past<'_>, closed: &[TimeRange], range: TimeRange) -> Vec<
     }
     covers.sort_by_key(|span| rank(span.counts));
     covers.append(&mut stated);
-    covers.extend(past.incidents.iter().map(|open| as_span((open.from, open.to), Time::Down)));
-    covers.extend(closed.iter().map(|closed| as_span((closed.from, closed.to), Time::Closed)));
+    covers.extend(past.incidents.iter().map(|open| as_span((open.from, open.to), SlaTimeClass::Down)));
+    covers.extend(closed.iter().map(|closed| as_span((closed.from, closed.to), SlaTimeClass::Closed)));
     cover(&status.collect::<Vec<_>>(), &covers)
 }
 
-const fn as_span((from, to): (Timestamp, Timestamp), counts: Time) -> Span<Time> {
-    Span { from, to, counts }
+const fn as_span((from, to): (Timestamp, Timestamp), counts: SlaTimeClass) -> ClassifiedSpan<SlaTimeClass> {
+    ClassifiedSpan { from, to, counts }
 }
 
-fn of_window(kind: WindowKind) -> Time {
+fn of_window(kind: WindowKind) -> SlaTimeClass {
     match kind {
-        WindowKind::Unreachable => Time::LeftOut(Reason::Unreachable),
-        WindowKind::Pause => Time::LeftOut(Reason::Pause),
-        WindowKind::Maintenance => Time::LeftOut(Reason::Maintenance),
-        WindowKind::Override(OverrideStatus::Maintenance) => Time::LeftOut(Reason::Override),
-        WindowKind::Override(status) => Counts::from(status).into(),
+        WindowKind::Unreachable => SlaTimeClass::LeftOut(ExclusionReason::Unreachable),
+        WindowKind::Pause => SlaTimeClass::LeftOut(ExclusionReason::Pause),
+        WindowKind::Maintenance => SlaTimeClass::LeftOut(ExclusionReason::Maintenance),
+        WindowKind::Override(OverrideStatus::Maintenance) => SlaTimeClass::LeftOut(ExclusionReason::Override),
+        WindowKind::Override(status) => UptimeClass::from(status).into(),
     }
 }
 
 /// Rank of a reason: of several at a moment the planned one is shown.
-const fn rank(time: Time) -> u8 {
+const fn rank(time: SlaTimeClass) -> u8 {
     match time {
-        Time::LeftOut(Reason::Unreachable) => 0,
-        Time::LeftOut(Reason::Pause) => 1,
+        SlaTimeClass::LeftOut(ExclusionReason::Unreachable) => 0,
+        SlaTimeClass::LeftOut(ExclusionReason::Pause) => 1,
         _ => 2,
     }
 }
 
 /// Sums of the promised time, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
+pub struct SlaSums {
     /// Uptime in milliseconds.
     pub up_ms: i64,
     /// Downtime in milliseconds.
@@ -122,7 +126,7 @@ pub struct Sums {
     pub left_out_ms: i64,
 }
 
-impl Sums {
+impl SlaSums {
     /// Adds the sums of another service.
     pub const fn merge(&mut self, other: Self) {
         self.up_ms += other.up_ms;
@@ -133,25 +137,25 @@ impl Sums {
 
     /// The measured time.
     #[must_use]
-    pub const fn measured(self) -> Measured {
-        Measured { up_ms: self.up_ms, down_ms: self.down_ms }
+    pub const fn measured(self) -> MeasuredTime {
+        MeasuredTime { up_ms: self.up_ms, down_ms: self.down_ms }
     }
 
-    const fn add(&mut self, time: Time, ms: i64) {
+    const fn add(&mut self, time: SlaTimeClass, ms: i64) {
         match time {
-            Time::Up => self.up_ms += ms,
-            Time::Down => self.down_ms += ms,
-            Time::Unmeasured => self.unmeasured_ms += ms,
-            Time::LeftOut(_) => self.left_out_ms += ms,
-            Time::Closed => {}
+            SlaTimeClass::Up => self.up_ms += ms,
+            SlaTimeClass::Down => self.down_ms += ms,
+            SlaTimeClass::Unmeasured => self.unmeasured_ms += ms,
+            SlaTimeClass::LeftOut(_) => self.left_out_ms += ms,
+            SlaTimeClass::Closed => {}
         }
     }
 }
 
 /// Sums of the parts of these spans that are in a range.
 #[must_use]
-pub fn sums(spans: &[Span<Time>], range: TimeRange) -> Sums {
-    let mut sums = Sums::default();
+pub fn sums(spans: &[ClassifiedSpan<SlaTimeClass>], range: TimeRange) -> SlaSums {
+    let mut sums = SlaSums::default();
     let first = spans.partition_point(|span| span.to <= range.from);
     for span in spans[first..].iter().take_while(|span| span.from < range.to) {
         sums.add(span.counts, span.to.min(range.to).ms_since(span.from.max(range.from)));
@@ -161,22 +165,22 @@ pub fn sums(spans: &[Span<Time>], range: TimeRange) -> Sums {
 
 /// Promised time of one classification, without a break: hours that are not promised do not break it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct SlaInterval {
     /// Start, inclusive.
     pub from: Timestamp,
     /// End, exclusive.
     pub to: Timestamp,
     /// Classification of this time.
-    pub time: Time,
+    pub time: SlaTimeClass,
     /// The promised time in it, in milliseconds.
     pub ms: i64,
 }
 
 /// The runs of these spans within a range, oldest first.
 #[must_use]
-pub fn runs(spans: &[Span<Time>], range: TimeRange) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    for span in spans.iter().filter(|span| span.counts != Time::Closed) {
+pub fn runs(spans: &[ClassifiedSpan<SlaTimeClass>], range: TimeRange) -> Vec<SlaInterval> {
+    let mut runs: Vec<SlaInterval> = Vec::new();
+    for span in spans.iter().filter(|span| span.counts != SlaTimeClass::Closed) {
         let (from, to) = (span.from.max(range.from), span.to.min(range.to));
         if from >= to {
             continue;
@@ -184,7 +188,7 @@ pub fn runs(spans: &[Span<Time>], range: TimeRange) -> Vec<Run> {
         let ms = to.ms_since(from);
         match runs.last_mut().filter(|run| run.time == span.counts) {
             Some(run) => (run.to, run.ms) = (to, run.ms + ms),
-            None => runs.push(Run { from, to, time: span.counts, ms }),
+            None => runs.push(SlaInterval { from, to, time: span.counts, ms }),
         }
     }
     runs

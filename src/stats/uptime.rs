@@ -9,11 +9,11 @@ use crate::clock::{DAY_MS, Timestamp};
 use crate::model::history::{MeasuredStatus, StatusChange};
 use crate::model::service::OverrideStatus;
 use crate::model::time_range::TimeRange;
-use crate::model::window::{Window, WindowKind};
+use crate::model::window::{ServiceWindow, WindowKind};
 
 /// The kind of time that a moment counts for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counts {
+pub enum UptimeClass {
     /// As up.
     Up,
     /// As down.
@@ -22,7 +22,7 @@ pub enum Counts {
     Nothing,
 }
 
-impl From<MeasuredStatus> for Counts {
+impl From<MeasuredStatus> for UptimeClass {
     fn from(status: MeasuredStatus) -> Self {
         match status {
             MeasuredStatus::Up | MeasuredStatus::Degraded => Self::Up,
@@ -32,7 +32,7 @@ impl From<MeasuredStatus> for Counts {
     }
 }
 
-impl From<OverrideStatus> for Counts {
+impl From<OverrideStatus> for UptimeClass {
     fn from(status: OverrideStatus) -> Self {
         match status {
             OverrideStatus::Up | OverrideStatus::Degraded => Self::Up,
@@ -44,7 +44,7 @@ impl From<OverrideStatus> for Counts {
 
 /// A stretch of time `[from, to)` that counts as one thing: as for uptime, or as `C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span<C = Counts> {
+pub struct ClassifiedSpan<C = UptimeClass> {
     /// Start, inclusive.
     pub from: Timestamp,
     /// End, exclusive.
@@ -64,11 +64,11 @@ pub struct Availability {
 
 impl Availability {
     /// Adds `ms` milliseconds of time that counts for `counts`.
-    pub const fn add(&mut self, counts: Counts, ms: i64) {
+    pub const fn add(&mut self, counts: UptimeClass, ms: i64) {
         match counts {
-            Counts::Up => self.up_ms += ms,
-            Counts::Down => self.down_ms += ms,
-            Counts::Nothing => {}
+            UptimeClass::Up => self.up_ms += ms,
+            UptimeClass::Down => self.down_ms += ms,
+            UptimeClass::Nothing => {}
         }
     }
 
@@ -98,31 +98,35 @@ impl Availability {
 /// The measured status in a range as adjoining spans. `changes` are in order and led by the last one before the range,
 /// if there is one; the last status holds until `measured_until`, after which nothing is known.
 #[must_use]
-pub fn measured(changes: &[StatusChange], measured_until: Timestamp, range: TimeRange) -> Vec<Span> {
+pub fn measured(
+    changes: &[StatusChange],
+    measured_until: Timestamp,
+    range: TimeRange,
+) -> Vec<ClassifiedSpan> {
     let TimeRange { from, to } = range;
     let ends = changes.iter().skip(1).map(|change| change.at).chain([measured_until]);
-    let known = changes.iter().zip(ends).map(|(change, end)| Span {
+    let known = changes.iter().zip(ends).map(|(change, end)| ClassifiedSpan {
         from: change.at.max(from),
         to: end.min(to),
-        counts: Counts::from(change.to),
+        counts: UptimeClass::from(change.to),
     });
-    let mut spans: Vec<Span> = known.filter(|span| span.from < span.to).collect();
+    let mut spans: Vec<ClassifiedSpan> = known.filter(|span| span.from < span.to).collect();
     fill_gaps(&mut spans, (from, to));
     spans
 }
 
-fn fill_gaps(spans: &mut Vec<Span>, (from, to): (Timestamp, Timestamp)) {
+fn fill_gaps(spans: &mut Vec<ClassifiedSpan>, (from, to): (Timestamp, Timestamp)) {
     let mut filled = Vec::with_capacity(spans.len() + 2);
     let mut at = from;
     for span in spans.drain(..) {
         if at < span.from {
-            filled.push(Span { from: at, to: span.from, counts: Counts::Nothing });
+            filled.push(ClassifiedSpan { from: at, to: span.from, counts: UptimeClass::Nothing });
         }
         at = span.to;
         filled.push(span);
     }
     if at < to {
-        filled.push(Span { from: at, to, counts: Counts::Nothing });
+        filled.push(ClassifiedSpan { from: at, to, counts: UptimeClass::Nothing });
     }
     *spans = filled;
 }
@@ -131,7 +135,7 @@ fn fill_gaps(spans: &mut Vec<Span>, (from, to): (Timestamp, Timestamp)) {
 /// moment the last in `covers` wins. One sweep over all edges, so that a long history with many decisions stays
 /// quick.
 #[must_use]
-pub fn cover<C: Copy>(spans: &[Span<C>], covers: &[Span<C>]) -> Vec<Span<C>> {
+pub fn cover<C: Copy>(spans: &[ClassifiedSpan<C>], covers: &[ClassifiedSpan<C>]) -> Vec<ClassifiedSpan<C>> {
     let mut edges: Vec<(Timestamp, usize, bool)> = Vec::with_capacity(covers.len() * 2);
     for (rank, cover) in covers.iter().enumerate().filter(|(_, cover)| cover.from < cover.to) {
         edges.extend([(cover.from, rank, true), (cover.to, rank, false)]);
@@ -152,7 +156,7 @@ pub fn cover<C: Copy>(spans: &[Span<C>], covers: &[Span<C>]) -> Vec<Span<C>> {
             }
             let to = edges.peek().map_or(span.to, |(at, ..)| span.to.min(*at));
             let counts = open.last().map_or(span.counts, |rank: &usize| covers[*rank].counts);
-            result.push(Span { from, to, counts });
+            result.push(ClassifiedSpan { from, to, counts });
             from = to;
         }
     }
@@ -162,15 +166,19 @@ pub fn cover<C: Copy>(spans: &[Span<C>], covers: &[Span<C>]) -> Vec<Span<C>> {
 /// Decisions of members as covers, in rising rank: excluded time (planned maintenance, pauses), then overrides. Open
 /// ones reach until `until`.
 #[must_use]
-pub fn covers(decided: &[Window], until: Timestamp) -> Vec<Span> {
-    let span = |window: &Window, counts| Span { from: window.from, to: window.to.unwrap_or(until), counts };
+pub fn covers(decided: &[ServiceWindow], until: Timestamp) -> Vec<ClassifiedSpan> {
+    let span = |window: &ServiceWindow, counts| ClassifiedSpan {
+        from: window.from,
+        to: window.to.unwrap_or(until),
+        counts,
+    };
     let (mut left_out, mut stated) = (Vec::new(), Vec::new());
     for window in decided {
         match window.kind {
             WindowKind::Pause | WindowKind::Maintenance | WindowKind::Unreachable => {
-                left_out.push(span(window, Counts::Nothing));
+                left_out.push(span(window, UptimeClass::Nothing));
             }
-            WindowKind::Override(status) => stated.push(span(window, Counts::from(status))),
+            WindowKind::Override(status) => stated.push(span(window, UptimeClass::from(status))),
         }
     }
     left_out.into_iter().chain(stated).collect()
@@ -178,7 +186,7 @@ pub fn covers(decided: &[Window], until: Timestamp) -> Vec<Span> {
 
 /// Sums over all spans.
 #[must_use]
-pub fn total(spans: &[Span]) -> Availability {
+pub fn total(spans: &[ClassifiedSpan]) -> Availability {
     let mut sum = Availability::default();
     for span in spans {
         sum.add(span.counts, span.to.ms_since(span.from));
@@ -188,7 +196,7 @@ pub fn total(spans: &[Span]) -> Availability {
 
 /// Sums per UTC calendar day: (day number as of [`Timestamp::day`], sums), in order, only days that spans touch.
 #[must_use]
-pub fn per_day(spans: &[Span]) -> Vec<(i64, Availability)> {
+pub fn per_day(spans: &[ClassifiedSpan]) -> Vec<(i64, Availability)> {
     let mut days: Vec<(i64, Availability)> = Vec::new();
     for span in spans {
         let mut from = span.from;
@@ -248,21 +256,21 @@ mod tests {
         let changes = [change(10, MeasuredStatus::Up), change(30, MeasuredStatus::Down)];
         let spans = measured(&changes, at(40), TimeRange { from: at(0), to: at(100) });
         let expected = [
-            (0, 10, Counts::Nothing),
-            (10, 30, Counts::Up),
-            (30, 40, Counts::Down),
-            (40, 100, Counts::Nothing),
+            (0, 10, UptimeClass::Nothing),
+            (10, 30, UptimeClass::Up),
+            (30, 40, UptimeClass::Down),
+            (40, 100, UptimeClass::Nothing),
         ];
-        let expected: Vec<Span> = expected
+        let expected: Vec<ClassifiedSpan> = expected
             .into_iter()
-            .map(|(from, to, counts)| Span { from: at(from), to: at(to), counts })
+            .map(|(from, to, counts)| ClassifiedSpan { from: at(from), to: at(to), counts })
             .collect();
         assert_eq!(spans, expected);
     }
 
     #[test]
     fn a_day_boundary_splits_a_span() {
-        let span = Span { from: at(DAY_MS - 10), to: at(DAY_MS + 5), counts: Counts::Down };
+        let span = ClassifiedSpan { from: at(DAY_MS - 10), to: at(DAY_MS + 5), counts: UptimeClass::Down };
         let down = |down_ms| Availability { up_ms: 0, down_ms };
         assert_eq!(per_day(&[span]), [(0, down(10)), (1, down(5))]);
     }
@@ -271,7 +279,7 @@ mod tests {
     #[test]
     fn planned_maintenance_is_left_out_once_and_an_override_wins() {
         let window =
-            |kind, from, to: Option<i64>| Window { service: 1, kind, from: at(from), to: to.map(at) };
+            |kind, from, to: Option<i64>| ServiceWindow { service: 1, kind, from: at(from), to: to.map(at) };
         let decided = [
             window(WindowKind::Maintenance, 10, Some(30)),
             window(WindowKind::Override(OverrideStatus::Up), 25, Some(28)),
@@ -297,8 +305,11 @@ mod tests {
 
     #[test]
     fn a_leap_day_is_a_day() {
-        let span =
-            Span { from: midnight("2028-02-28"), to: midnight("2028-03-01").plus_ms(5), counts: Counts::Up };
+        let span = ClassifiedSpan {
+            from: midnight("2028-02-28"),
+            to: midnight("2028-03-01").plus_ms(5),
+            counts: UptimeClass::Up,
+        };
         let dates: Vec<_> = per_day(&[span])
             .iter()
             .map(|(day, sum)| (Timestamp::from_ms(day * DAY_MS).date(), sum.up_ms))
@@ -320,23 +331,28 @@ mod tests {
 
     /// The classification of a single moment, decided without any span arithmetic: an override (the newest known one)
     /// outranks excluded time, which outranks the measurement; a gap is a change to "no data".
-    fn oracle(changes: &[StatusChange], until: Timestamp, decided: &[Window], moment: Timestamp) -> Counts {
-        let holds = |window: &&Window| window.from <= moment && window.to.is_none_or(|to| moment < to);
+    fn oracle(
+        changes: &[StatusChange],
+        until: Timestamp,
+        decided: &[ServiceWindow],
+        moment: Timestamp,
+    ) -> UptimeClass {
+        let holds = |window: &&ServiceWindow| window.from <= moment && window.to.is_none_or(|to| moment < to);
         let stated = decided.iter().rev().filter(holds).find_map(|window| match window.kind {
             WindowKind::Override(status) => Some(status),
             WindowKind::Pause | WindowKind::Maintenance | WindowKind::Unreachable => None,
         });
         match (stated, decided.iter().find(holds)) {
-            (Some(OverrideStatus::Up | OverrideStatus::Degraded), _) => Counts::Up,
-            (Some(OverrideStatus::Down), _) => Counts::Down,
-            (Some(OverrideStatus::Maintenance), _) | (None, Some(_)) => Counts::Nothing,
+            (Some(OverrideStatus::Up | OverrideStatus::Degraded), _) => UptimeClass::Up,
+            (Some(OverrideStatus::Down), _) => UptimeClass::Down,
+            (Some(OverrideStatus::Maintenance), _) | (None, Some(_)) => UptimeClass::Nothing,
             (None, None) => match changes.iter().rev().find(|change| change.at <= moment) {
                 Some(change) if moment < until => match change.to {
-                    MeasuredStatus::Up | MeasuredStatus::Degraded => Counts::Up,
-                    MeasuredStatus::Down => Counts::Down,
-                    MeasuredStatus::Unknown | MeasuredStatus::NoData => Counts::Nothing,
+                    MeasuredStatus::Up | MeasuredStatus::Degraded => UptimeClass::Up,
+                    MeasuredStatus::Down => UptimeClass::Down,
+                    MeasuredStatus::Unknown | MeasuredStatus::NoData => UptimeClass::Nothing,
                 },
-                _ => Counts::Nothing,
+                _ => UptimeClass::Nothing,
             },
         }
     }
@@ -359,8 +375,8 @@ mod tests {
                 change(step(number).ms(), *to)
             }).collect();
             let until = step(until.max(number));
-            let decided: Vec<Window> = decided.iter().map(|(kind, from, length)| {
-                Window { service: 1, kind: *kind, from: step(*from), to: length.map(|length| step(from + length)) }
+            let decided: Vec<ServiceWindow> = decided.iter().map(|(kind, from, length)| {
+                ServiceWindow { service: 1, kind: *kind, from: step(*from), to: length.map(|length| step(from + length)) }
             }).collect();
             let (from, to) = (step(first), step(first + length));
             let spans = cover(&measured(&changes, until, TimeRange { from, to }), &covers(&decided, to));

@@ -16,7 +16,7 @@ const _: () = assert!(MAX_DAYS as i64 == WINDOW_DAYS);
 
 /// Sums of one day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DayFigures {
+pub struct DailyStats {
     /// Time that counts.
     pub availability: Availability,
     /// Checks of locations with role `full` that got an answer.
@@ -27,14 +27,14 @@ pub struct DayFigures {
 
 /// Sums of the last 30 days.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Window {
-    days: VecDeque<(i32, DayFigures)>,
+pub struct RollingStats {
+    days: VecDeque<(i32, DailyStats)>,
 }
 
-impl Window {
+impl RollingStats {
     /// The sums of a day, to be added to; `None` when it is older than all days of a full window. `day` as of
     /// `Timestamp::day`.
-    pub fn day(&mut self, day: i64) -> Option<&mut DayFigures> {
+    pub fn day(&mut self, day: i64) -> Option<&mut DailyStats> {
         let day = i32::try_from(day).unwrap_or(i32::MAX);
         let mut index = self.days.partition_point(|(known, _)| *known < day);
         if self.days.get(index).is_none_or(|(known, _)| *known != day) {
@@ -43,7 +43,7 @@ impl Window {
                 index = index.checked_sub(1)?;
                 self.days.pop_front();
             }
-            self.days.insert(index, (day, DayFigures::default()));
+            self.days.insert(index, (day, DailyStats::default()));
         }
         self.days.get_mut(index).map(|(_, figures)| figures)
     }
@@ -60,13 +60,13 @@ impl Window {
     /// Returns the bytes it takes in memory beside itself.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        self.days.capacity() * size_of::<(i32, DayFigures)>()
+        self.days.capacity() * size_of::<(i32, DailyStats)>()
     }
 
     /// The sums of the 30 days that end with `today`.
     #[must_use]
-    pub fn total(&self, today: i64) -> DayFigures {
-        let mut sum = DayFigures::default();
+    pub fn total(&self, today: i64) -> DailyStats {
+        let mut sum = DailyStats::default();
         for (day, figures) in &self.days {
             if i64::from(*day) > today - WINDOW_DAYS && i64::from(*day) <= today {
                 sum.merge(*figures);
@@ -76,7 +76,7 @@ impl Window {
     }
 }
 
-impl DayFigures {
+impl DailyStats {
     /// Adds other sums.
     pub const fn merge(&mut self, other: Self) {
         self.availability.merge(other.availability);
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_day_leaves_the_window_after_thirty_days() {
-        let mut window = Window::default();
+        let mut window = RollingStats::default();
         window.day(100).unwrap().answered = 1;
         window.day(129).unwrap().answered = 2;
         assert_eq!(window.total(129).answered, 3);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn days_are_kept_in_order_and_bounded() {
-        let mut window = Window::default();
+        let mut window = RollingStats::default();
         for day in (0..100).rev().chain(0..100) {
             if let Some(figures) = window.day(day) {
                 figures.answered += 1;
@@ -121,13 +121,13 @@ mod tests {
     /// Regression: a day that was no longer kept, or came between two others, returned the figures of its neighbour.
     #[test]
     fn a_full_window_never_gives_the_figures_of_another_day() {
-        let mut window = Window::default();
+        let mut window = RollingStats::default();
         for day in (100..160).step_by(2) {
             window.day(day).unwrap().answered = 1;
         }
         assert_eq!(window.day(99), None, "older than all that are kept");
         let between = window.day(131).unwrap();
-        assert_eq!(*between, DayFigures::default());
+        assert_eq!(*between, DailyStats::default());
         between.answered = 7;
         assert_eq!(window.day(131).unwrap().answered, 7);
         assert_eq!(window.day(130).unwrap().answered, 1);
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_mean_has_one_decimal() {
-        assert_eq!(DayFigures { answered: 3, sum_us: 1_000, ..DayFigures::default() }.mean_ms(), Some(0.3));
-        assert_eq!(DayFigures::default().mean_ms(), None);
+        assert_eq!(DailyStats { answered: 3, sum_us: 1_000, ..DailyStats::default() }.mean_ms(), Some(0.3));
+        assert_eq!(DailyStats::default().mean_ms(), None);
     }
 }

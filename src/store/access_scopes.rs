@@ -14,7 +14,7 @@ use watchkeeper_entities::{access_scope_tag, token};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access_scope::AccessScope;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::tag::Tag;
 use crate::store::{MainError, PageWindow, tags};
 
@@ -31,7 +31,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<AccessScope>, MainError> {
     if sight.is_confined() {
@@ -45,9 +45,9 @@ pub async fn find(
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
-pub async fn confining(
+pub async fn find_confining(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
 ) -> Result<Option<AccessScope>, MainError> {
     let Some(scope) = sight.scope() else { return Ok(None) };
     let query = of_organisation(sight.organisation()).filter(Column::Id.eq(scope));
@@ -72,7 +72,7 @@ pub async fn all(
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     window: PageWindow,
 ) -> Result<(Vec<AccessScope>, u64), MainError> {
     if sight.is_confined() {
@@ -211,7 +211,7 @@ pub async fn tokens_of(
 /// When the database fails.
 pub async fn has_one_of(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     tags: &[i64],
 ) -> Result<bool, MainError> {
     let Some(scope) = sight.scope() else { return Ok(true) };

@@ -14,10 +14,10 @@ use watchkeeper_entities::service;
 
 use crate::clock::Timestamp;
 use crate::model::announcement::ChosenPages;
-use crate::model::incident::{Affected, IncidentStatus};
+use crate::model::incident::{AffectedService, IncidentStatus};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::store::MainError;
 
 /// Services per statement: far below the limit of bound values.
@@ -27,11 +27,11 @@ const MOST: usize = 200;
 
 /// An incident or a maintenance; `S` is its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Announced<S> {
+pub struct StoredAnnouncement<S> {
     /// Title.
-    pub title: Translated,
+    pub title: TranslatedText,
     /// The services that a title of the engine may name; `None` = a person has written it.
-    pub may_name: Option<Vec<Affected>>,
+    pub may_name: Option<Vec<AffectedService>>,
     /// Its state.
     pub status: S,
     /// False for an announcement without a course of work: visitors see no state.
@@ -43,7 +43,7 @@ pub struct Announced<S> {
     /// Services that it affects at the moment, by name.
     pub services: Vec<TouchedService>,
     /// The public timeline, oldest first.
-    pub entries: Vec<TimelineEntry<S>>,
+    pub entries: Vec<AnnouncementEntry<S>>,
 }
 
 /// A service that an announcement touches.
@@ -57,11 +57,11 @@ pub struct TouchedService {
 
 /// An entry of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimelineEntry<S> {
+pub struct AnnouncementEntry<S> {
     /// The state that it states.
     pub status: S,
     /// Message.
-    pub message: Translated,
+    pub message: TranslatedText,
     /// The time at which it was written.
     pub at: Timestamp,
 }
@@ -84,8 +84,8 @@ pub struct ShowingPage {
 pub async fn incidents(
     connection: &impl ConnectionTrait,
     page: &ShowingPage,
-) -> Result<Vec<Announced<IncidentStatus>>, MainError> {
-    announced::<incidents::Incidents>(connection, page).await
+) -> Result<Vec<StoredAnnouncement<IncidentStatus>>, MainError> {
+    announced::<incidents::IncidentAnnouncements>(connection, page).await
 }
 
 /// Running and coming maintenances that the page shows, the earliest first.
@@ -95,25 +95,25 @@ pub async fn incidents(
 pub async fn maintenances(
     connection: &impl ConnectionTrait,
     page: &ShowingPage,
-) -> Result<Vec<Announced<MaintenanceStatus>>, MainError> {
-    announced::<maintenances::Maintenances>(connection, page).await
+) -> Result<Vec<StoredAnnouncement<MaintenanceStatus>>, MainError> {
+    announced::<maintenances::MaintenanceAnnouncements>(connection, page).await
 }
 
 /// One kind of announcement.
-trait Kind {
+trait AnnouncementKind {
     type Status;
 
     /// Reads the candidates of an organisation, in display order.
     fn candidates(
         connection: &impl ConnectionTrait,
         organisation: i64,
-    ) -> impl Future<Output = Result<Candidates, MainError>>;
+    ) -> impl Future<Output = Result<AnnouncementCandidates, MainError>>;
 
     /// Titles, states and times of these.
     fn heads(
         connection: &impl ConnectionTrait,
         keys: &[i64],
-    ) -> impl Future<Output = Result<HashMap<i64, Announced<Self::Status>>, MainError>>;
+    ) -> impl Future<Output = Result<HashMap<i64, StoredAnnouncement<Self::Status>>, MainError>>;
 
     /// Their timelines, oldest first: key of the announcement and entry.
     fn entries(
@@ -123,31 +123,31 @@ trait Kind {
 }
 
 /// Entries of timelines with the keys of the incidents or maintenances that they belong to.
-type Entries<S> = Vec<(i64, TimelineEntry<S>)>;
+type Entries<S> = Vec<(i64, AnnouncementEntry<S>)>;
 
 /// The possible announcements of an organisation, and the facts that decide which of them a page shows.
-struct Candidates {
+struct AnnouncementCandidates {
     /// Their keys in display order.
     keys: Vec<i64>,
-    choices: Vec<Choice>,
-    touches: Vec<Touch>,
+    choices: Vec<PageChoice>,
+    touches: Vec<ServiceMention>,
 }
 
 /// A page was chosen for an announcement.
-struct Choice {
+struct PageChoice {
     announcement: i64,
     statuspage: i64,
 }
 
 /// An announcement names a service.
-struct Touch {
+struct ServiceMention {
     announcement: i64,
     service: ServiceKey,
     /// True if the announcement still affects the service.
     is_affected: bool,
 }
 
-impl Candidates {
+impl AnnouncementCandidates {
     /// The first of those that the page shows.
     fn shown_by(&self, page: &ShowingPage) -> Vec<i64> {
         let mut chosen: HashMap<i64, Vec<i64>> = HashMap::new();
@@ -164,10 +164,10 @@ impl Candidates {
     }
 }
 
-async fn announced<K: Kind>(
+async fn announced<K: AnnouncementKind>(
     connection: &impl ConnectionTrait,
     page: &ShowingPage,
-) -> Result<Vec<Announced<K::Status>>, MainError> {
+) -> Result<Vec<StoredAnnouncement<K::Status>>, MainError> {
     let candidates = K::candidates(connection, page.organisation).await?;
     let shown = candidates.shown_by(page);
     if shown.is_empty() {
@@ -179,7 +179,8 @@ async fn announced<K: Kind>(
             head.entries.push(entry);
         }
     }
-    let affected: Vec<Touch> = candidates.touches.into_iter().filter(|touch| touch.is_affected).collect();
+    let affected: Vec<ServiceMention> =
+        candidates.touches.into_iter().filter(|touch| touch.is_affected).collect();
     for service in named(connection, &affected, &heads).await? {
         for touch in affected.iter().filter(|touch| touch.service == service.key) {
             if let Some(head) = heads.get_mut(&touch.announcement) {
@@ -193,8 +194,8 @@ async fn announced<K: Kind>(
 /// Names of the services that these announcements touch, by name.
 async fn named<S>(
     connection: &impl ConnectionTrait,
-    affected: &[Touch],
-    heads: &HashMap<i64, Announced<S>>,
+    affected: &[ServiceMention],
+    heads: &HashMap<i64, StoredAnnouncement<S>>,
 ) -> Result<Vec<TouchedService>, MainError> {
     let touching = affected.iter().filter(|touch| heads.contains_key(&touch.announcement));
     let keys: BTreeSet<ServiceKey> = touching.map(|touch| touch.service).collect();
@@ -211,6 +212,6 @@ async fn named<S>(
     Ok(names.into_iter().map(|(key, name)| TouchedService { key, name }).collect())
 }
 
-fn text(table: &'static str, stored: &str) -> Result<Translated, MainError> {
-    Translated::from_stored(stored).map_err(|error| MainError::corrupt(table, &"text", &error))
+fn text(table: &'static str, stored: &str) -> Result<TranslatedText, MainError> {
+    TranslatedText::from_stored(stored).map_err(|error| MainError::corrupt(table, &"text", &error))
 }

@@ -16,13 +16,13 @@ use crate::store::postgres_transaction::{CopyParts, PostgresTransaction};
 
 /// A connection, a pool or a transaction, and how long each of its statements may take.
 #[derive(Clone, Debug)]
-pub struct Bounded<C> {
+pub struct BoundedHandle<C> {
     inner: C,
     /// `None`: as long as they take.
     limit: Option<Duration>,
 }
 
-impl<C> Bounded<C> {
+impl<C> BoundedHandle<C> {
     pub(super) const fn new(inner: C, limit: Option<Duration>) -> Self {
         Self { inner, limit }
     }
@@ -33,30 +33,30 @@ impl<C> Bounded<C> {
     }
 }
 
-impl Bounded<DatabaseConnection> {
+impl BoundedHandle<DatabaseConnection> {
     /// Starts a transaction.
     ///
     /// # Errors
     /// When the database fails or does not answer.
-    pub async fn begin(&self) -> Result<Bounded<DatabaseTransaction>, DbErr> {
-        Ok(Bounded::new(within(self.limit, self.inner.begin()).await?, self.limit))
+    pub async fn begin(&self) -> Result<BoundedHandle<DatabaseTransaction>, DbErr> {
+        Ok(BoundedHandle::new(within(self.limit, self.inner.begin()).await?, self.limit))
     }
 
     /// Starts a transaction of PostgreSQL that also takes in rows by `COPY`.
-    pub(super) async fn begin_postgres(&self) -> Result<Bounded<PostgresTransaction>, DbErr> {
+    pub(super) async fn begin_postgres(&self) -> Result<BoundedHandle<PostgresTransaction>, DbErr> {
         self.begin_by("BEGIN").await
     }
 
     /// Starts a read-only transaction of PostgreSQL that sees everything as of one moment.
-    pub(super) async fn begin_snapshot(&self) -> Result<Bounded<PostgresTransaction>, DbErr> {
+    pub(super) async fn begin_snapshot(&self) -> Result<BoundedHandle<PostgresTransaction>, DbErr> {
         self.begin_by("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await
     }
 
-    async fn begin_by(&self, text: &'static str) -> Result<Bounded<PostgresTransaction>, DbErr> {
+    async fn begin_by(&self, text: &'static str) -> Result<BoundedHandle<PostgresTransaction>, DbErr> {
         let pool = self.inner.get_postgres_connection_pool();
         // Opening a connection is a deep future.
         let begun = within(self.limit, PostgresTransaction::begin(pool, text).boxed()).await?;
-        Ok(Bounded::new(begun, self.limit))
+        Ok(BoundedHandle::new(begun, self.limit))
     }
 
     /// Closes all connections, waiting for running statements.
@@ -68,7 +68,7 @@ impl Bounded<DatabaseConnection> {
     }
 }
 
-impl Bounded<DatabaseTransaction> {
+impl BoundedHandle<DatabaseTransaction> {
     /// Commits.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Bounded<DatabaseTransaction> {
     }
 }
 
-impl Bounded<PostgresTransaction> {
+impl BoundedHandle<PostgresTransaction> {
     pub(super) async fn commit(self) -> Result<(), DbErr> {
         within(self.limit, self.inner.commit()).await
     }
@@ -101,7 +101,7 @@ impl Bounded<PostgresTransaction> {
 }
 
 #[async_trait::async_trait]
-impl<C: ConnectionTrait> ConnectionTrait for Bounded<C> {
+impl<C: ConnectionTrait> ConnectionTrait for BoundedHandle<C> {
     fn get_database_backend(&self) -> DbBackend {
         self.inner.get_database_backend()
     }

@@ -26,7 +26,7 @@ const SLOTS: usize = 4_096;
 
 /// A part of the main database that is read and cached together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scope {
+pub enum ChangeScope {
     /// The set of services that an organisation has, and everything that is shown of them.
     Organisation(i64),
     /// Everything that is shown of one service.
@@ -35,7 +35,7 @@ pub enum Scope {
 
 /// A moment between commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stamp(u64);
+pub struct CommitStamp(u64);
 
 /// The writes of a transaction to the tables, and the scopes that they concern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) struct WriteSet {
     has_written: bool,
     /// True once it has written to any table.
     is_writing: bool,
-    concerns: Vec<Scope>,
+    concerns: Vec<ChangeScope>,
 }
 
 impl WriteSet {
@@ -66,7 +66,7 @@ impl WriteSet {
     }
 
     /// Restricts the writes of the transaction to this scope.
-    pub(super) fn concern(&mut self, scope: Scope) {
+    pub(super) fn concern(&mut self, scope: ChangeScope) {
         if !self.concerns.contains(&scope) {
             self.concerns.push(scope);
         }
@@ -75,7 +75,7 @@ impl WriteSet {
 
 /// The commits of a database.
 #[derive(Debug)]
-pub struct Changes {
+pub struct CommitTracker {
     commits: AtomicU64,
     /// The last commit that concerned all scopes.
     everybody: AtomicU64,
@@ -83,24 +83,24 @@ pub struct Changes {
     slots: Box<[AtomicU64]>,
 }
 
-impl Default for Changes {
+impl Default for CommitTracker {
     fn default() -> Self {
         let slots = (0..SLOTS).map(|_| AtomicU64::new(0)).collect();
         Self { commits: AtomicU64::new(0), everybody: AtomicU64::new(0), slots }
     }
 }
 
-impl Changes {
+impl CommitTracker {
     /// The present moment. Data that is read later is at least as new as the stamp.
     #[must_use]
-    pub fn stamp(&self) -> Stamp {
-        Stamp(self.commits.load(Ordering::Acquire))
+    pub fn stamp(&self) -> CommitStamp {
+        CommitStamp(self.commits.load(Ordering::Acquire))
     }
 
     /// Returns true if no commit has concerned these scopes since the stamp was taken.
     #[must_use]
-    pub fn is_current(&self, stamp: Stamp, scopes: &[Scope]) -> bool {
-        let changed_at = |scope: &Scope| self.slots[slot(scope)].load(Ordering::Acquire);
+    pub fn is_current(&self, stamp: CommitStamp, scopes: &[ChangeScope]) -> bool {
+        let changed_at = |scope: &ChangeScope| self.slots[slot(scope)].load(Ordering::Acquire);
         self.everybody.load(Ordering::Acquire) <= stamp.0
             && scopes.iter().all(|scope| changed_at(scope) <= stamp.0)
     }
@@ -128,7 +128,7 @@ impl Changes {
     }
 }
 
-fn slot(scope: &Scope) -> usize {
+fn slot(scope: &ChangeScope) -> usize {
     let mut hasher = DefaultHasher::new();
     scope.hash(&mut hasher);
     usize::try_from(hasher.finish() % SLOTS as u64).unwrap_or_default()
@@ -178,31 +178,31 @@ mod tests {
         assert_eq!(table_written(sql), table);
     }
 
-    fn written(sql: &str, concerns: &[Scope]) -> WriteSet {
+    fn written(sql: &str, concerns: &[ChangeScope]) -> WriteSet {
         let mut written = WriteSet::default();
         written.note(sql);
         concerns.iter().for_each(|scope| written.concern(*scope));
         written
     }
 
-    const OURS: [Scope; 2] = [Scope::Organisation(1), Scope::Service(7)];
+    const OURS: [ChangeScope; 2] = [ChangeScope::Organisation(1), ChangeScope::Service(7)];
 
     /// A write of a table, its scope, and whether cached data of service 7 of organisation 1 stays current.
     #[rstest]
-    #[case("UPDATE service SET name = ''", &[Scope::Service(7)], false)]
-    #[case("UPDATE service SET name = ''", &[Scope::Service(8)], true)]
-    #[case("UPDATE tag SET value = ''", &[Scope::Organisation(1)], false)]
-    #[case("UPDATE tag SET value = ''", &[Scope::Organisation(2)], true)]
+    #[case("UPDATE service SET name = ''", &[ChangeScope::Service(7)], false)]
+    #[case("UPDATE service SET name = ''", &[ChangeScope::Service(8)], true)]
+    #[case("UPDATE tag SET value = ''", &[ChangeScope::Organisation(1)], false)]
+    #[case("UPDATE tag SET value = ''", &[ChangeScope::Organisation(2)], true)]
     #[case("UPDATE tag SET value = ''", &[], false)]
     #[case("UPDATE incident SET value = ''", &[], true)]
     #[case("SELECT 1", &[], true)]
     #[case("WITH x AS (SELECT 1) DELETE FROM incident", &[], false)]
     fn what_was_read_is_current_until_it_is_written(
         #[case] sql: &str,
-        #[case] concerns: &[Scope],
+        #[case] concerns: &[ChangeScope],
         #[case] current: bool,
     ) {
-        let changes = Changes::default();
+        let changes = CommitTracker::default();
         let before = changes.stamp();
         assert!(changes.is_current(before, &OURS));
         changes.mark(&written(sql, concerns));
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_commit_that_may_have_failed_concerns_everybody() {
-        let changes = Changes::default();
+        let changes = CommitTracker::default();
         let before = changes.stamp();
         changes.mark_all();
         assert!(!changes.is_current(before, &OURS));

@@ -12,10 +12,10 @@ use watchkeeper_entities::{statuspage, tag};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::component::{Component, ComponentKey};
-use crate::model::sight::Sight;
-use crate::model::translated::Translated;
+use crate::model::sight::Visibility;
+use crate::model::translated::TranslatedText;
 use crate::store::MainError;
-use crate::store::scoped::{Rows, narrowed};
+use crate::store::scoped::{ScopedResource, narrowed};
 
 /// The components of the page that the sight shows, in no particular order.
 ///
@@ -23,7 +23,7 @@ use crate::store::scoped::{Rows, narrowed};
 /// When the database fails or a row cannot be read.
 pub async fn of_page(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     page: i64,
 ) -> Result<Vec<Component>, MainError> {
     of_pages(connection, sight, &[page]).await
@@ -35,7 +35,7 @@ pub async fn of_page(
 /// When the database fails or a row cannot be read.
 pub(super) async fn of_pages(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     pages: &[i64],
 ) -> Result<Vec<Component>, MainError> {
     let of_pages = || Entity::find().filter(Column::StatuspageId.is_in(pages.iter().copied()));
@@ -44,7 +44,7 @@ pub(super) async fn of_pages(
     if !sight.is_confined() {
         return Ok(components);
     }
-    let shown = narrowed(of_pages(), Rows::Components, sight).select_only().column(Column::Id);
+    let shown = narrowed(of_pages(), ScopedResource::Components, sight).select_only().column(Column::Id);
     let shown: HashSet<ComponentKey> = shown.into_tuple().all(connection).await?.into_iter().collect();
     Ok(with_groups(components, shown))
 }
@@ -68,7 +68,7 @@ fn with_groups(components: Vec<Component>, mut shown: HashSet<ComponentKey>) -> 
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     page: i64,
     id: Id,
 ) -> Result<Option<Component>, MainError> {
@@ -84,7 +84,7 @@ pub async fn find(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn exists(connection: &impl ConnectionTrait, sight: Sight, id: Id) -> Result<bool, MainError> {
+pub async fn exists(connection: &impl ConnectionTrait, sight: Visibility, id: Id) -> Result<bool, MainError> {
     if sight.is_confined() {
         return Ok(false);
     }
@@ -105,10 +105,10 @@ pub async fn exists(connection: &impl ConnectionTrait, sight: Sight, id: Id) -> 
 /// When the database fails.
 pub async fn find_tag(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<i64>, MainError> {
-    let row = narrowed(tag::Entity::find(), Rows::Tags, sight)
+    let row = narrowed(tag::Entity::find(), ScopedResource::Tags, sight)
         .filter(tag::Column::OrganisationId.eq(sight.organisation()))
         .filter(tag::Column::PublicId.eq(id.as_str()))
         .one(connection)
@@ -122,7 +122,7 @@ pub async fn find_tag(
 /// When the database fails or an id cannot be read.
 pub async fn sync_tags(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     page: i64,
 ) -> Result<HashMap<i64, Id>, MainError> {
     let followed = Entity::find()
@@ -132,7 +132,7 @@ pub async fn sync_tags(
         .filter(Column::SyncTagId.is_not_null())
         .into_query();
     let followed = tag::Entity::find().filter(tag::Column::Id.in_subquery(followed));
-    let rows = narrowed(followed, Rows::Tags, sight).all(connection).await?;
+    let rows = narrowed(followed, ScopedResource::Tags, sight).all(connection).await?;
     rows.into_iter()
         .map(|row| {
             let id = row.public_id.parse();
@@ -206,7 +206,7 @@ pub(super) fn to_row(component: &Component) -> ActiveModel {
 pub(super) fn from_row(row: &Model) -> Result<Component, MainError> {
     let key = row.id;
     let corrupt = |problem: &str| MainError::corrupt("component", &key, &problem);
-    let description = row.description.as_deref().map(Translated::from_stored).transpose();
+    let description = row.description.as_deref().map(TranslatedText::from_stored).transpose();
     Ok(Component {
         key,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
@@ -215,7 +215,7 @@ pub(super) fn from_row(row: &Model) -> Result<Component, MainError> {
         service: row.service_id,
         has_lost_service: row.is_linked && row.service_id.is_none(),
         sync_tag: row.sync_tag_id,
-        name: Translated::from_stored(&row.name).map_err(|_| corrupt("its name"))?,
+        name: TranslatedText::from_stored(&row.name).map_err(|_| corrupt("its name"))?,
         has_own_name: row.has_own_name,
         description: description.map_err(|_| corrupt("its description"))?,
         is_group: row.is_group,

@@ -16,7 +16,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::contact::{Contact, NamedContact};
 use crate::model::notification::delivery::DeliveryStatus;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::store::quiet_hours::StoredQuietHours;
 use crate::store::selected_services::StoredLink;
 use crate::store::{MainError, PageWindow};
@@ -34,7 +34,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     window: PageWindow,
 ) -> Result<(Vec<Contact>, u64), MainError> {
     let wanted = of_organisation(sight.organisation());
@@ -50,7 +50,7 @@ pub async fn list(
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<Contact>, MainError> {
     let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));

@@ -13,7 +13,7 @@ use watchkeeper_entities::statuspage;
 use crate::clock::{STEP_MS, Timestamp};
 use crate::id::Id;
 use crate::model::domain::claims::HostnameClaim;
-use crate::model::domain::{Domain, LONGEST_PAUSE_MS};
+use crate::model::domain::{CustomDomain, LONGEST_PAUSE_MS};
 use crate::store::MainError;
 
 /// The first number of the advisory locks of host names in PostgreSQL.
@@ -27,7 +27,10 @@ fn of_page(statuspage: i64) -> Select<Entity> {
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn list(connection: &impl ConnectionTrait, statuspage: i64) -> Result<Vec<Domain>, MainError> {
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    statuspage: i64,
+) -> Result<Vec<CustomDomain>, MainError> {
     let query = of_page(statuspage).order_by_asc(Column::CreatedAt).order_by_asc(Column::PublicId);
     query.all(connection).await?.into_iter().map(from_row).collect()
 }
@@ -48,7 +51,7 @@ pub async fn find(
     connection: &impl ConnectionTrait,
     statuspage: i64,
     id: Id,
-) -> Result<Option<Domain>, MainError> {
+) -> Result<Option<CustomDomain>, MainError> {
     let query = of_page(statuspage).filter(Column::PublicId.eq(id.as_str()));
     query.one(connection).await?.map(from_row).transpose()
 }
@@ -61,7 +64,7 @@ pub async fn find_for_update(
     connection: &impl ConnectionTrait,
     statuspage: i64,
     id: Id,
-) -> Result<Option<Domain>, MainError> {
+) -> Result<Option<CustomDomain>, MainError> {
     let query = of_page(statuspage).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     query.one(connection).await?.map(from_row).transpose()
 }
@@ -115,7 +118,7 @@ pub async fn due(
     connection: &impl ConnectionTrait,
     now: Timestamp,
     limit: u64,
-) -> Result<Vec<Domain>, MainError> {
+) -> Result<Vec<CustomDomain>, MainError> {
     let latest = now.plus_ms(LONGEST_PAUSE_MS + STEP_MS);
     let query = Entity::find()
         .filter(
@@ -131,18 +134,21 @@ pub async fn due(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert(connection: &impl ConnectionTrait, domain: Domain) -> Result<Domain, MainError> {
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    domain: CustomDomain,
+) -> Result<CustomDomain, MainError> {
     let mut row = to_row(&domain);
     row.id = NotSet;
     let inserted = Entity::insert(row).exec(connection).await?;
-    Ok(Domain { key: inserted.last_insert_id, ..domain })
+    Ok(CustomDomain { key: inserted.last_insert_id, ..domain })
 }
 
 /// Stores all fields of the domain.
 ///
 /// # Errors
 /// When the database fails; also when it is active and another domain with its host name is.
-pub async fn update(connection: &impl ConnectionTrait, domain: &Domain) -> Result<(), MainError> {
+pub async fn update(connection: &impl ConnectionTrait, domain: &CustomDomain) -> Result<(), MainError> {
     to_row(domain).update(connection).await?;
     Ok(())
 }
@@ -156,7 +162,7 @@ pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), M
     Ok(())
 }
 
-fn to_row(domain: &Domain) -> ActiveModel {
+fn to_row(domain: &CustomDomain) -> ActiveModel {
     let ms = |at: Option<Timestamp>| Set(at.map(Timestamp::ms));
     ActiveModel {
         id: Set(domain.key),
@@ -174,13 +180,13 @@ fn to_row(domain: &Domain) -> ActiveModel {
     }
 }
 
-fn from_row(row: Model) -> Result<Domain, MainError> {
+fn from_row(row: Model) -> Result<CustomDomain, MainError> {
     let key = row.id;
     let corrupt = |problem: String| MainError::corrupt("custom_domain", &key, &problem);
     let problem = row
         .last_error_code
         .map(|code| code.parse().map_err(|_| corrupt(format!("unknown error code {code}"))));
-    Ok(Domain {
+    Ok(CustomDomain {
         key,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one".into()))?,
         statuspage: row.statuspage_id,

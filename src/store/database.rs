@@ -15,11 +15,11 @@ use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use crate::config::credentials::without_credentials;
 use crate::config::limits::StoreLimits;
-use crate::store::changes::Changes;
+use crate::store::changes::CommitTracker;
 use crate::store::disk_record::{DiskRecord, FullDisk};
 use crate::store::history::History;
 use crate::store::open_error::{OpenError, migrate};
-use crate::store::transaction::{Group, Transaction};
+use crate::store::transaction::{Transaction, WriterGroup};
 use crate::store::{HistoryError, MainError, OpenTransaction, Reader, pool, unfinished, upgrade_copy};
 
 /// Older versions can corrupt a database in WAL mode.
@@ -120,8 +120,8 @@ pub struct Database<E = MainError> {
     unhurried: Reader,
     url: String,
     /// The turn to write of SQLite; `None` for PostgreSQL, which takes concurrent writes.
-    turn: Option<Arc<Mutex<Group>>>,
-    changes: Arc<Changes>,
+    turn: Option<Arc<Mutex<WriterGroup>>>,
+    changes: Arc<CommitTracker>,
     /// SQLite: the record of the last writes.
     disk: Option<Arc<DiskRecord>>,
     patience: Duration,
@@ -157,7 +157,7 @@ impl<E: From<DbErr>> Database<E> {
         let refused = |problem| OpenError::connect(&shown, problem);
         let is_prepared = Arc::new(AtomicBool::new(true));
         let (writer, reader, unhurried, turn, disk);
-        let changes = Arc::new(Changes::default());
+        let changes = Arc::new(CommitTracker::default());
         if url.starts_with("sqlite:") {
             writer = Reader::new(pool::sqlite_writer(url, limits).await.map_err(refused)?, None);
             let version = sqlite_version(writer.inner()).await.map_err(refused)?;
@@ -167,7 +167,8 @@ impl<E: From<DbErr>> Database<E> {
             reader = Reader::new(pool::sqlite_readers(url, limits).await.map_err(refused)?, None);
             unhurried = writer.clone();
             let record = Arc::new(DiskRecord::of_sqlite(url));
-            turn = Some(Arc::new(Mutex::new(Group::marking(Arc::clone(&changes), Arc::clone(&record)))));
+            turn =
+                Some(Arc::new(Mutex::new(WriterGroup::marking(Arc::clone(&changes), Arc::clone(&record)))));
             disk = Some(record);
         } else {
             let connections = pool::postgres(url, limits).await.map_err(refused)?;
@@ -199,7 +200,7 @@ impl<E: From<DbErr>> Database<E> {
     /// The same database for work whose statements are long by design: PostgreSQL has no time limit for them, and the
     /// wait for an answer ends after an hour.
     #[must_use]
-    pub(in crate::store) fn unhurried(&self) -> Self {
+    pub(in crate::store) fn with_long_timeout(&self) -> Self {
         if self.turn.is_some() {
             return self.clone();
         }
@@ -222,7 +223,7 @@ impl<E: From<DbErr>> Database<E> {
     /// written by the one process that serves it; the command line adds organisations and tokens to it, and nothing
     /// else.
     #[must_use]
-    pub fn changes(&self) -> Option<&Changes> {
+    pub fn changes(&self) -> Option<&CommitTracker> {
         self.turn.as_ref().map(|_| &*self.changes)
     }
 

@@ -118,7 +118,7 @@ pub async fn graph(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn around(
+pub async fn find_neighbours(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
 ) -> Result<DependencyGraph, MainError> {

@@ -31,11 +31,11 @@ pub struct FullDisk {
 #[derive(Debug)]
 pub(super) struct DiskRecord {
     folder: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<DiskState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct DiskState {
     full_since: Option<Instant>,
     /// Time at which a write last succeeded after the disk was full, and since when it had been full.
     freed: Option<(Instant, Instant)>,
@@ -85,7 +85,7 @@ impl DiskRecord {
     }
 
     /// Logs that the write connection is replaced, with the reason, at a limited rate.
-    pub(super) fn tell_replaced(&self) {
+    pub(super) fn log_replacement(&self) {
         let mut state = self.lock();
         state.replaced += 1;
         if state.told_at.is_none_or(|at| at.elapsed() >= TOLD_EVERY) {
@@ -96,7 +96,7 @@ impl DiskRecord {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, DiskState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,8 +13,8 @@ use watchkeeper_entities::tag;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::escalation::{Assignment, EscalationPolicy, Selection, Step};
-use crate::model::sight::Sight;
+use crate::model::escalation::{EscalationAssignment, EscalationPolicy, EscalationStep, IncidentSelection};
+use crate::model::sight::Visibility;
 use crate::store::MainError;
 use crate::store::selected_services::{StoredLink, StoredServices};
 
@@ -40,7 +40,7 @@ pub async fn list(
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<EscalationPolicy>, MainError> {
     let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
@@ -139,7 +139,7 @@ pub async fn names_of_channel(
     organisation: i64,
     channel: i64,
 ) -> Result<Vec<String>, MainError> {
-    let tells = |step: &Step| step.channels.iter().any(|told| told.key == channel);
+    let tells = |step: &EscalationStep| step.channels.iter().any(|told| told.key == channel);
     let all = list(connection, organisation).await?.into_iter();
     Ok(all.filter(|policy| policy.steps.iter().any(tells)).map(|policy| policy.name).collect())
 }
@@ -209,7 +209,7 @@ struct StoredStep {
 }
 
 impl StoredAssignment {
-    fn of(assignment: &Assignment) -> Self {
+    fn of(assignment: &EscalationAssignment) -> Self {
         let selection = assignment.selection.as_ref().map(|chosen| StoredSelection {
             services: StoredServices::of(&chosen.services),
             incident_policies: StoredLink::all(&chosen.incident_policies),
@@ -217,20 +217,20 @@ impl StoredAssignment {
         Self { min_severity: assignment.min_severity.to_string(), selection }
     }
 
-    fn read(self) -> Option<Assignment> {
+    fn read(self) -> Option<EscalationAssignment> {
         let selection = match self.selection {
-            Some(chosen) => Some(Selection {
+            Some(chosen) => Some(IncidentSelection {
                 services: chosen.services.read()?,
                 incident_policies: StoredLink::read(chosen.incident_policies)?,
             }),
             None => None,
         };
-        Some(Assignment { min_severity: self.min_severity.parse().ok()?, selection })
+        Some(EscalationAssignment { min_severity: self.min_severity.parse().ok()?, selection })
     }
 }
 
 impl StoredStep {
-    fn of(step: &Step) -> Self {
+    fn of(step: &EscalationStep) -> Self {
         Self {
             after_seconds: step.after_seconds,
             channels: StoredLink::all(&step.channels),
@@ -239,8 +239,8 @@ impl StoredStep {
         }
     }
 
-    fn read(self) -> Option<Step> {
-        Some(Step {
+    fn read(self) -> Option<EscalationStep> {
+        Some(EscalationStep {
             after_seconds: self.after_seconds,
             channels: StoredLink::read(self.channels)?,
             contacts: StoredLink::read(self.contacts)?,

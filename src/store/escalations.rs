@@ -11,7 +11,7 @@ use sea_orm::{
 use watchkeeper_entities::escalation::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
-use crate::model::escalation::{EscalationPolicy, Progress};
+use crate::model::escalation::{EscalationPolicy, EscalationProgress};
 use crate::model::lifecycle_effect::{EscalationAdvance, EscalationStart};
 use crate::store::{MainError, escalation_policies};
 
@@ -22,7 +22,7 @@ use crate::store::{MainError, escalation_policies};
 pub async fn find(
     connection: &impl ConnectionTrait,
     incident: i64,
-) -> Result<Option<(EscalationPolicy, Progress)>, MainError> {
+) -> Result<Option<(EscalationPolicy, EscalationProgress)>, MainError> {
     let Some(row) = Entity::find_by_id(incident).one(connection).await? else { return Ok(None) };
     let policy = escalation_policies::with_key(connection, row.policy_id).await?;
     let progress = from_row(&row)?;
@@ -148,13 +148,13 @@ pub async fn claim_due(
     connection: &impl ConnectionTrait,
     incident: i64,
     now: Timestamp,
-) -> Result<Option<(i64, Progress)>, MainError> {
+) -> Result<Option<(i64, EscalationProgress)>, MainError> {
     let wanted = Entity::find_by_id(incident).filter(Column::DueAt.lte(now.ms())).lock_exclusive();
     let row = wanted.one(connection).await?;
     row.map(|row| Ok((row.policy_id, from_row(&row)?))).transpose()
 }
 
-fn to_row(progress: Progress) -> ActiveModel {
+fn to_row(progress: EscalationProgress) -> ActiveModel {
     ActiveModel {
         round: Set(i32::try_from(progress.round).unwrap_or(i32::MAX)),
         next_step: Set(i32::try_from(progress.next_step).unwrap_or(i32::MAX)),
@@ -163,9 +163,9 @@ fn to_row(progress: Progress) -> ActiveModel {
     }
 }
 
-fn from_row(row: &Model) -> Result<Progress, MainError> {
+fn from_row(row: &Model) -> Result<EscalationProgress, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("escalation", &row.incident_id, &problem);
-    Ok(Progress {
+    Ok(EscalationProgress {
         round: u32::try_from(row.round).map_err(|_| corrupt("its round is below 0"))?,
         next_step: usize::try_from(row.next_step).map_err(|_| corrupt("its step is below 0"))?,
         due_at: row.due_at.map(Timestamp::from_ms),

@@ -18,7 +18,7 @@ use watchkeeper_entities::{
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::event::{Act, Kind};
+use crate::model::event::{EventAction, EventSubjectKind};
 use crate::model::service::ServiceKey;
 use crate::store::MainError;
 
@@ -31,7 +31,7 @@ const REMOVED_AT_ONCE: u64 = 5_000;
 
 /// Something that became of an incident or a maintenance.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct StoredEvent {
     /// Its number.
     pub number: i64,
     /// The number of the last change in this event: its own, unless several changes are published as one.
@@ -39,9 +39,9 @@ pub struct Event {
     /// Database key of the organisation.
     pub organisation: i64,
     /// Incident or maintenance.
-    pub kind: Kind,
+    pub kind: EventSubjectKind,
     /// The kind of change.
-    pub act: Act,
+    pub act: EventAction,
     /// The incident or maintenance.
     pub subject: Id,
     /// For a deletion, the services that it concerned; otherwise empty: they are read when the event is published.
@@ -58,7 +58,7 @@ pub async fn after(
     connection: &impl ConnectionTrait,
     number: i64,
     limit: u64,
-) -> Result<Vec<Event>, MainError> {
+) -> Result<Vec<StoredEvent>, MainError> {
     let query = Entity::find().filter(Column::Id.gt(number)).order_by_asc(Column::Id).limit(limit);
     query.all(connection).await?.iter().map(from_row).collect()
 }
@@ -72,7 +72,7 @@ pub async fn of_organisation(
     organisation: i64,
     number: i64,
     limit: u64,
-) -> Result<Vec<Event>, MainError> {
+) -> Result<Vec<StoredEvent>, MainError> {
     let query = Entity::find().filter(Column::OrganisationId.eq(organisation)).filter(Column::Id.gt(number));
     query.order_by_asc(Column::Id).limit(limit).all(connection).await?.iter().map(from_row).collect()
 }
@@ -94,13 +94,13 @@ pub async fn newest(connection: &impl ConnectionTrait) -> Result<i64, MainError>
 pub async fn concerned(
     connection: &impl ConnectionTrait,
     organisation: i64,
-    (kind, subjects): (Kind, &[Id]),
+    (kind, subjects): (EventSubjectKind, &[Id]),
 ) -> Result<Vec<(Id, ServiceKey)>, MainError> {
     let mut found = Vec::new();
     for some in subjects.chunks(AT_ONCE) {
         let ids = some.iter().map(Id::as_str);
         let (these, links) = match kind {
-            Kind::Incident => {
+            EventSubjectKind::Incident => {
                 use incident::{Column, Entity};
                 let these = Entity::find().select_only().columns([Column::Id, Column::PublicId]);
                 let these = these.filter(Column::OrganisationId.eq(organisation));
@@ -108,7 +108,7 @@ pub async fn concerned(
                 let links = links_of_incidents(connection, keys(&these)).await?;
                 (these, links)
             }
-            Kind::Maintenance => {
+            EventSubjectKind::Maintenance => {
                 use maintenance::{Column, Entity};
                 let these = Entity::find().select_only().columns([Column::Id, Column::PublicId]);
                 let these = these.filter(Column::OrganisationId.eq(organisation));
@@ -160,18 +160,18 @@ pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Re
 /// When the database fails.
 pub async fn of_keys(
     connection: &impl ConnectionTrait,
-    (kind, act): (Kind, Act),
+    (kind, act): (EventSubjectKind, EventAction),
     keys: &[i64],
     former: &[ServiceKey],
 ) -> Result<(), MainError> {
     for some in keys.chunks(AT_ONCE) {
         let keys = some.iter().copied();
         match kind {
-            Kind::Incident => {
+            EventSubjectKind::Incident => {
                 let these = Condition::all().add(incident::Column::Id.is_in(keys));
                 of_incidents(connection, act, these, former).await?;
             }
-            Kind::Maintenance => {
+            EventSubjectKind::Maintenance => {
                 let these = Condition::all().add(maintenance::Column::Id.is_in(keys));
                 of_maintenances(connection, act, these, former).await?;
             }
@@ -184,7 +184,7 @@ pub async fn of_keys(
 /// Rows that are about to be deleted, links included, must still exist.
 async fn of_incidents(
     connection: &impl ConnectionTrait,
-    act: Act,
+    act: EventAction,
     condition: Condition,
     former: &[ServiceKey],
 ) -> Result<(), MainError> {
@@ -196,10 +196,11 @@ async fn of_incidents(
     let subjects: Vec<Subject> = subjects.into_tuple().all(connection).await?;
     for some in subjects.chunks(AT_ONCE) {
         let links = match act {
-            Act::Deleted => links_of_incidents(connection, some.iter().map(|(key, ..)| *key)).await?,
-            Act::Created | Act::Updated | Act::Resolved => Vec::new(),
+            EventAction::Deleted => links_of_incidents(connection, some.iter().map(|(key, ..)| *key)).await?,
+            EventAction::Created | EventAction::Updated | EventAction::Resolved => Vec::new(),
         };
-        note(connection, (Kind::Incident, act), some, Concerned { links, former }).await?;
+        note(connection, (EventSubjectKind::Incident, act), some, ConcernedServices { links, former })
+            .await?;
     }
     Ok(())
 }
@@ -207,7 +208,7 @@ async fn of_incidents(
 /// The same for maintenances.
 pub(super) async fn of_maintenances(
     connection: &impl ConnectionTrait,
-    act: Act,
+    act: EventAction,
     condition: Condition,
     former: &[ServiceKey],
 ) -> Result<(), MainError> {
@@ -223,10 +224,13 @@ pub(super) async fn of_maintenances(
     let subjects: Vec<Subject> = subjects.into_tuple().all(connection).await?;
     for some in subjects.chunks(AT_ONCE) {
         let links = match act {
-            Act::Deleted => links_of_maintenances(connection, some.iter().map(|(key, ..)| *key)).await?,
-            Act::Created | Act::Updated | Act::Resolved => Vec::new(),
+            EventAction::Deleted => {
+                links_of_maintenances(connection, some.iter().map(|(key, ..)| *key)).await?
+            }
+            EventAction::Created | EventAction::Updated | EventAction::Resolved => Vec::new(),
         };
-        note(connection, (Kind::Maintenance, act), some, Concerned { links, former }).await?;
+        note(connection, (EventSubjectKind::Maintenance, act), some, ConcernedServices { links, former })
+            .await?;
     }
     Ok(())
 }
@@ -238,12 +242,12 @@ pub(super) async fn of_linked_to_page(connection: &impl ConnectionTrait, page: i
     linked.column(incident_statuspage::Column::IncidentId).from(incident_statuspage::Entity);
     linked.and_where(incident_statuspage::Column::StatuspageId.eq(page));
     let these = Condition::all().add(incident::Column::Id.in_subquery(linked));
-    of_incidents(connection, Act::Updated, these, &[]).await?;
+    of_incidents(connection, EventAction::Updated, these, &[]).await?;
     let mut linked = Query::select();
     linked.column(maintenance_statuspage::Column::MaintenanceId).from(maintenance_statuspage::Entity);
     linked.and_where(maintenance_statuspage::Column::StatuspageId.eq(page));
     let these = Condition::all().add(maintenance::Column::Id.in_subquery(linked));
-    of_maintenances(connection, Act::Updated, these, &[]).await
+    of_maintenances(connection, EventAction::Updated, these, &[]).await
 }
 
 async fn links_of_incidents(
@@ -271,16 +275,16 @@ type Subject = (i64, String, i64);
 
 /// The services that some of them are linked with, and those that they no longer concern, which may still be among
 /// them.
-struct Concerned<'a> {
+struct ConcernedServices<'a> {
     links: Vec<(i64, ServiceKey)>,
     former: &'a [ServiceKey],
 }
 
 async fn note(
     connection: &impl ConnectionTrait,
-    (kind, act): (Kind, Act),
+    (kind, act): (EventSubjectKind, EventAction),
     subjects: &[Subject],
-    Concerned { links, former }: Concerned<'_>,
+    ConcernedServices { links, former }: ConcernedServices<'_>,
 ) -> Result<(), MainError> {
     let mut services: HashMap<i64, Vec<ServiceKey>> = HashMap::new();
     for (key, service) in links.into_iter().filter(|(_, service)| !former.contains(service)) {
@@ -303,13 +307,13 @@ async fn note(
     Ok(())
 }
 
-fn from_row(row: &Model) -> Result<Event, MainError> {
+fn from_row(row: &Model) -> Result<StoredEvent, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("event", &row.id, &problem);
     let keys = |text: &str| {
         let keys = text.split(',').filter(|key| !key.is_empty());
         keys.map(str::parse).collect::<Result<_, _>>().map_err(|_| corrupt("unreadable services"))
     };
-    Ok(Event {
+    Ok(StoredEvent {
         number: row.id,
         through: row.id,
         organisation: row.organisation_id,

@@ -9,7 +9,7 @@ use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
 use sea_orm::{ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::feed_position::{ActiveModel, Column, Entity};
 
-use crate::model::partition::{Partition, Partitions};
+use crate::model::partition::{Partition, PartitionSet};
 use crate::store::MainError;
 
 /// Numbers of the last changes that a reader has taken in, by partition.
@@ -22,7 +22,7 @@ pub type Positions = BTreeMap<Partition, i64>;
 pub async fn find(
     connection: &impl ConnectionTrait,
     reader: &str,
-    partitions: Partitions,
+    partitions: PartitionSet,
 ) -> Result<Positions, MainError> {
     let rows = Entity::find().filter(Column::Reader.eq(reader)).all(connection).await?;
     let position = |row: watchkeeper_entities::feed_position::Model| {

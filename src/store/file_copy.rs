@@ -83,7 +83,7 @@ impl FileError {
 
 /// A table and the number of its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableRows {
+pub struct TableRowCount {
     /// Name of the table.
     pub table: String,
     /// Number of its rows.
@@ -150,7 +150,7 @@ impl DatabaseFile {
     ///
     /// # Errors
     /// When it is no database, or cannot be read.
-    pub async fn complaints(&mut self) -> Result<Vec<String>, FileError> {
+    pub async fn integrity_check(&mut self) -> Result<Vec<String>, FileError> {
         self.checked_by("integrity_check").await
     }
 
@@ -158,7 +158,7 @@ impl DatabaseFile {
     ///
     /// # Errors
     /// When it is no database, or cannot be read.
-    pub async fn quick_complaints(&mut self) -> Result<Vec<String>, FileError> {
+    pub async fn quick_check(&mut self) -> Result<Vec<String>, FileError> {
         self.checked_by("quick_check").await
     }
 
@@ -240,7 +240,7 @@ impl DatabaseFile {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub async fn count_rows(&mut self) -> Result<Vec<TableRows>, FileError> {
+    pub async fn count_rows(&mut self) -> Result<Vec<TableRowCount>, FileError> {
         let text =
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name";
         let tables = sqlx::query_scalar::<_, String>(text).fetch_all(&mut self.connection).await;
@@ -250,7 +250,7 @@ impl DatabaseFile {
             let rows: Result<i64, _> =
                 sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(&mut self.connection).await;
             let rows = rows.map_err(|problem| self.failed(problem))?;
-            counted.push(TableRows { table, rows: u64::try_from(rows).unwrap_or_default() });
+            counted.push(TableRowCount { table, rows: u64::try_from(rows).unwrap_or_default() });
         }
         Ok(counted)
     }
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(copied.last_keys().await.unwrap()[0], key("kept", 9));
         let rows = copied.count_rows().await.unwrap();
         assert_eq!(rows.iter().map(|counted| counted.rows).collect::<Vec<_>>(), [1, 0]);
-        assert_eq!(copied.complaints().await.unwrap(), Vec::<String>::new());
+        assert_eq!(copied.integrity_check().await.unwrap(), Vec::<String>::new());
     }
 
     #[tokio::test]

@@ -9,7 +9,7 @@ use watchkeeper_entities::service;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::heartbeat::{Ping, StoredPings};
+use crate::model::heartbeat::{HeartbeatPing, StoredPings};
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::store::MainError;
 
@@ -32,7 +32,7 @@ pub struct StoredHeartbeat {
 
 /// The service that a ping is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pinged {
+pub struct PingedService {
     /// Key of the service.
     pub service: ServiceKey,
     /// Its id.
@@ -121,7 +121,7 @@ pub async fn of_services(
 pub async fn find_by_hash(
     connection: &impl ConnectionTrait,
     hash: &SecretHash,
-) -> Result<Option<Pinged>, MainError> {
+) -> Result<Option<PingedService>, MainError> {
     let with_hash = Column::SecretHash.eq(hash.to_vec());
     let Some(row) = Entity::find().filter(with_hash).one(connection).await? else { return Ok(None) };
     let service = row.service_id;
@@ -132,7 +132,7 @@ pub async fn find_by_hash(
         .one(connection)
         .await?;
     let Some((id, paused_at)) = found else { return Ok(None) };
-    Ok(Some(Pinged { service, id: read_id(service, &id)?, is_paused: paused_at.is_some() }))
+    Ok(Some(PingedService { service, id: read_id(service, &id)?, is_paused: paused_at.is_some() }))
 }
 
 /// Records a ping to the address with this hash, and returns it as stored: no two pings have the same time. `None`
@@ -143,15 +143,15 @@ pub async fn find_by_hash(
 pub async fn ping(
     connection: &impl ConnectionTrait,
     hash: &SecretHash,
-    ping: Ping,
-) -> Result<Option<Ping>, MainError> {
+    ping: HeartbeatPing,
+) -> Result<Option<HeartbeatPing>, MainError> {
     let with_hash = Column::SecretHash.eq(hash.to_vec());
     let Some(row) = Entity::find().filter(with_hash).lock_exclusive().one(connection).await? else {
         return Ok(None);
     };
     let known = row.last_ping_at.map(Timestamp::from_ms);
     let close = known.filter(|known| (0..AHEAD_MS).contains(&known.ms_since(ping.at)));
-    let stored = Ping { at: close.map_or(ping.at, |known| known.plus_ms(1)), ..ping };
+    let stored = HeartbeatPing { at: close.map_or(ping.at, |known| known.plus_ms(1)), ..ping };
     Entity::update_many()
         .col_expr(Column::LastPingAt, Expr::value(stored.at.ms()))
         .col_expr(Column::LastPingFailed, Expr::value(stored.has_failed))
@@ -168,9 +168,9 @@ pub async fn ping(
 pub async fn pinged_since(
     connection: &impl ConnectionTrait,
     since: Timestamp,
-) -> Result<Vec<(ServiceAddress, Ping)>, MainError> {
+) -> Result<Vec<(ServiceAddress, HeartbeatPing)>, MainError> {
     let rows = Entity::find().filter(Column::LastPingAt.gte(since.ms())).all(connection).await?;
-    let mut pings: HashMap<ServiceKey, Ping> = HashMap::new();
+    let mut pings: HashMap<ServiceKey, HeartbeatPing> = HashMap::new();
     for (service, stored) in rows.into_iter().map(from_row) {
         pings.extend(stored.heartbeat.last.map(|ping| (service, ping)));
     }
@@ -198,8 +198,9 @@ fn read_id(service: ServiceKey, id: &str) -> Result<Id, MainError> {
 }
 
 fn from_row(row: Model) -> (ServiceKey, StoredHeartbeat) {
-    let last =
-        row.last_ping_at.map(|at| Ping { at: Timestamp::from_ms(at), has_failed: row.last_ping_failed });
+    let last = row
+        .last_ping_at
+        .map(|at| HeartbeatPing { at: Timestamp::from_ms(at), has_failed: row.last_ping_failed });
     let heartbeat = StoredPings { last, counts_from: row.counts_from.map(Timestamp::from_ms) };
     (row.service_id, StoredHeartbeat { secret: row.secret, heartbeat })
 }

@@ -25,7 +25,7 @@ pub type Fingerprint = [u8; 32];
 
 /// One run of a request under a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct IdempotentRun {
     /// The token that sent the key; keys of different tokens are independent.
     pub token: i64,
     /// The key.
@@ -68,7 +68,7 @@ pub struct AnswerHead {
 
 /// The outcome of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Claimed {
+pub enum ClaimOutcome {
     /// The key is this run's.
     Mine,
     /// Another run has it.
@@ -81,7 +81,7 @@ pub enum Claimed {
 #[derive(Clone, Copy, Debug)]
 pub struct NewRun<'a> {
     /// The run.
-    pub run: &'a Run,
+    pub run: &'a IdempotentRun,
     /// The request.
     pub fingerprint: &'a Fingerprint,
     /// The node that runs it.
@@ -96,7 +96,7 @@ pub struct NewRun<'a> {
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
-pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result<Claimed, MainError> {
+pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result<ClaimOutcome, MainError> {
     let NewRun { run, fingerprint, node, now, lease_ms } = new;
     let row = ActiveModel {
         token_id: Set(run.token),
@@ -119,15 +119,15 @@ pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result
         .exec_without_returning(connection)
         .await?;
     if inserted == 1 {
-        return Ok(Claimed::Mine);
+        return Ok(ClaimOutcome::Mine);
     }
     let known = Entity::find_by_id((run.token, run.key.clone())).lock_exclusive().one(connection).await?;
     match known {
         // The key was freed between the two statements: the next request will get it.
-        None => Ok(Claimed::Running),
+        None => Ok(ClaimOutcome::Running),
         Some(known) if is_over(&known, now, lease_ms) => {
             Entity::update(row).exec(connection).await?;
-            Ok(Claimed::Mine)
+            Ok(ClaimOutcome::Mine)
         }
         Some(known) => state_of(&known),
     }
@@ -143,10 +143,10 @@ const fn is_over(row: &Model, now: JudgedTime, lease_ms: i64) -> bool {
     }
 }
 
-fn state_of(row: &Model) -> Result<Claimed, MainError> {
-    let Some(status) = row.status else { return Ok(Claimed::Running) };
+fn state_of(row: &Model) -> Result<ClaimOutcome, MainError> {
+    let Some(status) = row.status else { return Ok(ClaimOutcome::Running) };
     let corrupt = |problem: &str| MainError::corrupt("idempotency_key", &row.key, &problem);
-    Ok(Claimed::Answered(StoredAnswer {
+    Ok(ClaimOutcome::Answered(StoredAnswer {
         fingerprint: row
             .fingerprint
             .as_slice()
@@ -170,12 +170,12 @@ fn state_of(row: &Model) -> Result<Claimed, MainError> {
 /// When the database fails.
 pub async fn settle(
     connection: &impl ConnectionTrait,
-    run: &Run,
+    run: &IdempotentRun,
     answer: KeptAnswer,
 ) -> Result<bool, MainError> {
     let KeptAnswer { head, body, resource } = answer;
     let body_bytes = body.as_ref().map_or(0, |body| i64::try_from(body.len()).unwrap_or(i64::MAX));
-    let settled = mine(Entity::update_many(), run)
+    let settled = where_claimed_by(Entity::update_many(), run)
         .col_expr(Column::Status, Expr::value(i16::try_from(head.status).unwrap_or(i16::MAX)))
         .col_expr(Column::Location, Expr::value(head.location))
         .col_expr(Column::Language, Expr::value(head.language))
@@ -243,13 +243,18 @@ pub async fn cut_oldest(connection: &impl ConnectionTrait, token: i64, bytes: i6
 ///
 /// # Errors
 /// When the database fails.
-pub async fn renew(connection: &impl ConnectionTrait, run: &Run, until: Timestamp) -> Result<(), MainError> {
-    let renewal = mine(Entity::update_many(), run).col_expr(Column::LeasedUntil, Expr::value(until.ms()));
+pub async fn renew(
+    connection: &impl ConnectionTrait,
+    run: &IdempotentRun,
+    until: Timestamp,
+) -> Result<(), MainError> {
+    let renewal =
+        where_claimed_by(Entity::update_many(), run).col_expr(Column::LeasedUntil, Expr::value(until.ms()));
     renewal.exec(connection).await?;
     Ok(())
 }
 
-fn mine(update: UpdateMany<Entity>, run: &Run) -> UpdateMany<Entity> {
+fn where_claimed_by(update: UpdateMany<Entity>, run: &IdempotentRun) -> UpdateMany<Entity> {
     update
         .filter(Column::TokenId.eq(run.token))
         .filter(Column::Key.eq(run.key.as_str()))
@@ -261,7 +266,7 @@ fn mine(update: UpdateMany<Entity>, run: &Run) -> UpdateMany<Entity> {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn free(connection: &impl ConnectionTrait, run: &Run) -> Result<(), MainError> {
+pub async fn free(connection: &impl ConnectionTrait, run: &IdempotentRun) -> Result<(), MainError> {
     Entity::delete_many()
         .filter(Column::TokenId.eq(run.token))
         .filter(Column::Key.eq(run.key.as_str()))

@@ -16,7 +16,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::incident_policy::{GroupBy, IncidentPolicy, IncidentRules, PolicyTag};
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::tag::TagName;
 use crate::store::MainError;
 
@@ -42,7 +42,7 @@ pub async fn list(
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<IncidentPolicy>, MainError> {
     let row = of_organisation(sight.organisation())

@@ -23,17 +23,17 @@ use watchkeeper_entities::incident::{Column, Entity};
 
 use crate::id::Id;
 use crate::model::incident::{Incident, WholeIncident};
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::timeline_size::TimelineSize;
 use crate::store::MainError;
-use crate::store::scoped::{Rows, narrowed};
+use crate::store::scoped::{ScopedResource, narrowed};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-fn seen(sight: Sight) -> Select<Entity> {
-    narrowed(of_organisation(sight.organisation()), Rows::Incidents, sight)
+fn visible_to(sight: Visibility) -> Select<Entity> {
+    narrowed(of_organisation(sight.organisation()), ScopedResource::Incidents, sight)
 }
 
 /// The incident that the sight shows with this id.
@@ -42,10 +42,10 @@ fn seen(sight: Sight) -> Select<Entity> {
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<Incident>, MainError> {
-    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    let row = visible_to(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
     row.map(rows::from_row).transpose()
 }
 
@@ -56,13 +56,13 @@ pub async fn find(
 /// When the database fails or a row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<WholeIncident>, MainError> {
-    let query = seen(sight).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
+    let query = visible_to(sight).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     match query.one(connection).await? {
         Some(row) => {
-            let everything = Sight::whole(sight.organisation());
+            let everything = Visibility::whole(sight.organisation());
             Ok(Some(whole(connection, everything, rows::from_row(row)?).await?))
         }
         None => Ok(None),
@@ -80,7 +80,7 @@ pub async fn of_key_for_update(
     match Entity::find_by_id(key).lock_exclusive().one(connection).await? {
         Some(row) => {
             let incident = rows::from_row(row)?;
-            Ok(Some(whole(connection, Sight::whole(incident.organisation), incident).await?))
+            Ok(Some(whole(connection, Visibility::whole(incident.organisation), incident).await?))
         }
         None => Ok(None),
     }
@@ -92,11 +92,12 @@ pub async fn of_key_for_update(
 /// When the database fails or a row cannot be read.
 pub async fn whole(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     incident: Incident,
 ) -> Result<WholeIncident, MainError> {
     let mut affected = affected::affected(connection, sight, &[incident.key]).await?;
-    let links::Timeline { public, internal } = links::timeline(connection, sight, incident.key).await?;
+    let links::IncidentTimeline { public, internal } =
+        links::timeline(connection, sight, incident.key).await?;
     Ok(WholeIncident {
         services: affected.remove(&incident.key).unwrap_or_default(),
         others: 0,

@@ -4,7 +4,7 @@ use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait, QuerySelect};
 use watchkeeper_entities::installation::{ActiveModel, Column, Entity};
 
-use crate::model::secret::{Sealer, SecretPlace};
+use crate::model::secret::{SecretPlace, SecretSealer};
 use crate::store::MainError;
 
 const KEY_CHECK: &str = "key_check";
@@ -24,7 +24,10 @@ pub enum KeyCheck {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn check_key(connection: &impl ConnectionTrait, sealer: &Sealer) -> Result<KeyCheck, MainError> {
+pub async fn check_key(
+    connection: &impl ConnectionTrait,
+    sealer: &SecretSealer,
+) -> Result<KeyCheck, MainError> {
     if let Some(stored) = Entity::find_by_id(KEY_CHECK).one(connection).await? {
         return Ok(compare_key(&stored.value, sealer));
     }
@@ -47,6 +50,6 @@ pub async fn lock(transaction: &impl ConnectionTrait) -> Result<(), MainError> {
 
 /// Compares the key with the check value of an installation.
 #[must_use]
-pub fn compare_key(check_value: &str, sealer: &Sealer) -> KeyCheck {
+pub fn compare_key(check_value: &str, sealer: &SecretSealer) -> KeyCheck {
     if sealer.open(PLACE, check_value).is_ok() { KeyCheck::Right } else { KeyCheck::Wrong }
 }

@@ -11,9 +11,9 @@ use watchkeeper_entities::{service, statuspage};
 
 use crate::id::Id;
 use crate::model::service::{NamedService, ServiceKey};
-use crate::model::sight::Sight;
-use crate::model::translated::Translated;
-use crate::store::scoped::{Rows, narrowed};
+use crate::model::sight::Visibility;
+use crate::model::translated::TranslatedText;
+use crate::store::scoped::{ScopedResource, narrowed};
 use crate::store::{MainError, named};
 
 /// A status page that something can be linked with.
@@ -24,7 +24,7 @@ pub struct LinkedPage {
     /// The id that clients see.
     pub id: Id,
     /// Its name.
-    pub name: Translated,
+    pub name: TranslatedText,
 }
 
 /// The keys of those of these ids that are services of the sight.
@@ -33,13 +33,13 @@ pub struct LinkedPage {
 /// When the database fails or a row cannot be read.
 pub async fn services_by_id(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     ids: &[Id],
 ) -> Result<HashMap<Id, ServiceKey>, MainError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let seen = narrowed(service::Entity::find(), Rows::Services, sight);
+    let seen = narrowed(service::Entity::find(), ScopedResource::Services, sight);
     let rows: Vec<(i64, String)> = seen
         .select_only()
         .columns([service::Column::Id, service::Column::PublicId])
@@ -57,13 +57,13 @@ pub async fn services_by_id(
 /// When the database fails or a row cannot be read.
 pub async fn services_to_link(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     ids: &[Id],
 ) -> Result<HashMap<Id, NamedService>, MainError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let query = narrowed(service::Entity::find(), Rows::Services, sight)
+    let query = narrowed(service::Entity::find(), ScopedResource::Services, sight)
         .filter(service::Column::OrganisationId.eq(sight.organisation()))
         .filter(service::Column::PublicId.is_in(texts(ids)))
         .order_by_asc(service::Column::Id)
@@ -78,13 +78,13 @@ pub async fn services_to_link(
 /// When the database fails or a row cannot be read.
 pub async fn statuspages_to_link(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     ids: &[Id],
 ) -> Result<HashMap<Id, LinkedPage>, MainError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let seen = narrowed(statuspage::Entity::find(), Rows::Statuspages, sight);
+    let seen = narrowed(statuspage::Entity::find(), ScopedResource::Statuspages, sight);
     let rows: Vec<(i64, String, String)> = seen
         .select_only()
         .columns([statuspage::Column::Id, statuspage::Column::PublicId, statuspage::Column::Name])
@@ -97,8 +97,8 @@ pub async fn statuspages_to_link(
         .await?;
     let linked = |(key, id, name): (i64, String, String)| {
         let id = read_id("statuspage", key, &id)?;
-        let name =
-            Translated::from_stored(&name).map_err(|error| MainError::corrupt("statuspage", &key, &error))?;
+        let name = TranslatedText::from_stored(&name)
+            .map_err(|error| MainError::corrupt("statuspage", &key, &error))?;
         Ok((id, LinkedPage { key, id, name }))
     };
     rows.into_iter().map(linked).collect()

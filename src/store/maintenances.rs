@@ -21,18 +21,18 @@ use watchkeeper_entities::maintenance::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::announcement::Author;
-use crate::model::maintenance::origin::Origin;
-use crate::model::maintenance::{Maintenance, Notices, Schedule};
-use crate::model::sight::Sight;
-use crate::model::translated::Translated;
-use crate::store::maintenances::filter::Filter;
-use crate::store::scoped::{Rows, narrowed};
+use crate::model::announcement::AnnouncementAuthor;
+use crate::model::maintenance::origin::SeriesOrigin;
+use crate::model::maintenance::{Maintenance, MaintenanceNotices, MaintenanceWindow};
+use crate::model::sight::Visibility;
+use crate::model::translated::TranslatedText;
+use crate::store::maintenances::filter::MaintenanceFilter;
+use crate::store::scoped::{ScopedResource, narrowed};
 use crate::store::{MainError, PageWindow};
 
-fn seen(sight: Sight) -> Select<Entity> {
+fn seen(sight: Visibility) -> Select<Entity> {
     let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
-    narrowed(owned, Rows::Maintenances, sight)
+    narrowed(owned, ScopedResource::Maintenances, sight)
 }
 
 /// The maintenance that the sight shows with this id.
@@ -41,7 +41,7 @@ fn seen(sight: Sight) -> Select<Entity> {
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<Maintenance>, MainError> {
     let query = seen(sight).filter(Column::PublicId.eq(id.as_str()));
@@ -54,7 +54,7 @@ pub async fn find(
 /// When the database fails or the row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<Maintenance>, MainError> {
     let query = seen(sight).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
@@ -68,8 +68,8 @@ pub async fn find_for_update(
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    sight: Sight,
-    filter: &Filter,
+    sight: Visibility,
+    filter: &MaintenanceFilter,
     window: PageWindow,
 ) -> Result<(Vec<Maintenance>, u64), MainError> {
     if filter.selects_nothing() {
@@ -120,7 +120,7 @@ fn to_row(maintenance: &Maintenance) -> ActiveModel {
 fn from_row(row: &Model) -> Result<Maintenance, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("maintenance", &row.id, &problem);
     let created_by = match (&row.created_by_id, &row.created_by_name) {
-        (Some(id), Some(name)) => Some(Author {
+        (Some(id), Some(name)) => Some(AnnouncementAuthor {
             id: id.parse().map_err(|_| corrupt("the id of its creator has not the form of one"))?,
             name: name.clone(),
         }),
@@ -130,10 +130,10 @@ fn from_row(row: &Model) -> Result<Maintenance, MainError> {
         key: row.id,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
         organisation: row.organisation_id,
-        title: Translated::from_stored(&row.title).map_err(|_| corrupt("unreadable title"))?,
+        title: TranslatedText::from_stored(&row.title).map_err(|_| corrupt("unreadable title"))?,
         kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,
         status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
-        schedule: Schedule {
+        schedule: MaintenanceWindow {
             start: Timestamp::from_ms(row.scheduled_start),
             end: row.scheduled_end.map(Timestamp::from_ms),
         },
@@ -141,7 +141,7 @@ fn from_row(row: &Model) -> Result<Maintenance, MainError> {
         actual_end: row.actual_end.map(Timestamp::from_ms),
         auto_start: row.auto_start,
         auto_complete: row.auto_complete,
-        notices: Notices {
+        notices: MaintenanceNotices {
             announcement: row.notify_announcement,
             day_before: row.notify_24h,
             hour_before: row.notify_1h,
@@ -155,7 +155,7 @@ fn from_row(row: &Model) -> Result<Maintenance, MainError> {
     })
 }
 
-fn origin(row: &Model) -> Option<Origin> {
+fn origin(row: &Model) -> Option<SeriesOrigin> {
     let (series, occurrence) = row.series_id.zip(row.occurrence)?;
-    Some(Origin { series, occurrence: Timestamp::from_ms(occurrence), is_adjusted: row.is_adjusted })
+    Some(SeriesOrigin { series, occurrence: Timestamp::from_ms(occurrence), is_adjusted: row.is_adjusted })
 }

@@ -75,7 +75,7 @@ pub use error::{CorruptRow, DatabaseRole, HistoryError, MainError, StoreError, f
 /// A handle that reads and writes run on: a connection, a pool or a transaction.
 pub use sea_orm::ConnectionTrait as Connection;
 /// A pool of connections that reads run on.
-pub type Reader = bounded::Bounded<sea_orm::DatabaseConnection>;
+pub type Reader = bounded::BoundedHandle<sea_orm::DatabaseConnection>;
 pub use open_transaction::OpenTransaction;
 pub use transaction::Transaction;
 

@@ -10,16 +10,16 @@ use sea_orm::{
 use watchkeeper_entities::notice::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
-use crate::model::notice::{Notice, Source, Trouble, Words};
-use crate::model::notification::Event;
-use crate::model::sight::Sight;
+use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notification::NotificationEvent;
+use crate::model::sight::Visibility;
 use crate::store::{MainError, PageWindow};
 
 /// Returns true if a notice of this source lasts.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
-pub async fn lasts(connection: &impl ConnectionTrait, source: &Source) -> Result<bool, MainError> {
+pub async fn is_open(connection: &impl ConnectionTrait, source: &NoticeSource) -> Result<bool, MainError> {
     Ok(find_lasting(connection, source).await?.is_some())
 }
 
@@ -29,7 +29,7 @@ pub async fn lasts(connection: &impl ConnectionTrait, source: &Source) -> Result
 /// When the database fails or the row cannot be read.
 pub async fn find_lasting(
     connection: &impl ConnectionTrait,
-    source: &Source,
+    source: &NoticeSource,
 ) -> Result<Option<Notice>, MainError> {
     let wanted = lasting()
         .filter(Column::Event.eq(source.event.as_str()))
@@ -46,7 +46,10 @@ fn lasting() -> Select<Entity> {
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn lasting_of(connection: &impl ConnectionTrait, event: Event) -> Result<Vec<Notice>, MainError> {
+pub async fn lasting_of(
+    connection: &impl ConnectionTrait,
+    event: NotificationEvent,
+) -> Result<Vec<Notice>, MainError> {
     let rows = lasting().filter(Column::Event.eq(event.as_str())).order_by_asc(Column::Id);
     rows.all(connection).await?.iter().map(from_row).collect()
 }
@@ -57,7 +60,7 @@ pub async fn lasting_of(connection: &impl ConnectionTrait, event: Event) -> Resu
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     lasts: Option<bool>,
     window: PageWindow,
 ) -> Result<(Vec<Notice>, u64), MainError> {
@@ -92,7 +95,7 @@ pub async fn forget(connection: &impl ConnectionTrait, ended_before: Timestamp) 
 }
 
 fn to_row(notice: &Notice) -> ActiveModel {
-    let Trouble { source, severity, words, service } = &notice.trouble;
+    let NoticeCondition { source, severity, words, service } = &notice.trouble;
     ActiveModel {
         id: Set(notice.key),
         public_id: Set(notice.id.to_string()),
@@ -110,7 +113,7 @@ fn to_row(notice: &Notice) -> ActiveModel {
 
 fn from_row(row: &Model) -> Result<Notice, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("notice", &row.id, &problem);
-    let source = Source {
+    let source = NoticeSource {
         organisation: row.organisation_id,
         event: row.event.parse().map_err(|_| corrupt("unknown event"))?,
         name: row.source.clone(),
@@ -118,10 +121,10 @@ fn from_row(row: &Model) -> Result<Notice, MainError> {
     Ok(Notice {
         key: row.id,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
-        trouble: Trouble {
+        trouble: NoticeCondition {
             source,
             severity: row.severity.parse().map_err(|_| corrupt("unknown severity"))?,
-            words: Words { title: row.title.clone(), text: row.text.clone() },
+            words: NoticeText { title: row.title.clone(), text: row.text.clone() },
             service: row.service_id,
         },
         began_at: Timestamp::from_ms(row.began_at),

@@ -12,9 +12,9 @@ use watchkeeper_entities::tag;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::notification::routing::Routing;
-use crate::model::notification::{Channel, ChannelKind, Event};
-use crate::model::sight::Sight;
+use crate::model::notification::routing::ChannelRouting;
+use crate::model::notification::{ChannelKind, NotificationChannel, NotificationEvent};
+use crate::model::sight::Visibility;
 use crate::store::quiet_hours::StoredQuietHours;
 use crate::store::selected_services::StoredServices;
 use crate::store::{MainError, PageWindow};
@@ -29,9 +29,9 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     window: PageWindow,
-) -> Result<(Vec<Channel>, u64), MainError> {
+) -> Result<(Vec<NotificationChannel>, u64), MainError> {
     let wanted = of_organisation(sight.organisation());
     let total = wanted.clone().count(connection).await?;
     let rows = wanted.order_by_asc(Column::Id).offset(window.offset).limit(window.limit);
@@ -44,9 +44,9 @@ pub async fn list(
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
-) -> Result<Option<Channel>, MainError> {
+) -> Result<Option<NotificationChannel>, MainError> {
     let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
     wanted.one(connection).await?.map(from_row).transpose()
 }
@@ -58,7 +58,7 @@ pub async fn find(
 pub async fn enabled(
     connection: &impl ConnectionTrait,
     organisation: i64,
-) -> Result<Vec<Channel>, MainError> {
+) -> Result<Vec<NotificationChannel>, MainError> {
     let wanted = of_organisation(organisation).filter(Column::IsEnabled.eq(true));
     read_all(wanted.order_by_asc(Column::Id).all(connection).await?)
 }
@@ -67,7 +67,10 @@ pub async fn enabled(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn wanting(connection: &impl ConnectionTrait, event: Event) -> Result<Vec<i64>, MainError> {
+pub async fn wanting(
+    connection: &impl ConnectionTrait,
+    event: NotificationEvent,
+) -> Result<Vec<i64>, MainError> {
     let wanted = Entity::find()
         .select_only()
         .column(Column::OrganisationId)
@@ -82,7 +85,10 @@ pub async fn wanting(connection: &impl ConnectionTrait, event: Event) -> Result<
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn with_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<Channel>, MainError> {
+pub async fn with_keys(
+    connection: &impl ConnectionTrait,
+    keys: &[i64],
+) -> Result<Vec<NotificationChannel>, MainError> {
     read_all(Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?)
 }
 
@@ -95,7 +101,7 @@ pub async fn enabled_of_kind(
     kind: ChannelKind,
     after: i64,
     limit: u64,
-) -> Result<Vec<Channel>, MainError> {
+) -> Result<Vec<NotificationChannel>, MainError> {
     let wanted = Entity::find()
         .filter(Column::Kind.eq(kind.as_str()))
         .filter(Column::IsEnabled.eq(true))
@@ -132,17 +138,23 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert(connection: &impl ConnectionTrait, channel: Channel) -> Result<Channel, MainError> {
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    channel: NotificationChannel,
+) -> Result<NotificationChannel, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&channel)? };
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
-    Ok(Channel { key, ..channel })
+    Ok(NotificationChannel { key, ..channel })
 }
 
 /// Stores a changed channel.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn update(connection: &impl ConnectionTrait, channel: &Channel) -> Result<(), MainError> {
+pub async fn update(
+    connection: &impl ConnectionTrait,
+    channel: &NotificationChannel,
+) -> Result<(), MainError> {
     to_row(channel)?.update(connection).await?;
     Ok(())
 }
@@ -195,13 +207,17 @@ struct StoredRouting {
 }
 
 /// The events that are stored apart from the others.
-const ADDED_EVENTS: [Event; 3] =
-    [Event::IncidentServiceJoined, Event::IncidentWorsened, Event::IncidentServiceRecovered];
+const ADDED_EVENTS: [NotificationEvent; 3] = [
+    NotificationEvent::IncidentServiceJoined,
+    NotificationEvent::IncidentWorsened,
+    NotificationEvent::IncidentServiceRecovered,
+];
 
-fn to_stored(routing: &Routing) -> StoredRouting {
-    let is_added = |event: &&Event| ADDED_EVENTS.contains(event);
-    let (added, events): (Vec<&Event>, Vec<&Event>) = routing.events.iter().partition(is_added);
-    let words = |events: Vec<&Event>| events.into_iter().map(ToString::to_string).collect();
+fn to_stored(routing: &ChannelRouting) -> StoredRouting {
+    let is_added = |event: &&NotificationEvent| ADDED_EVENTS.contains(event);
+    let (added, events): (Vec<&NotificationEvent>, Vec<&NotificationEvent>) =
+        routing.events.iter().partition(is_added);
+    let words = |events: Vec<&NotificationEvent>| events.into_iter().map(ToString::to_string).collect();
     StoredRouting {
         events: words(events),
         added_events: words(added),
@@ -212,11 +228,11 @@ fn to_stored(routing: &Routing) -> StoredRouting {
     }
 }
 
-fn from_stored(stored: StoredRouting) -> Option<Routing> {
+fn from_stored(stored: StoredRouting) -> Option<ChannelRouting> {
     let words = stored.events.iter().chain(&stored.added_events);
-    let known: Option<Vec<Event>> = words.map(|word| word.parse().ok()).collect();
+    let known: Option<Vec<NotificationEvent>> = words.map(|word| word.parse().ok()).collect();
     let known = known?;
-    let events = Event::CHOICE.into_iter().filter(|event| known.contains(event)).collect();
+    let events = NotificationEvent::CHOICE.into_iter().filter(|event| known.contains(event)).collect();
     let selection = match stored.selection {
         Some(chosen) => Some(chosen.read()?),
         None => None,
@@ -225,7 +241,7 @@ fn from_stored(stored: StoredRouting) -> Option<Routing> {
         Some(quiet) => Some(quiet.read()?),
         None => None,
     };
-    Some(Routing {
+    Some(ChannelRouting {
         events,
         min_severity: stored.min_severity.parse().ok()?,
         selection,
@@ -234,7 +250,7 @@ fn from_stored(stored: StoredRouting) -> Option<Routing> {
     })
 }
 
-fn to_row(channel: &Channel) -> Result<ActiveModel, MainError> {
+fn to_row(channel: &NotificationChannel) -> Result<ActiveModel, MainError> {
     let unwritable = |problem| MainError::corrupt("notification_channel", &channel.id, &problem);
     Ok(ActiveModel {
         id: Set(channel.key),
@@ -258,7 +274,7 @@ fn to_row(channel: &Channel) -> Result<ActiveModel, MainError> {
 pub async fn readable_with_keys(
     connection: &impl ConnectionTrait,
     keys: &[i64],
-) -> Result<Vec<Channel>, MainError> {
+) -> Result<Vec<NotificationChannel>, MainError> {
     let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?;
     let readable = |row| match from_row(row) {
         Ok(channel) => Some(channel),
@@ -270,14 +286,14 @@ pub async fn readable_with_keys(
     Ok(rows.into_iter().filter_map(readable).collect())
 }
 
-fn read_all(rows: Vec<Model>) -> Result<Vec<Channel>, MainError> {
+fn read_all(rows: Vec<Model>) -> Result<Vec<NotificationChannel>, MainError> {
     rows.into_iter().map(from_row).collect()
 }
 
-fn from_row(row: Model) -> Result<Channel, MainError> {
+fn from_row(row: Model) -> Result<NotificationChannel, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("notification_channel", &row.id, &problem);
     let routing: Option<StoredRouting> = serde_json::from_str(&row.routing).ok();
-    Ok(Channel {
+    Ok(NotificationChannel {
         key: row.id,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
         organisation: row.organisation_id,

@@ -27,8 +27,8 @@ use watchkeeper_entities::notification_delivery::{ActiveModel, Model};
 use watchkeeper_entities::notification_try;
 
 use crate::clock::Timestamp;
-use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try};
-use crate::model::notification::digest::Hold;
+use crate::model::notification::delivery::{Delivery, DeliveryAttempt, DeliveryStatus};
+use crate::model::notification::digest::DeliveryHold;
 use crate::store::MainError;
 
 fn to_row(delivery: &Delivery) -> Result<ActiveModel, MainError> {
@@ -76,13 +76,13 @@ fn from_row(row: &Model) -> Result<Delivery, MainError> {
 }
 
 /// The reason for holding a message; `None` when it cannot be read.
-fn hold_of(row: &Model) -> Option<Option<Hold>> {
+fn hold_of(row: &Model) -> Option<Option<DeliveryHold>> {
     let Some(until) = row.held_until else { return Some(None) };
     let by = row.held_by.as_deref()?.parse().ok()?;
-    Some(Some(Hold { until: Timestamp::from_ms(until), by }))
+    Some(Some(DeliveryHold { until: Timestamp::from_ms(until), by }))
 }
 
-fn to_try_row(delivery: i64, attempt: &Try) -> notification_try::ActiveModel {
+fn to_try_row(delivery: i64, attempt: &DeliveryAttempt) -> notification_try::ActiveModel {
     notification_try::ActiveModel {
         delivery_id: Set(delivery),
         number: Set(i32::try_from(attempt.number).unwrap_or(i32::MAX)),
@@ -94,9 +94,9 @@ fn to_try_row(delivery: i64, attempt: &Try) -> notification_try::ActiveModel {
     }
 }
 
-fn from_try_row(row: notification_try::Model) -> Result<Try, MainError> {
+fn from_try_row(row: notification_try::Model) -> Result<DeliveryAttempt, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("notification_try", &row.delivery_id, &problem);
-    Ok(Try {
+    Ok(DeliveryAttempt {
         number: u32::try_from(row.number).map_err(|_| corrupt("its number is below 0"))?,
         at: Timestamp::from_ms(row.at),
         took_ms: row.took_ms,

@@ -5,7 +5,7 @@ use sea_orm::{
     Statement, TransactionTrait as _,
 };
 
-use crate::store::bounded::Bounded;
+use crate::store::bounded::BoundedHandle;
 use crate::store::postgres_transaction::{CopyParts, PostgresTransaction};
 
 /// An open transaction.
@@ -14,17 +14,17 @@ pub enum OpenTransaction {
     /// Of a SQLite file: its own, or a savepoint of the common one.
     Sqlite(DatabaseTransaction),
     /// A transaction of PostgreSQL.
-    Postgres(Bounded<PostgresTransaction>),
+    Postgres(BoundedHandle<PostgresTransaction>),
 }
 
 impl OpenTransaction {
     /// Starts a transaction of PostgreSQL.
-    pub(super) async fn begin_postgres(pool: &Bounded<DatabaseConnection>) -> Result<Self, DbErr> {
+    pub(super) async fn begin_postgres(pool: &BoundedHandle<DatabaseConnection>) -> Result<Self, DbErr> {
         Ok(Self::Postgres(pool.begin_postgres().await?))
     }
 
     /// Starts a read-only transaction that sees everything as of one moment.
-    pub(super) async fn begin_snapshot(pool: &Bounded<DatabaseConnection>) -> Result<Self, DbErr> {
+    pub(super) async fn begin_snapshot(pool: &BoundedHandle<DatabaseConnection>) -> Result<Self, DbErr> {
         match pool.get_database_backend() {
             DbBackend::Postgres => Ok(Self::Postgres(pool.begin_snapshot().await?)),
             _ => Ok(Self::Sqlite(pool.inner().begin().await?)),

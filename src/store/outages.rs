@@ -17,7 +17,7 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckType;
 use crate::model::outage::Outage;
 use crate::model::outage::first_edges::FirstEdges;
-use crate::model::partition::{PARTITIONS, Partitions};
+use crate::model::partition::{PARTITIONS, PartitionSet};
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::ServiceOutline;
 use crate::store::MainError;
@@ -98,7 +98,7 @@ pub async fn services_of(
 /// When the database fails or a row cannot be read.
 pub async fn due(
     connection: &impl ConnectionTrait,
-    partitions: Partitions,
+    partitions: PartitionSet,
     now: Timestamp,
     limit: u64,
 ) -> Result<Vec<Outage>, MainError> {
@@ -113,7 +113,7 @@ pub async fn due(
 /// When the database fails.
 pub async fn next_look(
     connection: &impl ConnectionTrait,
-    partitions: Partitions,
+    partitions: PartitionSet,
 ) -> Result<Option<Timestamp>, MainError> {
     let first = among(partitions).filter(Column::LookAt.is_not_null()).order_by_asc(Column::LookAt).limit(1);
     let at: Option<i64> = first.select_only().column(Column::LookAt).into_tuple().one(connection).await?;
@@ -282,7 +282,7 @@ pub async fn look_at_organisation(
 /// When the database fails or a row cannot be read.
 pub async fn resting(
     connection: &impl ConnectionTrait,
-    partitions: Partitions,
+    partitions: PartitionSet,
     after: ServiceKey,
     limit: u64,
 ) -> Result<Vec<Outage>, MainError> {
@@ -302,9 +302,9 @@ fn undecided() -> Condition {
     Condition::any().add(Column::ToldAt.is_null()).add(Column::DownSince.is_not_null())
 }
 
-fn among(partitions: Partitions) -> Select<Entity> {
+fn among(partitions: PartitionSet) -> Select<Entity> {
     match partitions {
-        Partitions::ALL => Entity::find(),
+        PartitionSet::ALL => Entity::find(),
         _ => {
             let numbers = partitions.iter().map(|partition| i64::from(partition.number()));
             Entity::find().filter(Expr::col(Column::ServiceId).modulo(PARTITIONS).is_in(numbers))

@@ -15,9 +15,9 @@ use crate::model::component::status::{ComponentStatus, OpenIncident, PageFacts};
 use crate::model::incident::{Impact, IncidentKind, Severity};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::store::MainError;
-use crate::store::scoped::{Rows, narrowed};
+use crate::store::scoped::{ScopedResource, narrowed};
 use crate::store::services::outlines;
 
 /// Kinds of incidents that affect services.
@@ -29,11 +29,11 @@ const KINDS: [IncidentKind; 2] = [IncidentKind::Standard, IncidentKind::AgentLiv
 /// When the database fails or a row cannot be read.
 pub async fn gather(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     page: i64,
 ) -> Result<PageFacts, MainError> {
     let organisation = sight.organisation();
-    let shown = narrowed(service::Entity::find(), Rows::Services, sight)
+    let shown = narrowed(service::Entity::find(), ScopedResource::Services, sight)
         .filter(service::Column::OrganisationId.eq(organisation))
         .filter(service::Column::Id.in_subquery(shown_services(page)));
     let services = outlines::selected(connection, shown).await?;

@@ -54,7 +54,7 @@ impl PostgresTransaction {
     /// Sends rows to a `COPY … FROM STDIN`, part by part; returns how many they were.
     pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         let mut connection = self.connection.lock().await;
-        let mut copying = Copying { connection: &mut connection, is_over: false };
+        let mut copying = CopyGuard { connection: &mut connection, is_over: false };
         let copied = copy(copying.connection, text, parts).await;
         // The server has reported how it ended: it expects the next statement.
         copying.is_over = matches!(copied, Ok(_) | Err(sqlx::Error::Database(_)));
@@ -73,12 +73,12 @@ async fn copy(connection: &mut PgConnection, text: &str, parts: CopyParts<'_>) -
 
 /// A connection in the middle of a `COPY`. If that is given up half-way, the connection must not be used any more:
 /// the rest of the server's reply would be taken for the answer to the next statement.
-struct Copying<'c> {
+struct CopyGuard<'c> {
     connection: &'c mut PoolConnection<Postgres>,
     is_over: bool,
 }
 
-impl Drop for Copying<'_> {
+impl Drop for CopyGuard<'_> {
     fn drop(&mut self) {
         if !self.is_over {
             self.connection.close_on_drop();

@@ -32,7 +32,7 @@ pub struct LocationKeys {
 
 /// The machine that is a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machine {
+pub struct EnrolledMachine {
     /// Its keys.
     pub keys: LocationKeys,
     /// The time at which it became the location.
@@ -49,7 +49,7 @@ pub struct StoredLocation {
     /// An enrolment that is not used yet.
     pub enrolment: Option<Enrolment>,
     /// The machine that is this location; `None` before the first.
-    pub machine: Option<Machine>,
+    pub machine: Option<EnrolledMachine>,
     /// Time of creation.
     pub created_at: Timestamp,
 }
@@ -192,9 +192,10 @@ fn from_row(row: Model) -> Result<StoredLocation, MainError> {
         _ => None,
     };
     let machine = match (row.user_key, row.sealing_key, row.enrolled_at) {
-        (Some(user), Some(sealing), Some(at)) => {
-            Some(Machine { keys: LocationKeys { user, sealing }, enrolled_at: Timestamp::from_ms(at) })
-        }
+        (Some(user), Some(sealing), Some(at)) => Some(EnrolledMachine {
+            keys: LocationKeys { user, sealing },
+            enrolled_at: Timestamp::from_ms(at),
+        }),
         _ => None,
     };
     let location = Location { code, name: row.name, place: row.place, country_code: row.country_code };

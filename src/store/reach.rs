@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use sea_orm::{ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter as _};
 use watchkeeper_entities::service;
 
-use crate::model::dependency::Unreachable;
+use crate::model::dependency::UnreachableState;
 use crate::model::outage::Outage;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::store::{MainError, dependencies, named, outages};
@@ -20,14 +20,14 @@ const SERVICES_PER_STATEMENT: usize = 1_000;
 pub async fn unreachable(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
-) -> Result<HashMap<ServiceKey, Unreachable>, MainError> {
+) -> Result<HashMap<ServiceKey, UnreachableState>, MainError> {
     let mut found = outages::of_services(connection, services).await?;
     found.retain(|outage| outage.unreachable_since.is_some());
     if found.is_empty() {
         return Ok(HashMap::new());
     }
     let children: Vec<ServiceKey> = found.iter().map(|outage| outage.service).collect();
-    let graph = dependencies::around(connection, &children).await?;
+    let graph = dependencies::find_neighbours(connection, &children).await?;
     let parents: BTreeSet<ServiceKey> = children.iter().flat_map(|child| graph.parents_of(*child)).collect();
     let parents: Vec<ServiceKey> = parents.into_iter().collect();
     let mut hiding = outages::of_services(connection, &parents).await?;
@@ -42,7 +42,7 @@ pub async fn unreachable(
     let unreachable = found.iter().filter_map(|outage| {
         let own: BTreeSet<ServiceKey> = graph.parents_of(outage.service).collect();
         let because_of = parents.iter().filter(|parent| own.contains(&parent.key)).cloned().collect();
-        Some((outage.service, Unreachable { since: outage.unreachable_since?, because_of }))
+        Some((outage.service, UnreachableState { since: outage.unreachable_since?, because_of }))
     });
     Ok(unreachable.collect())
 }

@@ -12,11 +12,11 @@ use watchkeeper_entities::{
     service_tag, sla_target, statuspage, tag,
 };
 
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 
 /// The kind of rows that a statement reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rows {
+pub(super) enum ScopedResource {
     /// Services that carry a tag of the scope.
     Services,
     /// Incidents that affect such a service.
@@ -35,9 +35,9 @@ pub(super) enum Rows {
     SlaTargets,
 }
 
-impl Rows {
+impl ScopedResource {
     /// The condition of the rows that a sight shows; `None` = every row of its organisation.
-    pub(super) fn condition(self, sight: Sight) -> Option<SimpleExpr> {
+    pub(super) fn condition(self, sight: Visibility) -> Option<SimpleExpr> {
         let scope = sight.scope()?;
         Some(match self {
             Self::Services => carries((service::Entity, service::Column::Id), scope),
@@ -76,7 +76,11 @@ impl Rows {
 }
 
 /// Narrows a query to rows that the sight shows; a sight without a scope leaves it as it is.
-pub(super) fn narrowed<E: EntityTrait>(query: Select<E>, rows: Rows, sight: Sight) -> Select<E> {
+pub(super) fn narrowed<E: EntityTrait>(
+    query: Select<E>,
+    rows: ScopedResource,
+    sight: Visibility,
+) -> Select<E> {
     match rows.condition(sight) {
         Some(condition) => query.filter(condition),
         None => query,

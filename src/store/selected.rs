@@ -9,9 +9,9 @@ use watchkeeper_entities::{component, service, service_tag, statuspage};
 
 use crate::id::Id;
 use crate::model::service::{NamedService, ServiceKey};
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::tag::TagName;
-use crate::store::scoped::{Rows, narrowed};
+use crate::store::scoped::{ScopedResource, narrowed};
 use crate::store::{MainError, named, tags};
 
 /// Keys per statement: a statement takes a limited number of values.
@@ -19,7 +19,7 @@ const KEYS_AT_ONCE: usize = 1_000;
 
 /// A selection of services.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Selection {
+pub struct ServiceSelection {
     /// Only the service with this id.
     pub service: Option<Id>,
     /// Only services that carry the tag with this name.
@@ -28,7 +28,7 @@ pub struct Selection {
     pub statuspage: Option<Id>,
 }
 
-impl Selection {
+impl ServiceSelection {
     /// Returns true if no condition is given: every service is selected.
     #[must_use]
     pub fn is_everything(&self) -> bool {
@@ -42,8 +42,8 @@ impl Selection {
 /// When the database fails or a row cannot be read.
 pub async fn among(
     connection: &impl ConnectionTrait,
-    sight: Sight,
-    selection: &Selection,
+    sight: Visibility,
+    selection: &ServiceSelection,
     keys: &[ServiceKey],
 ) -> Result<Vec<NamedService>, MainError> {
     if keys.is_empty() {
@@ -64,8 +64,8 @@ pub async fn among(
 /// When the database fails or a row cannot be read.
 pub async fn first(
     connection: &impl ConnectionTrait,
-    sight: Sight,
-    selection: &Selection,
+    sight: Visibility,
+    selection: &ServiceSelection,
     limit: u64,
 ) -> Result<Vec<NamedService>, MainError> {
     match query(connection, sight, selection).await? {
@@ -80,11 +80,11 @@ pub async fn first(
 /// The statement for the selected services; `None` when there cannot be any.
 async fn query(
     connection: &impl ConnectionTrait,
-    sight: Sight,
-    selection: &Selection,
+    sight: Visibility,
+    selection: &ServiceSelection,
 ) -> Result<Option<sea_orm::Select<service::Entity>>, MainError> {
     let owned = service::Entity::find().filter(service::Column::OrganisationId.eq(sight.organisation()));
-    let mut wanted = narrowed(owned, Rows::Services, sight);
+    let mut wanted = narrowed(owned, ScopedResource::Services, sight);
     if let Some(id) = selection.service {
         wanted = wanted.filter(service::Column::PublicId.eq(id.as_str()));
     }
@@ -99,7 +99,7 @@ async fn query(
     if let Some(id) = selection.statuspage {
         let page =
             statuspage::Entity::find().filter(statuspage::Column::OrganisationId.eq(sight.organisation()));
-        let page = narrowed(page, Rows::Statuspages, sight)
+        let page = narrowed(page, ScopedResource::Statuspages, sight)
             .select_only()
             .column(statuspage::Column::Id)
             .filter(statuspage::Column::PublicId.eq(id.as_str()));

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::notification::routing::{Routed, RoutedServices};
+use crate::model::notification::routing::{ResourceReference, RoutedServices};
 
 /// Tags and services as they are stored.
 #[derive(Serialize, Deserialize)]
@@ -35,12 +35,15 @@ impl StoredServices {
 
 impl StoredLink {
     /// Links as they are stored.
-    pub(super) fn all(links: &[Routed]) -> Vec<Self> {
+    pub(super) fn all(links: &[ResourceReference]) -> Vec<Self> {
         links.iter().map(|link| Self { key: link.key, id: link.id.to_string() }).collect()
     }
 
     /// Links as they were stored; `None` when one cannot be read.
-    pub(super) fn read(links: Vec<Self>) -> Option<Vec<Routed>> {
-        links.into_iter().map(|link| Some(Routed { key: link.key, id: link.id.parse().ok()? })).collect()
+    pub(super) fn read(links: Vec<Self>) -> Option<Vec<ResourceReference>> {
+        links
+            .into_iter()
+            .map(|link| Some(ResourceReference { key: link.key, id: link.id.parse().ok()? }))
+            .collect()
     }
 }

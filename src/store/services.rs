@@ -16,9 +16,9 @@ use watchkeeper_entities::{history_erasure, service_tag};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::service::{Pause, Service, ServiceKey, StatusOverride};
-use crate::model::sight::Sight;
-use crate::store::scoped::{Rows, narrowed};
+use crate::model::service::{Service, ServiceKey, ServicePause, StatusOverride};
+use crate::model::sight::Visibility;
+use crate::store::scoped::{ScopedResource, narrowed};
 use crate::store::{MainError, PageWindow};
 
 /// Keys per statement: a statement takes a limited number of values.
@@ -28,8 +28,8 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-fn seen(sight: Sight) -> Select<Entity> {
-    narrowed(of_organisation(sight.organisation()), Rows::Services, sight)
+fn seen(sight: Visibility) -> Select<Entity> {
+    narrowed(of_organisation(sight.organisation()), ScopedResource::Services, sight)
 }
 
 /// The condition that a service carries this tag (key of its row).
@@ -47,7 +47,7 @@ fn carrying(tag: i64) -> Expr {
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<Service>, MainError> {
     let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
@@ -60,7 +60,7 @@ pub async fn find(
 /// When the database fails or the row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<Service>, MainError> {
     let query = seen(sight).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
@@ -92,7 +92,7 @@ fn in_order(services: Select<Entity>, window: PageWindow) -> Select<Entity> {
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     wanted: (Option<i64>, &[CheckType]),
     window: PageWindow,
 ) -> Result<(Vec<Service>, u64), MainError> {
@@ -296,10 +296,10 @@ fn from_row(row: Model) -> Result<Service, MainError> {
     })
 }
 
-fn pause_from(reason: Option<String>, at: Option<i64>) -> Result<Option<Pause>, String> {
+fn pause_from(reason: Option<String>, at: Option<i64>) -> Result<Option<ServicePause>, String> {
     let (Some(reason), Some(at)) = (reason, at) else { return Ok(None) };
     let reason = reason.parse().map_err(|_| format!("unknown pause reason {reason}"))?;
-    Ok(Some(Pause { reason, at: Timestamp::from_ms(at) }))
+    Ok(Some(ServicePause { reason, at: Timestamp::from_ms(at) }))
 }
 
 fn override_from(

@@ -16,20 +16,20 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident_policy::PolicyTag;
 use crate::model::service::NamedService;
-use crate::model::sight::Sight;
-use crate::model::sla::calendar::Period;
-use crate::model::sla::objective::Objective;
-use crate::model::sla::{SlaTarget, Subject, Terms};
+use crate::model::sight::Visibility;
+use crate::model::sla::calendar::SlaPeriod;
+use crate::model::sla::objective::SlaObjective;
+use crate::model::sla::{SlaSubject, SlaTarget, SlaTerms};
 use crate::model::tag::TagName;
-use crate::store::scoped::{Rows, narrowed};
+use crate::store::scoped::{ScopedResource, narrowed};
 use crate::store::{MainError, PageWindow, named};
 
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;
 
-fn seen(sight: Sight) -> Select<Entity> {
+fn seen(sight: Visibility) -> Select<Entity> {
     let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
-    narrowed(owned, Rows::SlaTargets, sight)
+    narrowed(owned, ScopedResource::SlaTargets, sight)
 }
 
 /// The target that the sight shows with this id.
@@ -38,7 +38,7 @@ fn seen(sight: Sight) -> Select<Entity> {
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<SlaTarget>, MainError> {
     let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
@@ -51,7 +51,7 @@ pub async fn find(
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     window: PageWindow,
 ) -> Result<(Vec<SlaTarget>, u64), MainError> {
     let total = seen(sight).count(connection).await?;
@@ -79,7 +79,7 @@ pub async fn organisations_with_targets(connection: &impl ConnectionTrait) -> Re
 /// # Errors
 /// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
-    Ok(seen(Sight::whole(organisation)).count(connection).await?)
+    Ok(seen(Visibility::whole(organisation)).count(connection).await?)
 }
 
 /// Stores a new target; its `key` is assigned by the database.
@@ -126,7 +126,7 @@ async fn with_subjects(
     connection: &impl ConnectionTrait,
     rows: Vec<Model>,
 ) -> Result<Vec<SlaTarget>, MainError> {
-    let mut subjects = Subjects::default();
+    let mut subjects = SlaSubjects::default();
     let services: Vec<i64> = rows.iter().filter_map(|row| row.service_id).collect();
     for keys in services.chunks(CHUNK) {
         let query = service::Entity::find().filter(service::Column::Id.is_in(keys.iter().copied()));
@@ -145,7 +145,7 @@ async fn with_subjects(
 
 /// The subjects of targets, by the keys of their rows.
 #[derive(Default)]
-struct Subjects {
+struct SlaSubjects {
     services: HashMap<i64, NamedService>,
     tags: HashMap<i64, PolicyTag>,
 }
@@ -159,10 +159,10 @@ fn read_tag(row: &tag::Model) -> Result<PolicyTag, MainError> {
 
 fn to_row(target: &SlaTarget) -> ActiveModel {
     let (service, tag) = match &target.subject {
-        Subject::Service(service) => (Some(service.key), None),
-        Subject::Tag(tag) => (None, Some(tag.key)),
+        SlaSubject::Service(service) => (Some(service.key), None),
+        SlaSubject::Tag(tag) => (None, Some(tag.key)),
     };
-    let Terms { objective, period, zone, business_hours } = &target.terms;
+    let SlaTerms { objective, period, zone, business_hours } = &target.terms;
     ActiveModel {
         id: Set(target.key),
         public_id: Set(target.id.to_string()),
@@ -180,20 +180,20 @@ fn to_row(target: &SlaTarget) -> ActiveModel {
     }
 }
 
-fn from_row(row: Model, subjects: &Subjects) -> Result<SlaTarget, MainError> {
+fn from_row(row: Model, subjects: &SlaSubjects) -> Result<SlaTarget, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("sla_target", &row.id, &problem);
     let subject = match (row.service_id, row.tag_id) {
-        (Some(key), None) => subjects.services.get(&key).cloned().map(Subject::Service),
-        (None, Some(key)) => subjects.tags.get(&key).cloned().map(Subject::Tag),
+        (Some(key), None) => subjects.services.get(&key).cloned().map(SlaSubject::Service),
+        (None, Some(key)) => subjects.tags.get(&key).cloned().map(SlaSubject::Tag),
         _ => None,
     };
     let kind = row.period.parse().map_err(|_| corrupt("unknown period"))?;
     let days = row.rolling_days.and_then(|days| u16::try_from(days).ok());
-    let objective = u32::try_from(row.objective).ok().and_then(Objective::from_millionths);
+    let objective = u32::try_from(row.objective).ok().and_then(SlaObjective::from_millionths);
     let hours = row.business_hours.as_deref().map(str::parse).transpose();
-    let terms = Terms {
+    let terms = SlaTerms {
         objective: objective.ok_or_else(|| corrupt("impossible objective"))?,
-        period: Period::new(kind, days).ok_or_else(|| corrupt("a rolling period without days"))?,
+        period: SlaPeriod::new(kind, days).ok_or_else(|| corrupt("a rolling period without days"))?,
         zone: row.time_zone.parse().map_err(|_| corrupt("unknown time zone"))?,
         business_hours: hours.map_err(|_| corrupt("unreadable business hours"))?,
     };

@@ -16,9 +16,9 @@ use watchkeeper_entities::statuspage::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::statuspage::Statuspage;
-use crate::store::scoped::{Rows, narrowed};
+use crate::store::scoped::{ScopedResource, narrowed};
 use crate::store::statuspages::row::{from_row, to_row};
 use crate::store::{MainError, PageWindow, events};
 
@@ -26,8 +26,8 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-fn seen(sight: Sight) -> Select<Entity> {
-    narrowed(of_organisation(sight.organisation()), Rows::Statuspages, sight)
+fn seen(sight: Visibility) -> Select<Entity> {
+    narrowed(of_organisation(sight.organisation()), ScopedResource::Statuspages, sight)
 }
 
 /// The page that the sight shows with this id.
@@ -36,7 +36,7 @@ fn seen(sight: Sight) -> Select<Entity> {
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<Statuspage>, MainError> {
     let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
@@ -49,7 +49,7 @@ pub async fn find(
 /// When the database fails or the row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<Statuspage>, MainError> {
     let query = seen(sight).filter(Column::PublicId.eq(id.as_str()));
@@ -64,7 +64,7 @@ pub async fn find_for_update(
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     slug: Option<&str>,
     window: PageWindow,
 ) -> Result<(Vec<Statuspage>, u64), MainError> {

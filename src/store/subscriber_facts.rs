@@ -13,7 +13,7 @@ use watchkeeper_entities::subscriber_fact_page;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::subscriber_fact::{FactSubject, KEPT_MS, SubscriberFact};
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::store::MainError;
 
 /// Facts whose pages are read in one statement.
@@ -125,7 +125,7 @@ fn from_row(row: &Model, pages: Vec<i64>) -> Result<SubscriberFact, MainError> {
         }
         _ => return Err(corrupt("it is about nothing, or about too much")),
     };
-    let text = |stored: &str| Translated::from_stored(stored).map_err(|_| corrupt("unreadable text"));
+    let text = |stored: &str| TranslatedText::from_stored(stored).map_err(|_| corrupt("unreadable text"));
     Ok(SubscriberFact {
         key: row.id,
         id: id(&row.public_id)?,

@@ -17,7 +17,7 @@ use watchkeeper_entities::{service, service_tag, statuspage};
 
 use crate::clock::Timestamp;
 use crate::model::access::Organisation;
-use crate::model::component::sync::{Carried, SyncChanges, Synchronisation};
+use crate::model::component::sync::{GroupSynchronisation, SyncChanges, TaggedService};
 use crate::model::component::{Component, ComponentKey, order_behind};
 use crate::model::service::NamedService;
 use crate::model::service::ServiceKey;
@@ -49,9 +49,9 @@ pub async fn follow_services(
             .filter(service_tag::Column::ServiceId.is_in(keys()))
             .all(connection)
             .await?;
-        let carried = |row: service_tag::Model| Carried { service: row.service_id, tag: row.tag_id };
+        let carried = |row: service_tag::Model| TaggedService { service: row.service_id, tag: row.tag_id };
         let managed = Column::ServiceId.is_in(keys()).and(Column::IsSyncManaged.eq(true));
-        let synchronisation = Synchronisation {
+        let synchronisation = GroupSynchronisation {
             groups: &groups,
             services: &named,
             carried: &tags.into_iter().map(carried).collect(),
@@ -89,10 +89,10 @@ pub async fn follow_group(
         .filter(service_tag::Column::TagId.eq(tag))
         .into_query();
     let named = oldest_first(connection, service::Column::Id.in_subquery(tagged)).await?;
-    let synchronisation = Synchronisation {
+    let synchronisation = GroupSynchronisation {
         groups: std::slice::from_ref(group),
         services: &named,
-        carried: &named.iter().map(|service| Carried { service: service.key, tag }).collect(),
+        carried: &named.iter().map(|service| TaggedService { service: service.key, tag }).collect(),
         children: &children(connection, Column::ParentId.eq(group.key)).await?,
         locale: &organisation.default_locale,
     };

@@ -16,10 +16,10 @@ use watchkeeper_entities::{access_scope, access_scope_tag, component, service_ta
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::ServiceKey;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::tag::{Tag, TagName, TagSource};
-use crate::model::translated::Translated;
-use crate::store::scoped::{Rows, narrowed};
+use crate::model::translated::TranslatedText;
+use crate::store::scoped::{ScopedResource, narrowed};
 use crate::store::{
     MainError, PageWindow, dependencies, escalation_policies, incident_policies, notification_channels,
     sla_targets,
@@ -41,8 +41,8 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-fn seen(sight: Sight) -> Select<Entity> {
-    narrowed(of_organisation(sight.organisation()), Rows::Tags, sight)
+fn seen(sight: Visibility) -> Select<Entity> {
+    narrowed(of_organisation(sight.organisation()), ScopedResource::Tags, sight)
 }
 
 fn is_named(name: &TagName) -> Condition {
@@ -54,7 +54,11 @@ fn is_named(name: &TagName) -> Condition {
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
-pub async fn find(connection: &impl ConnectionTrait, sight: Sight, id: Id) -> Result<Option<Tag>, MainError> {
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    sight: Visibility,
+    id: Id,
+) -> Result<Option<Tag>, MainError> {
     let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
     row.map(from_row).transpose()
 }
@@ -65,7 +69,7 @@ pub async fn find(connection: &impl ConnectionTrait, sight: Sight, id: Id) -> Re
 /// When the database fails or the row cannot be read.
 pub async fn find_named(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     name: &TagName,
 ) -> Result<Option<Tag>, MainError> {
     seen(sight).filter(is_named(name)).one(connection).await?.map(from_row).transpose()
@@ -77,7 +81,7 @@ pub async fn find_named(
 /// When the database fails or a row cannot be read.
 pub async fn find_all(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     ids: &[Id],
     names: &[TagName],
 ) -> Result<Vec<Tag>, MainError> {
@@ -96,7 +100,7 @@ pub async fn find_all(
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     filter: &TagFilter,
     window: PageWindow,
 ) -> Result<(Vec<Tag>, u64), MainError> {
@@ -142,12 +146,12 @@ pub async fn count_user(connection: &impl ConnectionTrait, organisation: i64) ->
 /// When the database fails.
 pub async fn services_counts(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     tags: &[i64],
 ) -> Result<HashMap<i64, i64>, MainError> {
     let mut counts = HashMap::new();
     for tags in tags.chunks(CHUNK) {
-        let links = narrowed(service_tag::Entity::find(), Rows::TagLinks, sight);
+        let links = narrowed(service_tag::Entity::find(), ScopedResource::TagLinks, sight);
         let rows: Vec<(i64, i64)> = links
             .select_only()
             .column(service_tag::Column::TagId)
@@ -311,7 +315,7 @@ pub async fn users(
             .all(connection)
             .await?;
         for name in stored {
-            let name = Translated::from_stored(&name)
+            let name = TranslatedText::from_stored(&name)
                 .map_err(|problem| MainError::corrupt("statuspage", &name, &problem))?;
             names.push(format!("status page {}", name.text(locale, locale)));
         }

@@ -5,7 +5,7 @@ use watchkeeper_entities::token::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::access::{Permissions, Token};
+use crate::model::access::{ApiToken, PermissionSet};
 use crate::store::MainError;
 
 /// SHA-256 of a token's text.
@@ -20,9 +20,9 @@ const KEYS_AT_ONCE: usize = 1_000;
 /// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
-    token: Token,
+    token: ApiToken,
     hash: &TokenHash,
-) -> Result<Token, MainError> {
+) -> Result<ApiToken, MainError> {
     let permissions: Vec<&str> = token.permissions.iter().map(|permission| permission.as_str()).collect();
     let row = ActiveModel {
         public_id: Set(token.id.to_string()),
@@ -36,7 +36,7 @@ pub async fn insert(
         ..ActiveModel::default()
     };
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
-    Ok(Token { key, ..token })
+    Ok(ApiToken { key, ..token })
 }
 
 /// The token with this hash, expired or not.
@@ -46,7 +46,7 @@ pub async fn insert(
 pub async fn find_by_hash(
     connection: &impl ConnectionTrait,
     hash: &TokenHash,
-) -> Result<Option<Token>, MainError> {
+) -> Result<Option<ApiToken>, MainError> {
     let row = Entity::find().filter(Column::Hash.eq(hash.to_vec())).one(connection).await?;
     row.map(from_row).transpose()
 }
@@ -58,7 +58,7 @@ pub async fn find_by_hash(
 pub async fn list(
     connection: &impl ConnectionTrait,
     organisation: Option<i64>,
-) -> Result<Vec<Token>, MainError> {
+) -> Result<Vec<ApiToken>, MainError> {
     let mut query = Entity::find().order_by_asc(Column::Id);
     if let Some(key) = organisation {
         query = query.filter(Column::OrganisationId.eq(key));
@@ -70,7 +70,7 @@ pub async fn list(
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn by_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<Token>, MainError> {
+pub async fn by_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<ApiToken>, MainError> {
     let mut found = Vec::new();
     for some in keys.chunks(KEYS_AT_ONCE) {
         let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(connection).await?;
@@ -90,15 +90,15 @@ pub async fn delete(connection: &impl ConnectionTrait, id: Id) -> Result<bool, M
     Ok(deleted.rows_affected > 0)
 }
 
-fn from_row(row: Model) -> Result<Token, MainError> {
+fn from_row(row: Model) -> Result<ApiToken, MainError> {
     let corrupt = |problem: String| MainError::corrupt("token", &row.id, &problem);
     let permissions = row.permissions.split(',').filter(|name| !name.is_empty()).map(str::parse);
-    let permissions: Permissions = permissions
+    let permissions: PermissionSet = permissions
         .collect::<Result<_, crate::model::access::UnknownPermission>>()
         .map_err(|error| corrupt(error.to_string()))?;
-    Ok(Token {
+    Ok(ApiToken {
         key: row.id,
-        id: row.public_id.parse().map_err(|error: crate::id::IdForm| corrupt(error.to_string()))?,
+        id: row.public_id.parse().map_err(|error: crate::id::InvalidId| corrupt(error.to_string()))?,
         organisation: row.organisation_id,
         permissions,
         expires_at: row.expires_at.map(Timestamp::from_ms),

@@ -14,7 +14,7 @@ use sea_orm::{
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use crate::store::changes::{Changes, Scope, WriteSet};
+use crate::store::changes::{ChangeScope, CommitTracker, WriteSet};
 use crate::store::disk_record::DiskRecord;
 use crate::store::error::is_disk_full;
 use crate::store::open_transaction::OpenTransaction;
@@ -26,24 +26,24 @@ use crate::store::{MainError, Reader};
 pub struct Transaction<E = MainError> {
     /// `None` only while it starts and ends.
     inner: Option<OpenTransaction>,
-    seat: Option<Seat>,
+    seat: Option<WriterSlot>,
     written: std::sync::Mutex<WriteSet>,
     error: PhantomData<fn() -> E>,
 }
 
 /// A place in the common transaction, held while it is this one's turn.
 #[derive(Debug)]
-struct Seat {
-    turn: Arc<Mutex<Group>>,
-    guard: OwnedMutexGuard<Group>,
+struct WriterSlot {
+    turn: Arc<Mutex<WriterGroup>>,
+    guard: OwnedMutexGuard<WriterGroup>,
 }
 
 /// The state that the writers of one SQLite database share.
 #[derive(Debug)]
-pub(super) struct Group {
-    open: Option<Common>,
+pub(super) struct WriterGroup {
+    open: Option<SharedTransaction>,
     /// Every commit is marked here before it is acknowledged.
-    changes: Arc<Changes>,
+    changes: Arc<CommitTracker>,
     /// The record of the last writes.
     disk: Arc<DiskRecord>,
     /// The last transaction failed to start or end (a full disk). SQLite may have rolled it back by itself, the
@@ -56,7 +56,7 @@ type Outcome = Arc<OnceLock<Result<(), RuntimeErr>>>;
 
 /// A common transaction that is not yet committed.
 #[derive(Debug)]
-struct Common {
+struct SharedTransaction {
     outer: DatabaseTransaction,
     /// The pool of its connection.
     writer: DatabaseConnection,
@@ -70,9 +70,9 @@ struct Common {
     written: Vec<WriteSet>,
 }
 
-impl Group {
+impl WriterGroup {
     /// Writers that mark their commits here.
-    pub(super) const fn marking(changes: Arc<Changes>, disk: Arc<DiskRecord>) -> Self {
+    pub(super) const fn marking(changes: Arc<CommitTracker>, disk: Arc<DiskRecord>) -> Self {
         Self { open: None, changes, disk, is_broken: false }
     }
 
@@ -121,7 +121,7 @@ impl Group {
     async fn mend(&mut self, writer: &DatabaseConnection) -> Result<(), DbErr> {
         if self.is_broken {
             replace_connection(writer).await?;
-            self.disk.tell_replaced();
+            self.disk.log_replacement();
             self.is_broken = false;
         }
         Ok(())
@@ -137,7 +137,7 @@ impl Group {
                 self.is_broken = true;
                 self.disk.note_failed(error);
             })?;
-            self.open = Some(Common {
+            self.open = Some(SharedTransaction {
                 outer,
                 writer: writer.clone(),
                 outcome: Arc::default(),
@@ -155,7 +155,7 @@ impl Group {
 
 /// Commits a transaction that is closed for further members, in a task of its own: a caller that gives up meanwhile
 /// does not interrupt it.
-async fn end_closed(mut guard: OwnedMutexGuard<Group>) -> Result<OwnedMutexGuard<Group>, DbErr> {
+async fn end_closed(mut guard: OwnedMutexGuard<WriterGroup>) -> Result<OwnedMutexGuard<WriterGroup>, DbErr> {
     let ended = tokio::spawn(async move {
         if let Err(error) = guard.end().await {
             tracing::error!(%error, "writes were not committed");
@@ -181,7 +181,7 @@ async fn replace_connection(writer: &DatabaseConnection) -> Result<(), DbErr> {
 }
 
 impl<E> Transaction<E> {
-    fn new(inner: Option<OpenTransaction>, seat: Option<Seat>) -> Self {
+    fn new(inner: Option<OpenTransaction>, seat: Option<WriterSlot>) -> Self {
         Self { inner, seat, written: std::sync::Mutex::default(), error: PhantomData }
     }
 
@@ -193,7 +193,7 @@ impl<E> Transaction<E> {
     /// A transaction that shares its commit with concurrent ones. Waits at most `patience` for its turn.
     pub(super) async fn shared(
         writer: &DatabaseConnection,
-        turn: &Arc<Mutex<Group>>,
+        turn: &Arc<Mutex<WriterGroup>>,
         patience: Duration,
     ) -> Result<Self, DbErr> {
         let turn = Arc::clone(turn);
@@ -203,7 +203,7 @@ impl<E> Transaction<E> {
             guard = end_closed(guard).await?;
         }
         // It takes its seat before it joins: if given up meanwhile, it ends the transaction that it has opened.
-        let mut transaction = Self::new(None, Some(Seat { turn, guard }));
+        let mut transaction = Self::new(None, Some(WriterSlot { turn, guard }));
         if let Some(seat) = &mut transaction.seat {
             transaction.inner = Some(OpenTransaction::Sqlite(seat.guard.join(writer).await?));
         }
@@ -211,12 +211,12 @@ impl<E> Transaction<E> {
     }
 
     /// Names the scope of the writes of this transaction: cached data of others stays. May be called more than once.
-    pub fn concerns(&self, scope: Scope) {
+    pub fn concerns(&self, scope: ChangeScope) {
         self.with_written(|written| written.concern(scope));
     }
 
     /// The same, unless a scope was named already.
-    pub fn concerns_at_most(&self, scope: Scope) {
+    pub fn concerns_at_most(&self, scope: ChangeScope) {
         self.with_written(|written| {
             if !written.is_narrow() {
                 written.concern(scope);
@@ -268,11 +268,11 @@ impl<E> Transaction<E> {
     async fn try_undo(mut self) -> Result<(), DbErr> {
         let Some(inner) = self.inner.take() else { return Ok(()) };
         let undone = inner.rollback().await;
-        let Some(Seat { turn, mut guard }) = self.seat.take() else { return undone };
+        let Some(WriterSlot { turn, mut guard }) = self.seat.take() else { return undone };
         if let Some(common) = &mut guard.open {
             common.is_closed |= undone.is_err();
         }
-        let durable = Seat { turn, guard }.common_commit().await;
+        let durable = WriterSlot { turn, guard }.common_commit().await;
         undone.and(durable)
     }
 }
@@ -297,7 +297,7 @@ impl<E: From<DbErr>> Transaction<E> {
     }
 }
 
-impl Seat {
+impl WriterSlot {
     /// Passes the turn to the next one, and returns when the common transaction is committed.
     async fn common_commit(self) -> Result<(), DbErr> {
         let Self { turn, mut guard } = self;
@@ -326,7 +326,7 @@ impl<E> Drop for Transaction<E> {
     fn drop(&mut self) {
         // Its rollback is executed before the next statement of its connection.
         drop(self.inner.take());
-        let Some(Seat { mut guard, .. }) = self.seat.take() else { return };
+        let Some(WriterSlot { mut guard, .. }) = self.seat.take() else { return };
         let Some(common) = &mut guard.open else { return };
         common.is_closed = true;
         if common.waiting > 0 {

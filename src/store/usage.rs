@@ -12,7 +12,7 @@ use crate::store::{
 
 /// The counts of one organisation that its quotas limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct PlanUsage {
     /// Services that are not paused.
     pub services: u64,
     /// Tags that members made.
@@ -43,10 +43,10 @@ pub struct Usage {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<Usage, MainError> {
+pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<PlanUsage, MainError> {
     let pages = statuspage::Entity::find().filter(statuspage::Column::OrganisationId.eq(organisation));
     let published = pages.clone().filter(statuspage::Column::IsPublished.eq(true));
-    Ok(Usage {
+    Ok(PlanUsage {
         services: services::count_active(connection, organisation).await?,
         tags: tags::count_user(connection, organisation).await?,
         statuspages: pages.count(connection).await?,

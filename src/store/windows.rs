@@ -12,7 +12,7 @@ use watchkeeper_entities::service_window::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::model::service::ServiceKey;
-use crate::model::window::{Window, WindowKind};
+use crate::model::window::{ServiceWindow, WindowKind};
 use crate::store::MainError;
 
 /// Opens a window at `at`, closing an open one of the same kind.
@@ -107,7 +107,7 @@ pub async fn since(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
     from: Timestamp,
-) -> Result<Vec<Window>, MainError> {
+) -> Result<Vec<ServiceWindow>, MainError> {
     let rows = Entity::find()
         .filter(Column::ServiceId.is_in(services.iter().copied()))
         .filter(Condition::any().add(Column::ToAt.is_null()).add(Column::ToAt.gt(from.ms())))
@@ -119,7 +119,7 @@ pub async fn since(
     rows.iter().map(from_row).collect()
 }
 
-fn from_row(row: &Model) -> Result<Window, MainError> {
+fn from_row(row: &Model) -> Result<ServiceWindow, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("service_window", &row.id, &problem);
     let kind = match (row.kind.as_str(), row.status.as_deref()) {
         ("pause", _) => WindowKind::Pause,
@@ -131,5 +131,5 @@ fn from_row(row: &Model) -> Result<Window, MainError> {
         _ => return Err(corrupt("unknown kind")),
     };
     let to = row.to_at.map(Timestamp::from_ms);
-    Ok(Window { service: row.service_id, kind, from: Timestamp::from_ms(row.from_at), to })
+    Ok(ServiceWindow { service: row.service_id, kind, from: Timestamp::from_ms(row.from_at), to })
 }

@@ -9,15 +9,15 @@ pub const EXIT_CODE: u8 = 70;
 
 /// The reason, once there is one.
 #[derive(Debug)]
-pub(super) struct Fatal(watch::Sender<Option<Arc<str>>>);
+pub(super) struct FatalSignal(watch::Sender<Option<Arc<str>>>);
 
-impl Default for Fatal {
+impl Default for FatalSignal {
     fn default() -> Self {
         Self(watch::Sender::new(None))
     }
 }
 
-impl Fatal {
+impl FatalSignal {
     pub(super) fn set(&self, reason: &str) {
         let is_first = self.0.send_if_modified(|known| {
             let is_first = known.is_none();

@@ -7,7 +7,7 @@ use crate::supervise::{Supervisor, lock};
 /// A fault to inject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Fault {
+pub enum InjectedFault {
     /// It panics.
     Panic = 1,
     /// It never processes a message again.
@@ -16,7 +16,7 @@ pub enum Fault {
     Block = 3,
 }
 
-impl Fault {
+impl InjectedFault {
     pub(super) fn from_code(code: u8) -> Option<Self> {
         [Self::Panic, Self::Freeze, Self::Block].into_iter().find(|fault| *fault as u8 == code)
     }
@@ -24,7 +24,7 @@ impl Fault {
 
 impl Supervisor {
     /// Requests a fault of the kind with this name; returns false if there is no such kind.
-    pub fn inject(&self, kind: &str, fault: Fault) -> bool {
+    pub fn inject(&self, kind: &str, fault: InjectedFault) -> bool {
         let kinds = lock(&self.0.kinds);
         let found = kinds.get(kind);
         found.inspect(|state| state.inject(fault)).is_some()
@@ -35,9 +35,9 @@ impl Supervisor {
     pub fn inject_from_environment(&self) {
         let Ok(text) = std::env::var("WATCHKEEPER_INJECT_FAULT") else { return };
         let fault = |word| match word {
-            "panic" => Some(Fault::Panic),
-            "freeze" => Some(Fault::Freeze),
-            "block" => Some(Fault::Block),
+            "panic" => Some(InjectedFault::Panic),
+            "freeze" => Some(InjectedFault::Freeze),
+            "block" => Some(InjectedFault::Block),
             _ => None,
         };
         let wanted = text.split_once(' ').and_then(|(word, kind)| Some((fault(word)?, kind)));

@@ -7,37 +7,37 @@ use actix::dev::channel::AddressReceiver;
 use actix::prelude::{Request, SendError};
 use actix::{Addr, Handler, Message};
 
-use crate::supervise::{KindState, Life, Supervised, mailbox};
+use crate::supervise::{ActorKindCounters, ActorLife, SupervisedActor, mailbox};
 
 /// Leads to an actor. Cheap to clone.
-pub struct Handle<A: Supervised>(Arc<Slot<A>>);
+pub struct ActorHandle<A: SupervisedActor>(Arc<ActorSlot<A>>);
 
 /// The present life of an actor.
-pub(super) struct Slot<A: Supervised> {
-    present: RwLock<Present<A>>,
+pub(super) struct ActorSlot<A: SupervisedActor> {
+    present: RwLock<CurrentActor<A>>,
     capacity: usize,
-    state: Arc<KindState>,
+    state: Arc<ActorKindCounters>,
 }
 
-struct Present<A: Supervised> {
+struct CurrentActor<A: SupervisedActor> {
     address: Addr<A>,
-    life: Arc<Life>,
+    life: Arc<ActorLife>,
 }
 
-impl<A: Supervised> Clone for Handle<A> {
+impl<A: SupervisedActor> Clone for ActorHandle<A> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<A: Supervised> std::fmt::Debug for Handle<A> {
+impl<A: SupervisedActor> std::fmt::Debug for ActorHandle<A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Handle({})", A::KIND.name)
     }
 }
 
-impl<A: Supervised> Handle<A> {
-    pub(super) const fn new(slot: Arc<Slot<A>>) -> Self {
+impl<A: SupervisedActor> ActorHandle<A> {
+    pub(super) const fn new(slot: Arc<ActorSlot<A>>) -> Self {
         Self(slot)
     }
 
@@ -73,25 +73,25 @@ impl<A: Supervised> Handle<A> {
     }
 }
 
-impl<A: Supervised> Slot<A> {
-    pub(super) fn new(address: Addr<A>, capacity: usize, state: Arc<KindState>) -> Self {
-        let present = Present { address, life: Arc::default() };
+impl<A: SupervisedActor> ActorSlot<A> {
+    pub(super) fn new(address: Addr<A>, capacity: usize, state: Arc<ActorKindCounters>) -> Self {
+        let present = CurrentActor { address, life: Arc::default() };
         Self { present: RwLock::new(present), capacity, state }
     }
 
     /// Starts another life: messages go to its mailbox from now on.
     pub(super) fn renew(&self) -> AddressReceiver<A> {
         let (address, receiver) = mailbox(self.capacity);
-        let next = Present { address, life: Arc::default() };
+        let next = CurrentActor { address, life: Arc::default() };
         *self.present.write().unwrap_or_else(PoisonError::into_inner) = next;
         receiver
     }
 
-    pub(super) fn life(&self) -> Arc<Life> {
+    pub(super) fn life(&self) -> Arc<ActorLife> {
         self.with(|present| Arc::clone(&present.life))
     }
 
-    pub(super) fn state(&self) -> Arc<KindState> {
+    pub(super) fn state(&self) -> Arc<ActorKindCounters> {
         Arc::clone(&self.state)
     }
 
@@ -108,7 +108,7 @@ impl<A: Supervised> Slot<A> {
         });
     }
 
-    fn with<T>(&self, look: impl FnOnce(&Present<A>) -> T) -> T {
+    fn with<T>(&self, look: impl FnOnce(&CurrentActor<A>) -> T) -> T {
         look(&self.present.read().unwrap_or_else(PoisonError::into_inner))
     }
 }

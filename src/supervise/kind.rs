@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use crate::supervise::{Ending, Fault, lock};
+use crate::supervise::{ActorExit, InjectedFault, lock};
 
 /// The maximum length of a stored error, in characters.
 const PROBLEM_CHARACTERS: usize = 500;
@@ -30,14 +30,14 @@ impl OnDeath {
 
 /// A kind of actors or tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct ActorKind {
     /// Its name: lower case, with underscores.
     pub name: &'static str,
     /// The effect of the death of a member.
     pub on_death: OnDeath,
 }
 
-impl Kind {
+impl ActorKind {
     /// Creates a kind whose members start again.
     #[must_use]
     pub const fn restarting(name: &'static str) -> Self {
@@ -53,7 +53,7 @@ impl Kind {
 
 /// The state of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ActorState {
+pub struct ActorKindState {
     /// Its name.
     pub name: &'static str,
     /// The effect of the death of a member.
@@ -76,8 +76,8 @@ pub struct ActorState {
 type Queue = Box<dyn Fn() -> u64 + Send + Sync>;
 
 /// The counts behind an [`ActorState`].
-pub struct KindState {
-    kind: Kind,
+pub struct ActorKindCounters {
+    kind: ActorKind,
     alive: AtomicU64,
     restarts: AtomicU64,
     panics: AtomicU64,
@@ -87,8 +87,8 @@ pub struct KindState {
     fault: AtomicU8,
 }
 
-impl KindState {
-    pub(super) fn new(kind: Kind) -> Self {
+impl ActorKindCounters {
+    pub(super) fn new(kind: ActorKind) -> Self {
         Self {
             kind,
             alive: AtomicU64::default(),
@@ -103,10 +103,10 @@ impl KindState {
 
     /// Returns the present state of the kind.
     #[must_use]
-    pub fn state(&self) -> ActorState {
+    pub fn state(&self) -> ActorKindState {
         let queues = lock(&self.queues);
         let waiting = (!queues.is_empty()).then(|| queues.iter().map(|queue| queue()).sum());
-        ActorState {
+        ActorKindState {
             name: self.kind.name,
             on_death: self.kind.on_death,
             alive: self.alive.load(Ordering::Relaxed),
@@ -124,16 +124,16 @@ impl KindState {
     }
 
     /// Requests a fault of the next member that is asked whether it is alive.
-    pub(super) fn inject(&self, fault: Fault) {
+    pub(super) fn inject(&self, fault: InjectedFault) {
         self.fault.store(fault as u8, Ordering::Release);
     }
 
-    pub(crate) fn take_fault(&self) -> Option<Fault> {
+    pub(crate) fn take_fault(&self) -> Option<InjectedFault> {
         if self.fault.load(Ordering::Relaxed) == 0 {
             return None;
         }
         let injected = self.fault.swap(0, Ordering::AcqRel);
-        Fault::from_code(injected)
+        InjectedFault::from_code(injected)
     }
 
     pub(super) fn note_birth(&self) {
@@ -148,8 +148,8 @@ impl KindState {
         self.restarts.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn note_death(&self, ending: &Ending, problem: &str) {
-        let count = if *ending == Ending::Frozen { &self.frozen } else { &self.panics };
+    pub(super) fn note_death(&self, ending: &ActorExit, problem: &str) {
+        let count = if *ending == ActorExit::Frozen { &self.frozen } else { &self.panics };
         count.fetch_add(1, Ordering::Relaxed);
         *lock(&self.last_error) = Some(problem.chars().take(PROBLEM_CHARACTERS).collect());
     }

@@ -15,11 +15,11 @@ use actix::fut::wrap_future;
 use actix::{AsyncContext as _, Context, Message};
 use futures_util::task::AtomicWaker;
 
-use crate::supervise::{FROZEN_AFTER, Fault, KindState, Supervised};
+use crate::supervise::{ActorKindCounters, FROZEN_AFTER, InjectedFault, SupervisedActor};
 
 /// The end of a life.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum ActorExit {
     /// It stopped by itself.
     Stopped,
     /// It panicked, with this message.
@@ -28,7 +28,7 @@ pub enum Ending {
     Frozen,
 }
 
-impl fmt::Display for Ending {
+impl fmt::Display for ActorExit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stopped => f.write_str("it has stopped"),
@@ -40,14 +40,14 @@ impl fmt::Display for Ending {
 
 /// The externally visible state of one life: the last question, the last answer, and whether it is abandoned.
 #[derive(Debug, Default)]
-pub struct Life {
+pub struct ActorLife {
     asked: AtomicU32,
     answered: AtomicU32,
     is_given_up: AtomicBool,
     waker: AtomicWaker,
 }
 
-impl Life {
+impl ActorLife {
     /// Returns the tick of the unanswered question; `None` if every question is answered.
     pub(crate) fn open_since(&self) -> Option<u32> {
         let asked = self.asked.load(Ordering::Acquire);
@@ -55,9 +55,9 @@ impl Life {
     }
 
     /// Returns the question whether the actor is alive, dated at this tick.
-    pub(crate) fn ask(self: &Arc<Self>, tick: u32, fault: Option<Fault>) -> Beat {
+    pub(crate) fn ask(self: &Arc<Self>, tick: u32, fault: Option<InjectedFault>) -> LivenessQuery {
         self.asked.store(tick, Ordering::Release);
-        Beat { life: Arc::clone(self), tick, fault }
+        LivenessQuery { life: Arc::clone(self), tick, fault }
     }
 
     /// Returns the tick at which the last question was asked.
@@ -75,28 +75,28 @@ impl Life {
 /// The question whether an actor is alive.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct Beat {
-    life: Arc<Life>,
+pub struct LivenessQuery {
+    life: Arc<ActorLife>,
     tick: u32,
-    fault: Option<Fault>,
+    fault: Option<InjectedFault>,
 }
 
 /// Asks an actor to end. Its handler decides about remaining work, and when it answers.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct Stop;
+pub struct StopActor;
 
-impl Beat {
+impl LivenessQuery {
     /// Answers the question, or carries out the fault that a test requested.
     ///
     /// # Panics
     /// When [`Fault::Panic`] was injected.
-    pub fn answer<A: Supervised>(self, context: &mut Context<A>) {
+    pub fn answer<A: SupervisedActor>(self, context: &mut Context<A>) {
         match self.fault {
             None => self.life.answered.store(self.tick, Ordering::Release),
-            Some(Fault::Panic) => panic!("a fault was injected"),
-            Some(Fault::Freeze) => context.wait(wrap_future(std::future::pending())),
-            Some(Fault::Block) => {
+            Some(InjectedFault::Panic) => panic!("a fault was injected"),
+            Some(InjectedFault::Freeze) => context.wait(wrap_future(std::future::pending())),
+            Some(InjectedFault::Block) => {
                 let (_never, blocked) = std::sync::mpsc::channel::<()>();
                 let _ = blocked.recv();
             }
@@ -105,19 +105,19 @@ impl Beat {
 }
 
 /// The future of one life. Written by hand: an `async` block would hold the actor twice, and there are many actors.
-pub(super) struct Lifetime<A: Supervised, E> {
+pub(super) struct LifeFuture<A: SupervisedActor, E> {
     context: Option<ContextFut<A, Context<A>>>,
-    life: Arc<Life>,
-    state: Arc<KindState>,
+    life: Arc<ActorLife>,
+    state: Arc<ActorKindCounters>,
     ended: Option<E>,
 }
 
-impl<A: Supervised, E: FnOnce(Ending) + Unpin> Lifetime<A, E> {
+impl<A: SupervisedActor, E: FnOnce(ActorExit) + Unpin> LifeFuture<A, E> {
     pub(super) fn new(
         actor: A,
         receiver: AddressReceiver<A>,
-        life: Arc<Life>,
-        state: Arc<KindState>,
+        life: Arc<ActorLife>,
+        state: Arc<ActorKindCounters>,
         ended: E,
     ) -> Self {
         state.note_birth();
@@ -125,21 +125,21 @@ impl<A: Supervised, E: FnOnce(Ending) + Unpin> Lifetime<A, E> {
         Self { context: Some(context), life, state, ended: Some(ended) }
     }
 
-    fn live(&mut self, task: &mut TaskContext<'_>) -> Poll<Ending> {
-        let Some(context) = &mut self.context else { return Poll::Ready(Ending::Stopped) };
+    fn live(&mut self, task: &mut TaskContext<'_>) -> Poll<ActorExit> {
+        let Some(context) = &mut self.context else { return Poll::Ready(ActorExit::Stopped) };
         self.life.waker.register(task.waker());
         if self.life.is_given_up.load(Ordering::Acquire) {
-            return Poll::Ready(Ending::Frozen);
+            return Poll::Ready(ActorExit::Frozen);
         }
         match catch_unwind(AssertUnwindSafe(|| Pin::new(context).poll(task))) {
             Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(())) => Poll::Ready(Ending::Stopped),
-            Err(panic) => Poll::Ready(Ending::Panicked(message(&*panic))),
+            Ok(Poll::Ready(())) => Poll::Ready(ActorExit::Stopped),
+            Err(panic) => Poll::Ready(ActorExit::Panicked(message(&*panic))),
         }
     }
 }
 
-impl<A: Supervised, E: FnOnce(Ending) + Unpin> Future for Lifetime<A, E> {
+impl<A: SupervisedActor, E: FnOnce(ActorExit) + Unpin> Future for LifeFuture<A, E> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<()> {
@@ -155,14 +155,14 @@ impl<A: Supervised, E: FnOnce(Ending) + Unpin> Future for Lifetime<A, E> {
     }
 }
 
-impl<A: Supervised, E> Drop for Lifetime<A, E> {
+impl<A: SupervisedActor, E> Drop for LifeFuture<A, E> {
     fn drop(&mut self) {
         self.state.note_end();
     }
 }
 
 /// Calls `make`; returns the message if it panics.
-pub(super) fn guarded<T>(make: impl FnOnce() -> T) -> Result<T, String> {
+pub(super) fn catch_panic<T>(make: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(make)).map_err(|panic| message(&*panic))
 }
 

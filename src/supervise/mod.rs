@@ -33,36 +33,36 @@ use actix::{Actor, Addr, ArbiterHandle, Context, Handler};
 use tokio::sync::oneshot;
 
 pub use crate::supervise::fatal::EXIT_CODE;
-pub use crate::supervise::fault::Fault;
-pub use crate::supervise::handle::Handle;
-pub use crate::supervise::kind::{ActorState, Kind, KindState, OnDeath};
-pub use crate::supervise::life::{Beat, Ending, Life, Stop};
+pub use crate::supervise::fault::InjectedFault;
+pub use crate::supervise::handle::ActorHandle;
+pub use crate::supervise::kind::{ActorKind, ActorKindCounters, ActorKindState, OnDeath};
+pub use crate::supervise::life::{ActorExit, ActorLife, LivenessQuery, StopActor};
 pub use crate::supervise::sweep::FROZEN_AFTER;
 
 use crate::supervise::backoff::Backoff;
-use crate::supervise::fatal::Fatal;
-use crate::supervise::handle::Slot;
-use crate::supervise::life::Lifetime;
-use crate::supervise::sweep::Member;
+use crate::supervise::fatal::FatalSignal;
+use crate::supervise::handle::ActorSlot;
+use crate::supervise::life::LifeFuture;
+use crate::supervise::sweep::MonitoredActor;
 use crate::supervise::watchdog::WatchedThread;
-use crate::telemetry::{Collect, Exposition, Family};
+use crate::telemetry::{Exposition, MetricCollector, MetricFamily};
 
 /// An actor that is started under supervision.
-pub trait Supervised: Actor<Context = Context<Self>> + Handler<Beat> {
+pub trait SupervisedActor: Actor<Context = Context<Self>> + Handler<LivenessQuery> {
     /// The name of the actor's kind, and the effect of its death.
-    const KIND: Kind;
+    const KIND: ActorKind;
 }
 
 /// Starts actors and tasks, keeps them alive, and knows their state. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Supervisor(Arc<Inner>);
+pub struct Supervisor(Arc<SupervisorInner>);
 
 #[derive(Default)]
-struct Inner {
-    kinds: Mutex<BTreeMap<&'static str, Arc<KindState>>>,
-    members: Mutex<Vec<Weak<dyn Member>>>,
+struct SupervisorInner {
+    kinds: Mutex<BTreeMap<&'static str, Arc<ActorKindCounters>>>,
+    members: Mutex<Vec<Weak<dyn MonitoredActor>>>,
     threads: Mutex<Vec<WatchedThread>>,
-    fatal: Fatal,
+    fatal: FatalSignal,
     /// Seconds in which this process ran.
     tick: AtomicU32,
 }
@@ -75,7 +75,7 @@ impl std::fmt::Debug for Supervisor {
 
 /// The placement of an actor: its thread, and the size of its mailbox.
 #[derive(Clone, Debug)]
-pub struct Placement {
+pub struct ActorPlacement {
     /// Its thread.
     pub thread: ArbiterHandle,
     /// Messages in its mailbox before `try_send` is refused.
@@ -84,45 +84,49 @@ pub struct Placement {
 
 impl Supervisor {
     /// Starts an actor and keeps it alive: `make` creates each new one with the state to continue.
-    pub fn start<A: Supervised>(
+    pub fn start<A: SupervisedActor>(
         &self,
-        placement: &Placement,
+        placement: &ActorPlacement,
         mut make: impl FnMut() -> A + Send + 'static,
-    ) -> Handle<A> {
+    ) -> ActorHandle<A> {
         self.start_with(placement, move || Some(make()))
     }
 
     /// Starts an actor whose death ends the process.
-    pub fn start_once<A: Supervised + Send>(&self, placement: &Placement, actor: A) -> Handle<A> {
+    pub fn start_once<A: SupervisedActor + Send>(
+        &self,
+        placement: &ActorPlacement,
+        actor: A,
+    ) -> ActorHandle<A> {
         debug_assert_eq!(A::KIND.on_death, OnDeath::EndProcess, "there is only one of it");
         let mut once = Some(actor);
         self.start_with(placement, move || once.take())
     }
 
-    fn start_with<A: Supervised>(
+    fn start_with<A: SupervisedActor>(
         &self,
-        placement: &Placement,
+        placement: &ActorPlacement,
         make: impl FnMut() -> Option<A> + Send + 'static,
-    ) -> Handle<A> {
+    ) -> ActorHandle<A> {
         let state = self.kind(A::KIND);
         let (address, receiver) = mailbox(placement.mailbox);
-        let slot = Arc::new(Slot::new(address, placement.mailbox, state));
-        let member: Arc<dyn Member> = Arc::clone(&slot) as Arc<dyn Member>;
+        let slot = Arc::new(ActorSlot::new(address, placement.mailbox, state));
+        let member: Arc<dyn MonitoredActor> = Arc::clone(&slot) as Arc<dyn MonitoredActor>;
         lock(&self.0.members).push(Arc::downgrade(&member));
         let (supervisor, kept) = (self.clone(), Arc::clone(&slot));
         let is_sent = placement.thread.spawn_fn(move || {
-            drop(actix::spawn(supervisor.keep(kept, receiver, make)));
+            drop(actix::spawn(supervisor.run_lives(kept, receiver, make)));
         });
         if !is_sent {
             tracing::error!(actor = A::KIND.name, "the thread has ended; the actor does not start");
         }
-        Handle::new(slot)
+        ActorHandle::new(slot)
     }
 
     /// Runs one life after the other, until one ends by itself or the process has to end.
-    async fn keep<A: Supervised>(
+    async fn run_lives<A: SupervisedActor>(
         self,
-        slot: Arc<Slot<A>>,
+        slot: Arc<ActorSlot<A>>,
         mut receiver: AddressReceiver<A>,
         mut make: impl FnMut() -> Option<A> + 'static,
     ) {
@@ -130,13 +134,13 @@ impl Supervisor {
         loop {
             let (ended, ending) = oneshot::channel();
             let told = move |ending| drop(ended.send(ending));
-            match life::guarded(&mut make) {
+            match life::catch_panic(&mut make) {
                 Ok(None) => return,
                 Ok(Some(actor)) => {
-                    let lifetime = Lifetime::new(actor, receiver, slot.life(), slot.state(), told);
+                    let lifetime = LifeFuture::new(actor, receiver, slot.life(), slot.state(), told);
                     drop(actix::spawn(lifetime));
                 }
-                Err(problem) => told(Ending::Panicked(problem)),
+                Err(problem) => told(ActorExit::Panicked(problem)),
             }
             // The thread ends, and its actors with it.
             let Ok(ending) = ending.await else { return };
@@ -152,20 +156,20 @@ impl Supervisor {
 
     /// Starts one life of an actor that is restarted by its owner, as services are by the fleet: `ended` is called when it is
     /// over. `make` gets the address to share: a clone of its own would cost two allocations.
-    pub fn launch<A: Supervised + Send>(
+    pub fn launch<A: SupervisedActor + Send>(
         &self,
-        placement: &Placement,
+        placement: &ActorPlacement,
         make: impl FnOnce(&Arc<Addr<A>>) -> A,
-        ended: impl FnOnce(Ending) + Unpin + Send + 'static,
-    ) -> (Arc<Addr<A>>, Arc<Life>) {
+        ended: impl FnOnce(ActorExit) + Unpin + Send + 'static,
+    ) -> (Arc<Addr<A>>, Arc<ActorLife>) {
         let state = self.kind(A::KIND);
         let (address, receiver) = mailbox(placement.mailbox);
         let address = Arc::new(address);
         let actor = make(&address);
-        let life = Arc::new(Life::default());
+        let life = Arc::new(ActorLife::default());
         let lived = Arc::clone(&life);
         let is_sent = placement.thread.spawn_fn(move || {
-            drop(actix::spawn(Lifetime::new(actor, receiver, lived, state, ended)));
+            drop(actix::spawn(LifeFuture::new(actor, receiver, lived, state, ended)));
         });
         if !is_sent {
             tracing::error!(actor = A::KIND.name, "the thread has ended; the actor does not start");
@@ -174,15 +178,15 @@ impl Supervisor {
     }
 
     /// Counts the end of a life that did not stop by itself; returns the error.
-    pub fn count_death(&self, kind: Kind, ending: &Ending) -> String {
+    pub fn count_death(&self, kind: ActorKind, ending: &ActorExit) -> String {
         let problem = ending.to_string();
         self.kind(kind).note_death(ending, &problem);
         problem
     }
 
     /// Counts and logs the end of a life; returns true if another one has to follow.
-    fn note_death(&self, kind: Kind, ending: &Ending) -> bool {
-        if *ending == Ending::Stopped {
+    fn note_death(&self, kind: ActorKind, ending: &ActorExit) -> bool {
+        if *ending == ActorExit::Stopped {
             return false;
         }
         let problem = self.count_death(kind, ending);
@@ -200,14 +204,14 @@ impl Supervisor {
 
     /// Returns the state of a kind; created at the first call.
     #[must_use]
-    pub fn kind(&self, kind: Kind) -> Arc<KindState> {
+    pub fn kind(&self, kind: ActorKind) -> Arc<ActorKindCounters> {
         let mut kinds = lock(&self.0.kinds);
-        Arc::clone(kinds.entry(kind.name).or_insert_with(|| Arc::new(KindState::new(kind))))
+        Arc::clone(kinds.entry(kind.name).or_insert_with(|| Arc::new(ActorKindCounters::new(kind))))
     }
 
     /// Returns the state of every kind, by name.
     #[must_use]
-    pub fn states(&self) -> Vec<ActorState> {
+    pub fn states(&self) -> Vec<ActorKindState> {
         lock(&self.0.kinds).values().map(|kind| kind.state()).collect()
     }
 
@@ -244,10 +248,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Collect for Supervisor {
+impl MetricCollector for Supervisor {
     fn collect(&self, out: &mut Exposition) {
         let states = self.states();
-        let count = |family: &mut Family<'_>, value: fn(&ActorState) -> u64| {
+        let count = |family: &mut MetricFamily<'_>, value: fn(&ActorKindState) -> u64| {
             for state in &states {
                 family.labelled(&[("kind", state.name)], value(state));
             }

@@ -6,8 +6,8 @@
 use std::sync::Weak;
 use std::sync::atomic::Ordering;
 
-use crate::supervise::handle::Slot;
-use crate::supervise::{Supervised, Supervisor, lock};
+use crate::supervise::handle::ActorSlot;
+use crate::supervise::{SupervisedActor, Supervisor, lock};
 
 /// Seconds without an answer after which an actor counts as dead.
 pub const FROZEN_AFTER: u32 = 30;
@@ -15,13 +15,13 @@ pub const FROZEN_AFTER: u32 = 30;
 const ASKED_EVERY: u32 = 5;
 
 /// An actor that is asked.
-pub(super) trait Member: Send + Sync {
+pub(super) trait MonitoredActor: Send + Sync {
     /// Asks it if it is due, abandons it if it has not answered.
-    fn look(&self, tick: u32);
+    fn check_liveness(&self, tick: u32);
 }
 
-impl<A: Supervised> Member for Slot<A> {
-    fn look(&self, tick: u32) {
+impl<A: SupervisedActor> MonitoredActor for ActorSlot<A> {
+    fn check_liveness(&self, tick: u32) {
         let life = self.life();
         match life.open_since() {
             Some(asked) if tick.wrapping_sub(asked) >= FROZEN_AFTER => life.give_up(),
@@ -41,7 +41,7 @@ impl Supervisor {
         let present: Vec<_> = members.iter().filter_map(Weak::upgrade).collect();
         drop(members);
         for member in present {
-            member.look(tick);
+            member.check_liveness(tick);
         }
     }
 }

@@ -8,20 +8,20 @@ use futures_util::FutureExt as _;
 use tokio::task::JoinHandle;
 
 use crate::supervise::backoff::Backoff;
-use crate::supervise::life::{guarded, message};
-use crate::supervise::{Ending, Kind, KindState, Supervisor};
+use crate::supervise::life::{catch_panic, message};
+use crate::supervise::{ActorExit, ActorKind, ActorKindCounters, Supervisor};
 
 /// Counts a task as alive until it is dropped.
-struct Alive(Arc<KindState>);
+struct AliveGuard(Arc<ActorKindCounters>);
 
-impl Alive {
-    fn new(state: Arc<KindState>) -> Self {
+impl AliveGuard {
+    fn new(state: Arc<ActorKindCounters>) -> Self {
         state.note_birth();
         Self(state)
     }
 }
 
-impl Drop for Alive {
+impl Drop for AliveGuard {
     fn drop(&mut self) {
         self.0.note_end();
     }
@@ -31,7 +31,7 @@ impl Supervisor {
     /// Runs a task on the present thread until it ends by itself. `make` creates it, and again after a panic.
     pub fn spawn<F: Future<Output = ()> + 'static>(
         &self,
-        kind: Kind,
+        kind: ActorKind,
         mut make: impl FnMut() -> F + 'static,
     ) -> JoinHandle<()> {
         let supervisor = self.clone();
@@ -39,13 +39,13 @@ impl Supervisor {
             let state = supervisor.kind(kind);
             let mut backoff = Backoff::default();
             loop {
-                let alive = Alive::new(Arc::clone(&state));
-                let ending = match guarded(&mut make) {
+                let alive = AliveGuard::new(Arc::clone(&state));
+                let ending = match catch_panic(&mut make) {
                     Ok(task) => AssertUnwindSafe(task).catch_unwind().await.map_err(|panic| message(&*panic)),
                     Err(problem) => Err(problem),
                 };
                 drop(alive);
-                let ending = ending.map_or_else(Ending::Panicked, |()| Ending::Stopped);
+                let ending = ending.map_or_else(ActorExit::Panicked, |()| ActorExit::Stopped);
                 if !supervisor.note_death(kind, &ending) {
                     return;
                 }

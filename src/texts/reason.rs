@@ -5,8 +5,8 @@
 
 use crate::model::access::Organisation;
 use crate::model::outage_evidence::{OutageEvidence, duration, moment, seconds_between};
-use crate::model::translated::Translated;
-use crate::texts::{Text, shortened};
+use crate::model::translated::TranslatedText;
+use crate::texts::{GeneratedText, shortened};
 
 /// Maximum number of characters of a target in a line.
 const TARGET_LENGTH: usize = 200;
@@ -30,7 +30,8 @@ impl OutageReason<'_> {
     /// Returns the line in a language, in English if there is no file for it.
     #[must_use]
     pub fn written_in(&self, language: &str) -> String {
-        let say = |name: &'static str, note: &str| Text::new(name).with_note(note).written_in(language);
+        let say =
+            |name: &'static str, note: &str| GeneratedText::new(name).with_note(note).written_in(language);
         let Self { service, evidence, recovered_at, at } = *self;
         let target = evidence.target.as_deref().map(|target| cut(target, TARGET_LENGTH));
         let target = target.map(|target| format!(" ({target})")).unwrap_or_default();
@@ -60,16 +61,20 @@ impl OutageReason<'_> {
 /// The reasons of some services as an entry of a timeline, in the languages of the organisation: a line for each of
 /// the first ones. `count` is the number of services of the entry; `None` when no reason is known.
 #[must_use]
-pub fn entry(reasons: &[OutageReason<'_>], count: usize, organisation: &Organisation) -> Option<Translated> {
+pub fn entry(
+    reasons: &[OutageReason<'_>],
+    count: usize,
+    organisation: &Organisation,
+) -> Option<TranslatedText> {
     if reasons.is_empty() {
         return None;
     }
     let named = &reasons[..reasons.len().min(LINES_MAX)];
     let more = count.saturating_sub(named.len());
-    Some(Text::composed(organisation, |language| {
+    Some(GeneratedText::composed(organisation, |language| {
         let mut lines: Vec<String> = named.iter().map(|reason| reason.written_in(language)).collect();
         if more > 0 {
-            lines.push(Text::new("reason-more").and_others(more).written_in(language));
+            lines.push(GeneratedText::new("reason-more").with_other_count(more).written_in(language));
         }
         lines.join("\n")
     }))

@@ -28,7 +28,7 @@ fn organisation(locales: &[&str]) -> Organisation {
 #[case(&["fr"], r#"{"fr":"Shop is down"}"#)]
 #[case(&["de", "fr"], r#"{"de":"Shop ist ausgefallen"}"#)]
 fn a_text_comes_in_the_languages_of_the_organisation(#[case] locales: &[&str], #[case] expected: &str) {
-    let text = Text::of_service("incident-down", "Shop").and_others(0);
+    let text = GeneratedText::of_service("incident-down", "Shop").with_other_count(0);
     assert_eq!(text.translated(&organisation(locales)).to_json().to_string(), expected);
 }
 
@@ -37,21 +37,21 @@ fn a_text_comes_in_the_languages_of_the_organisation(#[case] locales: &[&str], #
 #[case(1, "Shop and one other service are down")]
 #[case(12, "Shop and 12 other services are down")]
 fn numbers_have_their_forms(#[case] others: usize, #[case] expected: &str) {
-    let text = Text::of_service("incident-down", "Shop").and_others(others);
+    let text = GeneratedText::of_service("incident-down", "Shop").with_other_count(others);
     assert_eq!(text.translated(&organisation(&["en"])).get("en"), Some(expected));
 }
 
 #[test]
 fn a_long_name_leaves_room_for_the_rest_of_a_title() {
     let name = "ä".repeat(255);
-    let text = Text::of_service("incident-down", &name).and_others(1_000);
+    let text = GeneratedText::of_service("incident-down", &name).with_other_count(1_000);
     let title = text.translated(&organisation(&["de"]));
     assert!(title.get("de").unwrap().chars().count() <= 255);
 }
 
 #[test]
 fn what_people_write_is_not_read_as_a_text_of_ours() {
-    let text = Text::acknowledged("{ $note }", Some("{ $by } -term"));
+    let text = GeneratedText::acknowledged("{ $note }", Some("{ $by } -term"));
     let expected = "Acknowledged by { $note }: { $by } -term";
     assert_eq!(text.translated(&organisation(&["en"])).get("en"), Some(expected));
 }

@@ -13,13 +13,13 @@ use crate::announcer::host_changes::HostChanges;
 use crate::announcer::ownership::Ownership;
 use crate::clock::guard::ClockGuard;
 use crate::lifecycle::custom_domains::record_look;
-use crate::model::domain::Domain;
-use crate::model::domain::claims::{DomainLook, LookOutcome, LookReason};
+use crate::model::domain::CustomDomain;
+use crate::model::domain::claims::{DomainCheckOutcome, DomainCheckReason, DomainRecordsCheck};
 use crate::model::domain_names::DomainNames;
-use crate::probe::domain_look::look;
+use crate::probe::domain_look::check_domain;
 use crate::probe::toolbox::Toolbox;
 use crate::store::{Databases, MainError, custom_domains};
-use crate::supervise::{Beat, Kind, Stop, Supervised};
+use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};
 
 /// The time between two polls for due domains.
 const EVERY: Duration = Duration::from_secs(10);
@@ -53,7 +53,7 @@ pub struct DomainClock {
 
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-struct Tick;
+struct DomainTick;
 
 impl DomainClock {
     /// Creates the actor.
@@ -63,14 +63,14 @@ impl DomainClock {
     }
 }
 
-impl Supervised for DomainClock {
-    const KIND: Kind = Kind::restarting("domain_clock");
+impl SupervisedActor for DomainClock {
+    const KIND: ActorKind = ActorKind::restarting("domain_clock");
 }
 
-impl Handler<Beat> for DomainClock {
+impl Handler<LivenessQuery> for DomainClock {
     type Result = ();
 
-    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+    fn handle(&mut self, beat: LivenessQuery, ctx: &mut Context<Self>) {
         beat.answer(ctx);
     }
 }
@@ -79,14 +79,14 @@ impl Actor for DomainClock {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        ctx.notify(Tick);
+        ctx.notify(DomainTick);
     }
 }
 
-impl Handler<Tick> for DomainClock {
+impl Handler<DomainTick> for DomainClock {
     type Result = ();
 
-    fn handle(&mut self, _: Tick, ctx: &mut Context<Self>) {
+    fn handle(&mut self, _: DomainTick, ctx: &mut Context<Self>) {
         let watch = self.watch.clone();
         let round = async move {
             if watch.ownership.leads()
@@ -98,16 +98,16 @@ impl Handler<Tick> for DomainClock {
         let round = actix::fut::wrap_future::<_, Self>(round);
         // The next round is scheduled when this one is over: rounds never overlap.
         ctx.spawn(actix::ActorFutureExt::map(round, |(), _, ctx: &mut Context<Self>| {
-            ctx.notify_later(Tick, EVERY);
+            ctx.notify_later(DomainTick, EVERY);
         }));
     }
 }
 
 /// Drops a running check.
-impl Handler<Stop> for DomainClock {
+impl Handler<StopActor> for DomainClock {
     type Result = ResponseFuture<()>;
 
-    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) -> ResponseFuture<()> {
+    fn handle(&mut self, _: StopActor, ctx: &mut Context<Self>) -> ResponseFuture<()> {
         ctx.stop();
         Box::pin(std::future::ready(()))
     }
@@ -120,16 +120,16 @@ impl DomainWatch {
     /// When the database fails; stored results are kept.
     pub async fn round(&self) -> Result<(), MainError> {
         let due = custom_domains::due(self.databases.main.reader(), self.guard.now(), ROUND).await?;
-        let looks = due.into_iter().map(|domain| self.look_at(domain));
+        let looks = due.into_iter().map(|domain| self.check_domain(domain));
         let results: Vec<_> = stream::iter(looks).buffer_unordered(AT_A_TIME).collect().await;
         results.into_iter().collect()
     }
 
-    async fn look_at(&self, domain: Domain) -> Result<(), MainError> {
-        let sight = look(&self.names.records(&domain), &self.toolbox).await;
-        let reason = LookReason::Due(domain.next_look_at);
+    async fn check_domain(&self, domain: CustomDomain) -> Result<(), MainError> {
+        let sight = check_domain(&self.names.records(&domain), &self.toolbox).await;
+        let reason = DomainCheckReason::Due(domain.next_look_at);
         let write = self.databases.main.begin().await?;
-        let made = DomainLook { reason, sight, at: self.guard.judged_now() };
+        let made = DomainRecordsCheck { reason, sight, at: self.guard.judged_now() };
         // It may have been deleted, or checked by a client's request first.
         let Some(outcome) = record_look(&write, &domain, made).await? else { return Ok(()) };
         write.commit().await?;
@@ -139,7 +139,7 @@ impl DomainWatch {
     }
 }
 
-fn note(before: &Domain, outcome: &LookOutcome) {
+fn note(before: &CustomDomain, outcome: &DomainCheckOutcome) {
     let after = &outcome.domain;
     if before.status != after.status {
         let (from, to) = (before.status.as_str(), after.status.as_str());

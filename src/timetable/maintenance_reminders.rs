@@ -16,14 +16,14 @@ const PAGE: u64 = 100;
 
 /// Publishes due reminders.
 #[derive(Clone, Debug)]
-pub struct Reminders {
+pub struct ReminderPublisher {
     /// The databases of the maintenances.
     pub databases: Databases,
     /// Wall time. While it is not trusted no reminder is published: it might be too early.
     pub guard: Arc<ClockGuard>,
 }
 
-impl Reminders {
+impl ReminderPublisher {
     /// Publishes every due reminder. Returns their number.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl Reminders {
         let Some(now) = self.guard.trusted_now() else { return Ok(0) };
         let (mut told, mut failed) = (0, None);
         for reminder in due(self.databases.main.reader(), now, PAGE).await? {
-            match self.tell(reminder, now).await {
+            match self.publish(reminder, now).await {
                 Ok(is_told) => told += u32::from(is_told),
                 Err(error) if error.is_unreachable() => return Err(error),
                 Err(error) => failed = Some(error),
@@ -41,7 +41,7 @@ impl Reminders {
         failed.map_or(Ok(told), Err)
     }
 
-    async fn tell(&self, reminder: DueReminder, now: Timestamp) -> Result<bool, MainError> {
+    async fn publish(&self, reminder: DueReminder, now: Timestamp) -> Result<bool, MainError> {
         let transaction = self.databases.main.begin().await?;
         let is_told = remind(&transaction, reminder, now).await?;
         transaction.commit().await?;

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 use crate::lifecycle::maintenance_series;
 use crate::model::maintenance::origin::SeriesKey;
 use crate::model::maintenance::series::SeriesStatus;
-use crate::model::maintenance::step::Stamp;
+use crate::model::maintenance::step::OperationContext;
 use crate::store::maintenances::series;
 use crate::store::{MainError, organisations};
 
@@ -22,7 +22,7 @@ const PAGE: u64 = 100;
 #[derive(Clone, Debug)]
 pub struct SeriesPlanner {
     /// The router, with the databases of the series and the engine, for a window that starts at once.
-    pub announcer: Announcer,
+    pub announcer: ServiceRouter,
     /// Wall time. While it is not trusted nothing is planned: existing maintenances reach thirty days ahead.
     pub guard: Arc<ClockGuard>,
 }
@@ -41,7 +41,7 @@ impl SeriesPlanner {
             let Some(last) = keys.last() else { return failed.map_or(Ok(created), Err) };
             after = *last;
             for key in keys {
-                match self.look_at(key, now).await {
+                match self.extend_series(key, now).await {
                     Ok(count) => created += count,
                     Err(error) if error.is_unreachable() => return Err(error),
                     Err(error) => failed = Some(error),
@@ -50,7 +50,7 @@ impl SeriesPlanner {
         }
     }
 
-    async fn look_at(&self, key: SeriesKey, now: Timestamp) -> Result<usize, MainError> {
+    async fn extend_series(&self, key: SeriesKey, now: Timestamp) -> Result<usize, MainError> {
         let transaction = self.announcer.databases.main.begin().await?;
         let Some(owner) = series::organisation_of(&transaction, key).await? else { return Ok(0) };
         // The organisation first, the order of every change of the coverage of maintenances.
@@ -60,8 +60,8 @@ impl SeriesPlanner {
         if series.status != SeriesStatus::Active {
             return Ok(0);
         }
-        let stamp = Stamp { at: now, locale: &organisation.default_locale };
-        let planned = maintenance_series::look(&transaction, series, stamp).await?;
+        let stamp = OperationContext { at: now, locale: &organisation.default_locale };
+        let planned = maintenance_series::extend_series(&transaction, series, stamp).await?;
         transaction.commit().await?;
         self.announcer.announce(&planned.touched, organisation.id).await;
         Ok(planned.created.len())

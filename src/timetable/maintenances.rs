@@ -13,15 +13,15 @@ use actix::{
 };
 use futures_util::FutureExt as _;
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::clock::{Clock, Timestamp};
 use crate::lifecycle;
 use crate::model::maintenance::MaintenanceKey;
-use crate::model::maintenance::step::{Stamp, Step};
+use crate::model::maintenance::step::{MaintenanceTransition, OperationContext};
 use crate::store::maintenances::due;
 use crate::store::{MainError, organisations};
-use crate::supervise::{Beat, Kind, Stop, Supervised};
-use crate::timetable::maintenance_reminders::Reminders;
+use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};
+use crate::timetable::maintenance_reminders::ReminderPublisher;
 use crate::timetable::maintenance_series::SeriesPlanner;
 
 /// The longest sleep in milliseconds; also the wait after a failure.
@@ -33,14 +33,14 @@ const PAGE: u64 = 100;
 
 /// Starts and ends maintenances when they are due.
 #[derive(Clone, Debug)]
-pub struct Transitions {
+pub struct TransitionExecutor {
     /// The router, with the databases of the maintenances and the engine, for services whose time starts or stops to count.
-    pub announcer: Announcer,
+    pub announcer: ServiceRouter,
     /// Wall time.
     pub clock: Clock,
 }
 
-impl Transitions {
+impl TransitionExecutor {
     /// Makes every due transition. Returns their number.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl Transitions {
                 let Some(last) = keys.last() else { break };
                 after = *last;
                 for key in keys {
-                    match self.transit(key).await {
+                    match self.make_transition(key).await {
                         Ok(is_made) => done += u32::from(is_made),
                         Err(error) if error.is_unreachable() => return Err(error),
                         Err(error) => failed = Some(error),
@@ -71,15 +71,15 @@ impl Transitions {
     }
 
     /// Makes the transition, if it is still due; another process may have been faster.
-    async fn transit(&self, key: MaintenanceKey) -> Result<bool, MainError> {
+    async fn make_transition(&self, key: MaintenanceKey) -> Result<bool, MainError> {
         let transaction = self.announcer.databases.main.begin().await?;
         let Some(stored) = due::claim(&transaction, key).await? else { return Ok(false) };
         let Some(organisation) = organisations::get(&transaction, stored.organisation).await? else {
             return Ok(false);
         };
         let now = self.clock.now();
-        let stamp = Stamp { at: now, locale: &organisation.default_locale };
-        let Some(step) = Step::when_due(&stored, stamp) else { return Ok(false) };
+        let stamp = OperationContext { at: now, locale: &organisation.default_locale };
+        let Some(step) = MaintenanceTransition::when_due(&stored, stamp) else { return Ok(false) };
         let touched = lifecycle::maintenances::carry_out(&transaction, &step, now).await?;
         transaction.commit().await?;
         tracing::info!(maintenance = %stored.id, status = %step.after.status, "a maintenance was due");
@@ -103,15 +103,19 @@ fn wait(next: Option<Timestamp>, now: Timestamp) -> Duration {
 #[derive(Debug)]
 pub struct MaintenanceClock {
     planner: SeriesPlanner,
-    transitions: Transitions,
-    reminders: Reminders,
+    transitions: TransitionExecutor,
+    reminders: ReminderPublisher,
     is_failing: bool,
 }
 
 impl MaintenanceClock {
     /// Creates the actor with this planner, these transitions and these reminders.
     #[must_use]
-    pub const fn new(planner: SeriesPlanner, transitions: Transitions, reminders: Reminders) -> Self {
+    pub const fn new(
+        planner: SeriesPlanner,
+        transitions: TransitionExecutor,
+        reminders: ReminderPublisher,
+    ) -> Self {
         Self { planner, transitions, reminders, is_failing: false }
     }
 
@@ -137,16 +141,16 @@ impl MaintenanceClock {
 /// Handle what is due.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Tick;
+struct MaintenanceTick;
 
-impl Supervised for MaintenanceClock {
-    const KIND: Kind = Kind::restarting("maintenance_clock");
+impl SupervisedActor for MaintenanceClock {
+    const KIND: ActorKind = ActorKind::restarting("maintenance_clock");
 }
 
-impl Handler<Beat> for MaintenanceClock {
+impl Handler<LivenessQuery> for MaintenanceClock {
     type Result = ();
 
-    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+    fn handle(&mut self, beat: LivenessQuery, ctx: &mut Context<Self>) {
         beat.answer(ctx);
     }
 }
@@ -155,14 +159,14 @@ impl Actor for MaintenanceClock {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        ctx.notify(Tick);
+        ctx.notify(MaintenanceTick);
     }
 }
 
-impl Handler<Tick> for MaintenanceClock {
+impl Handler<MaintenanceTick> for MaintenanceClock {
     type Result = ResponseActFuture<Self, ()>;
 
-    fn handle(&mut self, _: Tick, _: &mut Context<Self>) -> Self::Result {
+    fn handle(&mut self, _: MaintenanceTick, _: &mut Context<Self>) -> Self::Result {
         let (planner, transitions, reminders) =
             (self.planner.clone(), self.transitions.clone(), self.reminders.clone());
         let round = async move {
@@ -188,16 +192,16 @@ impl Handler<Tick> for MaintenanceClock {
                     wait(None, clock.transitions.clock.now())
                 }
             };
-            ctx.notify_later(Tick, pause);
+            ctx.notify_later(MaintenanceTick, pause);
         }))
     }
 }
 
 /// Drops a running transition; it is still due at the next start.
-impl Handler<Stop> for MaintenanceClock {
+impl Handler<StopActor> for MaintenanceClock {
     type Result = ();
 
-    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) {
+    fn handle(&mut self, _: StopActor, ctx: &mut Context<Self>) {
         ctx.stop();
     }
 }

@@ -11,7 +11,7 @@ use crate::clock::guard::ClockGuard;
 use crate::clock::judgement::ClockMark;
 use crate::store::history::{recent, segments};
 use crate::store::{Databases, MainError, StoreError, clock_mark};
-use crate::telemetry::{Collect, Exposition};
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// The time between two readings of the clock.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -27,12 +27,12 @@ pub async fn guard(
     clock: &Clock,
     operator_trusts: bool,
 ) -> Result<Arc<ClockGuard>, StoreError> {
-    let mark = if operator_trusts { None } else { known(databases).await? };
+    let mark = if operator_trusts { None } else { load_mark(databases).await? };
     Ok(Arc::new(ClockGuard::new(clock.clone(), mark.as_ref())))
 }
 
 /// Returns the stored time, or, for databases of an earlier version, the newest time of the history.
-async fn known(databases: &Databases) -> Result<Option<ClockMark>, StoreError> {
+async fn load_mark(databases: &Databases) -> Result<Option<ClockMark>, StoreError> {
     if let Some(mark) = clock_mark::find(databases.main.reader()).await? {
         return Ok(Some(mark));
     }
@@ -80,7 +80,7 @@ pub async fn keep(databases: &Databases, mark: ClockMark) -> Result<(), MainErro
 #[derive(Debug)]
 pub struct ClockMetrics(pub Arc<ClockGuard>);
 
-impl Collect for ClockMetrics {
+impl MetricCollector for ClockMetrics {
     fn collect(&self, out: &mut Exposition) {
         let state = self.0.state();
         out.gauge(

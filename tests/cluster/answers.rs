@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::time::timeout;
-use watchkeeper::bus::definitions::{Following, Next};
+use watchkeeper::bus::definitions::{DefinitionEvent, DefinitionSubscription};
 
 use crate::bus::rogue::Rogue;
 use crate::bus::{Bus, DEADLINE, is_taken_in, location, messages};
@@ -68,7 +68,7 @@ async fn junk_in_the_name_of_another_location_is_recognised() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let ams = bus.location("ams").await;
-    let mut following = Following::listen(&ams, &location("ams")).await.unwrap();
+    let mut following = DefinitionSubscription::listen(&ams, &location("ams")).await.unwrap();
     let mut looks = ams.client().subscribe("wk.look.ams").await.unwrap();
     is_taken_in(ams.client(), "wk.renew.ams").await;
     let rogue = Rogue::connect(&bus, bus.location_credentials("fra")).await;
@@ -77,7 +77,7 @@ async fn junk_in_the_name_of_another_location_is_recognised() {
     }
     acknowledged(&rogue).await;
     let delivered = timeout(DEADLINE, following.next()).await.unwrap();
-    assert_eq!(delivered, Some(Next::Foreign));
+    assert_eq!(delivered, Some(DefinitionEvent::Foreign));
     let look = timeout(DEADLINE, looks.next()).await.unwrap().unwrap();
     assert!(look.payload.starts_with(b"{\"stream\":\"WK_RESULTS\""), "{:?}", look.payload);
     let stored = messages(&engine, "WK_RESULTS").await.1;

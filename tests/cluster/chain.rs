@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::{Instant, sleep};
-use watchkeeper::bus::connection::Connection;
+use watchkeeper::bus::connection::BusConnection;
 use watchkeeper::bus::reports;
 use watchkeeper::bus::subjects::{DEFINITIONS, RESULTS, stream_of};
 
@@ -61,7 +61,7 @@ impl Drop for Target {
 struct Chain {
     places: Vec<Place>,
     target: Target,
-    observer: Connection,
+    observer: BusConnection,
     nodes: Nodes,
     services: usize,
 }

@@ -3,23 +3,23 @@
 use std::path::PathBuf;
 
 use async_nats::ConnectOptions;
-use watchkeeper::bus::certificates::{Authority, new_key};
-use watchkeeper::bus::connection::{Connection, Servers};
-use watchkeeper::bus::users::{Issuer, User};
+use watchkeeper::bus::certificates::{CertificateAuthority, new_key};
+use watchkeeper::bus::connection::{BusConnection, BusServers};
+use watchkeeper::bus::users::{BusUser, TokenIssuer};
 use watchkeeper::config::limits::BusLimits;
 use watchkeeper::id::Id;
 
 use crate::bus::{Bus, location, messages, now, until};
 
-async fn refusal(bus: &Bus, servers: Servers) -> String {
-    let connection = Connection::open(&servers, bus.node_credentials("a"), &BusLimits::default()).await;
+async fn refusal(bus: &Bus, servers: BusServers) -> String {
+    let connection = BusConnection::open(&servers, bus.node_credentials("a"), &BusLimits::default()).await;
     connection.expect_err("it is refused").to_string()
 }
 
 #[tokio::test]
 async fn credentials_that_have_expired_are_refused() {
     let Some(bus) = Bus::start().await else { return };
-    for user in [User::Location(location("fra")), User::Enrolment(Id::random())] {
+    for user in [BusUser::Location(location("fra")), BusUser::Enrolment(Id::random())] {
         let expired = bus.credentials(&user, now().plus_ms(-2_000));
         let refused = bus.connect(expired).await.expect_err("it is refused").to_string();
         assert!(refused.contains("authorization violation"), "{user:?}: {refused}");
@@ -29,9 +29,9 @@ async fn credentials_that_have_expired_are_refused() {
 #[tokio::test]
 async fn credentials_of_another_installation_are_refused() {
     let Some(bus) = Bus::start().await else { return };
-    let real = Issuer::read(&bus.files.locations_key).unwrap();
-    let forged = Issuer::new(real.account().to_owned(), nkeys::KeyPair::new_account());
-    let forged = forged.credentials(&User::Location(location("fra")), now(), None).unwrap();
+    let real = TokenIssuer::read(&bus.files.locations_key).unwrap();
+    let forged = TokenIssuer::new(real.account().to_owned(), nkeys::KeyPair::new_account());
+    let forged = forged.credentials(&BusUser::Location(location("fra")), now(), None).unwrap();
     let refused = bus.connect(forged).await.expect_err("it is refused").to_string();
     assert!(refused.contains("authorization violation"), "{refused}");
 }
@@ -41,8 +41,8 @@ async fn credentials_of_another_installation_are_refused() {
 async fn the_key_for_locations_makes_no_node() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
-    let key = Issuer::read(&bus.files.locations_key).unwrap();
-    let forged = key.credentials(&User::Node("a".parse().unwrap()), now(), None).unwrap();
+    let key = TokenIssuer::read(&bus.files.locations_key).unwrap();
+    let forged = key.credentials(&BusUser::Node("a".parse().unwrap()), now(), None).unwrap();
     let connection = bus.connect(forged).await.unwrap();
     // It is a user of the locations' account all the same: no JetStream there, and nobody at the other end.
     assert!(connection.jetstream().get_stream("WK_RESULTS").await.is_err());
@@ -55,9 +55,9 @@ async fn a_server_of_another_authority_is_refused() {
     let Some(bus) = Bus::start().await else { return };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ca.pem");
-    std::fs::write(&file, Authority::with_key(&new_key().unwrap(), now()).unwrap().pem()).unwrap();
+    std::fs::write(&file, CertificateAuthority::with_key(&new_key().unwrap(), now()).unwrap().pem()).unwrap();
     for ca_file in [Some(file), None::<PathBuf>] {
-        let refused = refusal(&bus, Servers { ca_file, ..bus.servers() }).await;
+        let refused = refusal(&bus, BusServers { ca_file, ..bus.servers() }).await;
         assert!(refused.to_lowercase().contains("certificate"), "{refused}");
     }
 }
@@ -101,7 +101,7 @@ async fn a_connection_comes_back_and_finds_what_was_acknowledged() {
 async fn new_credentials_carry_on_when_the_old_ones_expire() {
     let Some(bus) = Bus::start().await else { return };
     let _engine = bus.node("a").await;
-    let user = User::Location(location("fra"));
+    let user = BusUser::Location(location("fra"));
     let fra = bus.connect(bus.credentials(&user, now().plus_ms(3_000))).await.unwrap();
     fra.use_credentials(bus.credentials(&user, now().plus_ms(3_600_000)));
     until("it has a second connection", async || fra.state().connections() >= 2).await;

@@ -1,31 +1,29 @@
 //! The bucket of definitions: a change is refused where something else lies than what it replaces.
 
-use watchkeeper::bus::connection::Connection;
-use watchkeeper::bus::definition_bucket::{
-    self, BucketChange, BucketDefinition, BucketEntry, DefinitionPlace,
-};
+use watchkeeper::bus::connection::BusConnection;
+use watchkeeper::bus::definition_bucket::{self, BucketChange, BucketDefinition, BucketEntry, DefinitionKey};
 use watchkeeper::id::Id;
-use watchkeeper::model::partition::{Partition, Partitions};
+use watchkeeper::model::partition::{Partition, PartitionSet};
 
 use crate::bus::{Bus, location};
 
-fn put(place: &DefinitionPlace, replaces: Option<&BucketEntry>, digest: &str) -> BucketChange {
+fn put(place: &DefinitionKey, replaces: Option<&BucketEntry>, digest: &str) -> BucketChange {
     let definition = Some(BucketDefinition { digest: digest.into(), sealed: digest.into() });
     BucketChange { place: place.clone(), replaces: replaces.cloned(), definition }
 }
 
-fn take_away(place: &DefinitionPlace, replaces: &BucketEntry) -> BucketChange {
+fn take_away(place: &DefinitionKey, replaces: &BucketEntry) -> BucketChange {
     BucketChange { place: place.clone(), replaces: Some(replaces.clone()), definition: None }
 }
 
-async fn change(node: &Connection, change: BucketChange) -> Result<BucketEntry, String> {
+async fn change(node: &BusConnection, change: BucketChange) -> Result<BucketEntry, String> {
     let done = definition_bucket::change(node, vec![change]).await?;
     Ok(done[0].1.clone())
 }
 
 /// Returns what lies in the bucket, as a node finds it that has just come.
-async fn found(node: &Connection, place: &DefinitionPlace) -> Option<BucketEntry> {
-    definition_bucket::entries(node, Partitions::ALL).await.unwrap().remove(place)
+async fn found(node: &BusConnection, place: &DefinitionKey) -> Option<BucketEntry> {
+    definition_bucket::entries(node, PartitionSet::ALL).await.unwrap().remove(place)
 }
 
 #[tokio::test]
@@ -33,7 +31,7 @@ async fn what_was_sent_before_a_cut_does_not_come_down_on_what_is_newer() {
     let Some(bus) = Bus::start().await else { return };
     let (a, b) = (bus.node("a").await, bus.node("b").await);
     let place =
-        DefinitionPlace { location: location("fra"), partition: Partition::of(5), service: Id::random() };
+        DefinitionKey { location: location("fra"), partition: Partition::of(5), service: Id::random() };
     let first = change(&a, put(&place, None, "first")).await.unwrap();
     assert_eq!(found(&b, &place).await, Some(first.clone()));
     let newer = change(&b, put(&place, Some(&first), "newer")).await.unwrap();
@@ -55,7 +53,7 @@ async fn a_forgotten_mark_is_no_obstacle() {
     let Some(bus) = Bus::start().await else { return };
     let node = bus.node("a").await;
     let place =
-        DefinitionPlace { location: location("fra"), partition: Partition::of(5), service: Id::random() };
+        DefinitionKey { location: location("fra"), partition: Partition::of(5), service: Id::random() };
     let forgotten = BucketEntry { revision: 7, digest: None };
     let made = change(&node, put(&place, Some(&forgotten), "again")).await.unwrap();
     assert_eq!(found(&node, &place).await, Some(made));

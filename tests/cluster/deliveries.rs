@@ -4,17 +4,17 @@ use async_nats::HeaderMap;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::time::timeout;
-use watchkeeper::bus::connection::Connection;
-use watchkeeper::bus::definitions::{self, Following, Next};
-use watchkeeper::bus::subjects::Subject;
-use watchkeeper::bus::users::User;
+use watchkeeper::bus::connection::BusConnection;
+use watchkeeper::bus::definitions::{self, DefinitionEvent, DefinitionSubscription};
+use watchkeeper::bus::subjects::BusSubject;
+use watchkeeper::bus::users::BusUser;
 use watchkeeper::id::Id;
 use watchkeeper::model::partition::Partition;
 
 use crate::bus::{Bus, DEADLINE, is_taken_in, location, messages, now, until};
 
 /// Answers the locations that ask for their definitions, as an engine node does.
-async fn answer_followers(engine: Connection) {
+async fn answer_followers(engine: BusConnection) {
     let mut requests = definitions::requests(&engine).await.unwrap();
     is_taken_in(engine.client(), "wk.look.nobody").await;
     tokio::spawn(async move {
@@ -24,20 +24,20 @@ async fn answer_followers(engine: Connection) {
     });
 }
 
-async fn put(engine: &Connection, location_code: &str, service: Id, text: &'static str) -> u64 {
+async fn put(engine: &BusConnection, location_code: &str, service: Id, text: &'static str) -> u64 {
     let subject = definition(location_code, service);
     engine.jetstream().publish(subject, text.into()).await.unwrap().await.unwrap().sequence
 }
 
 fn definition(code: &str, service: Id) -> String {
-    Subject::Definition { location: location(code), partition: Partition::of(5), service }.to_string()
+    BusSubject::Definition { location: location(code), partition: Partition::of(5), service }.to_string()
 }
 
-async fn change(following: &mut Following) -> definitions::DefinitionChange {
+async fn change(following: &mut DefinitionSubscription) -> definitions::DefinitionChange {
     loop {
         match timeout(DEADLINE, following.next()).await.unwrap() {
-            Some(Next::Change(change)) => return change,
-            Some(Next::Idle) => {}
+            Some(DefinitionEvent::Change(change)) => return change,
+            Some(DefinitionEvent::Idle) => {}
             other => panic!("expected a change, not {other:?}"),
         }
     }
@@ -50,7 +50,7 @@ async fn results_and_presence_are_acknowledged() {
     let fra = bus.location("eu.fra").await;
     for partition in 0..3_u8 {
         let subject =
-            Subject::Results { location: location("eu.fra"), partition: Partition::of(partition.into()) }
+            BusSubject::Results { location: location("eu.fra"), partition: Partition::of(partition.into()) }
                 .to_string();
         let acknowledged = fra.jetstream().publish(subject, "x".into()).await.unwrap().await.unwrap();
         assert_eq!(
@@ -58,7 +58,7 @@ async fn results_and_presence_are_acknowledged() {
             ("WK_RESULTS", u64::from(partition) + 1)
         );
     }
-    let presence = Subject::Presence(location("eu.fra"));
+    let presence = BusSubject::Presence(location("eu.fra"));
     for report in ["one", "two"] {
         fra.jetstream().publish(presence.to_string(), report.into()).await.unwrap().await.unwrap();
     }
@@ -79,7 +79,7 @@ async fn a_location_follows_its_own_definitions_alone() {
     let second = put(&engine, "eu.fra", old, "second").await;
     put(&engine, "ams", old, "foreign").await;
     let fra = bus.location("eu.fra").await;
-    let mut following = Following::listen(&fra, &location("eu.fra")).await.unwrap();
+    let mut following = DefinitionSubscription::listen(&fra, &location("eu.fra")).await.unwrap();
     assert_eq!(following.ask().await, Ok(1));
     let initial = change(&mut following).await;
     assert_eq!((initial.service, initial.revision, initial.pending), (old, second, 0));
@@ -105,13 +105,13 @@ async fn who_asks_again_gets_everything_from_the_start() {
     let service = Id::random();
     put(&engine, "fra", service, "x").await;
     let fra = bus.location("fra").await;
-    let mut following = Following::listen(&fra, &location("fra")).await.unwrap();
+    let mut following = DefinitionSubscription::listen(&fra, &location("fra")).await.unwrap();
     for _ in 0..2 {
         assert_eq!(following.ask().await, Ok(1));
         assert_eq!(change(&mut following).await.service, service);
     }
     let nobody = bus.location("ams").await;
-    let mut following = Following::listen(&nobody, &location("ams")).await.unwrap();
+    let mut following = DefinitionSubscription::listen(&nobody, &location("ams")).await.unwrap();
     assert_eq!(following.ask().await, Ok(0));
 }
 
@@ -127,11 +127,11 @@ async fn a_lost_first_message_is_noticed() {
     let mut thief = fra.client().subscribe("wk.delivery.fra").await.unwrap();
     fra.client().request("wk.follow.fra", Bytes::new()).await.unwrap();
     assert_eq!(&timeout(DEADLINE, thief.next()).await.unwrap().unwrap().payload[..], b"x");
-    let mut following = Following::listen(&fra, &location("fra")).await.unwrap();
+    let mut following = DefinitionSubscription::listen(&fra, &location("fra")).await.unwrap();
     is_taken_in(fra.client(), "wk.renew.fra").await;
     drop(thief);
     put(&engine, "fra", second, "y").await;
-    assert_eq!(timeout(DEADLINE, following.next()).await.unwrap(), Some(Next::Lost));
+    assert_eq!(timeout(DEADLINE, following.next()).await.unwrap(), Some(DefinitionEvent::Lost));
     assert_eq!(following.ask().await, Ok(2));
     assert_eq!(change(&mut following).await.service, first);
     assert_eq!(change(&mut following).await.service, second);
@@ -145,7 +145,7 @@ async fn a_delivery_goes_on_when_the_server_comes_back() {
     let (before, after) = (Id::random(), Id::random());
     put(&engine, "fra", before, "x").await;
     let fra = bus.location("fra").await;
-    let mut following = Following::listen(&fra, &location("fra")).await.unwrap();
+    let mut following = DefinitionSubscription::listen(&fra, &location("fra")).await.unwrap();
     following.ask().await.unwrap();
     assert_eq!(change(&mut following).await.service, before);
     bus.server.kill();
@@ -155,9 +155,9 @@ async fn a_delivery_goes_on_when_the_server_comes_back() {
     put(&engine, "fra", after, "y").await;
     loop {
         match timeout(DEADLINE, following.next()).await.unwrap() {
-            Some(Next::Change(change)) if change.service == after => break,
-            Some(Next::Lost) => drop(following.ask().await.unwrap()),
-            Some(Next::Change(_) | Next::Idle) => {}
+            Some(DefinitionEvent::Change(change)) if change.service == after => break,
+            Some(DefinitionEvent::Lost) => drop(following.ask().await.unwrap()),
+            Some(DefinitionEvent::Change(_) | DefinitionEvent::Idle) => {}
             other => panic!("expected a change, not {other:?}"),
         }
     }
@@ -168,7 +168,7 @@ async fn a_location_hears_look_now_and_gets_new_credentials() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let fra = bus.location("fra").await;
-    let mut looks = fra.client().subscribe(Subject::Look(location("fra")).to_string()).await.unwrap();
+    let mut looks = fra.client().subscribe(BusSubject::Look(location("fra")).to_string()).await.unwrap();
     is_taken_in(fra.client(), "wk.renew.fra").await;
     engine.client().publish("wk.look.fra", "now".into()).await.unwrap();
     let heard = timeout(DEADLINE, looks.next()).await.unwrap().unwrap();
@@ -191,7 +191,7 @@ async fn an_enrolment_is_answered() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let id = Id::random();
-    let guest = bus.connect(bus.credentials(&User::Enrolment(id), now().plus_ms(60_000))).await.unwrap();
+    let guest = bus.connect(bus.credentials(&BusUser::Enrolment(id), now().plus_ms(60_000))).await.unwrap();
     let mut asked = engine.client().subscribe("wk.enrol.*").await.unwrap();
     is_taken_in(engine.client(), "wk.look.nobody").await;
     let answers = engine.client().clone();
@@ -199,6 +199,6 @@ async fn an_enrolment_is_answered() {
         let request = asked.next().await.unwrap();
         answers.publish(request.reply.unwrap(), "welcome".into()).await.unwrap();
     });
-    let answer = guest.client().request(Subject::Enrol(id).to_string(), "key".into()).await.unwrap();
+    let answer = guest.client().request(BusSubject::Enrol(id).to_string(), "key".into()).await.unwrap();
     assert_eq!(&answer.payload[..], b"welcome");
 }

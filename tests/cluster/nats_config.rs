@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use watchkeeper::bus::connection::{Connection, Servers};
-use watchkeeper::bus::credentials::Credentials;
+use watchkeeper::bus::connection::{BusConnection, BusServers};
+use watchkeeper::bus::credentials::BusCredentials;
 use watchkeeper::config::limits::BusLimits;
 
 use crate::bus::nats::{self, NatsServer};
@@ -36,10 +36,10 @@ async fn a_second_node_connects_to_the_server_of_the_first_run() {
     let configuration = std::fs::read_to_string(folder.join("nats-server.conf")).unwrap();
     assert!(configuration.contains(&format!("listen: \"{listen}\"")), "{configuration}");
     let servers =
-        Servers { url: format!("tls://localhost:{port}"), ca_file: Some(folder.join("tls/ca.pem")) };
+        BusServers { url: format!("tls://localhost:{port}"), ca_file: Some(folder.join("tls/ca.pem")) };
     for node in ["a", "b"] {
-        let credentials = Credentials::read(&folder.join(format!("nodes/{node}.creds"))).unwrap();
-        let connection = Connection::open(&servers, credentials, &BusLimits::default()).await.unwrap();
+        let credentials = BusCredentials::read(&folder.join(format!("nodes/{node}.creds"))).unwrap();
+        let connection = BusConnection::open(&servers, credentials, &BusLimits::default()).await.unwrap();
         assert!(connection.jetstream().query_account().await.is_ok());
     }
 }

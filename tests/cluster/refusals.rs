@@ -1,8 +1,8 @@
 //! What users of the bus must not be able to do, each shown by trying it past our own code.
 
-use watchkeeper::bus::connection::Connection;
-use watchkeeper::bus::subjects::Subject;
-use watchkeeper::bus::users::User;
+use watchkeeper::bus::connection::BusConnection;
+use watchkeeper::bus::subjects::BusSubject;
+use watchkeeper::bus::users::BusUser;
 use watchkeeper::id::Id;
 use watchkeeper::model::partition::Partition;
 
@@ -73,7 +73,7 @@ const OVERHEARD: [&str; 14] = [
     "$SYS.>",
 ];
 
-async fn positions(engine: &Connection) -> Vec<(u64, u64)> {
+async fn positions(engine: &BusConnection) -> Vec<(u64, u64)> {
     let mut positions = Vec::new();
     for stream in STREAMS {
         positions.push(messages(engine, stream).await);
@@ -114,8 +114,8 @@ async fn an_enrolment_can_ask_for_nothing_but_its_own() {
     let engine = bus.node("a").await;
     let before = positions(&engine).await;
     let (own, other) = (Id::random(), Id::random());
-    let rogue = Rogue::connect(&bus, bus.credentials(&User::Enrolment(own), now().plus_ms(60_000))).await;
-    let others = Subject::Enrol(other).to_string();
+    let rogue = Rogue::connect(&bus, bus.credentials(&BusUser::Enrolment(own), now().plus_ms(60_000))).await;
+    let others = BusSubject::Enrol(other).to_string();
     let locations = ["wk.results.fra.0", "$KV.wk_presence.fra", "wk.renew.fra", "wk.follow.fra", &others];
     for subject in FOREIGN.iter().chain(&locations) {
         rogue.is_refused_to_publish(subject).await;
@@ -147,8 +147,8 @@ async fn a_header_deletes_nothing_of_others() {
     let engine = bus.node("a").await;
     let ams = bus.location("ams").await;
     for subject in [
-        Subject::Presence(location("ams")),
-        Subject::Results { location: location("ams"), partition: Partition::of(0) },
+        BusSubject::Presence(location("ams")),
+        BusSubject::Results { location: location("ams"), partition: Partition::of(0) },
     ] {
         ams.jetstream().publish(subject.to_string(), "mine".into()).await.unwrap().await.unwrap();
     }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
-use watchkeeper::bus::connection::Connection;
+use watchkeeper::bus::connection::BusConnection;
 use watchkeeper::bus::messages::definition::LocationDefinition;
 use watchkeeper::bus::messages::results::ResultBatch;
 use watchkeeper::clock::Timestamp;
-use watchkeeper::model::check::{CheckType, ErrorCode, Measurement, Timings};
+use watchkeeper::model::check::{CheckType, ErrorCode, Measurement, PhaseTimings};
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::partition::Partition;
 use watchkeeper::model::service::{ProbeRole, ServiceKey};
@@ -41,7 +41,7 @@ fn flood() -> u64 {
 /// An engine, an honest location with a service, and the credentials of another one with a service of its own.
 struct Scene {
     engine: Server,
-    rogue: Connection,
+    rogue: BusConnection,
     target: Target,
     honest: String,
     /// The version in which the rogue is to check its own service.
@@ -105,7 +105,7 @@ fn record(service: ServiceKey, at: Timestamp) -> CheckRecord {
         scheduled_at: at,
         checked_at: at,
         attempt: 1,
-        measurement: Measurement::unanswered(ErrorCode::ALL[0], "forged", Timings::default()),
+        measurement: Measurement::unanswered(ErrorCode::ALL[0], "forged", PhaseTimings::default()),
     }
 }
 

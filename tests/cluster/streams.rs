@@ -1,6 +1,6 @@
 //! Streams and buckets: made at the first start, checked at each, changed only when they differ.
 
-use watchkeeper::bus::streams::{self, Prepared};
+use watchkeeper::bus::streams::{self, StreamPreparation};
 use watchkeeper::config::limits::BusLimits;
 
 use crate::bus::{Bus, messages};
@@ -11,15 +11,16 @@ async fn streams_are_made_once_and_kept_by_the_next_start() {
     let (first, second) =
         (bus.connect(bus.node_credentials("a")).await, bus.connect(bus.node_credentials("b")).await);
     let limits = BusLimits::default();
-    let done =
-        |prepared: Vec<(String, Prepared)>| prepared.into_iter().map(|(_, done)| done).collect::<Vec<_>>();
+    let done = |prepared: Vec<(String, StreamPreparation)>| {
+        prepared.into_iter().map(|(_, done)| done).collect::<Vec<_>>()
+    };
     let made = streams::prepare(first.unwrap().jetstream(), &limits).await.unwrap();
-    assert_eq!(done(made), [Prepared::Made; 4]);
+    assert_eq!(done(made), [StreamPreparation::Made; 4]);
     let second = second.unwrap();
     let kept = streams::prepare(second.jetstream(), &limits).await.unwrap();
     let names: Vec<&str> = kept.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["WK_RESULTS", "KV_wk_definitions", "KV_wk_presence", "KV_wk_leases"]);
-    assert_eq!(done(kept), [Prepared::Kept; 4]);
+    assert_eq!(done(kept), [StreamPreparation::Kept; 4]);
 }
 
 #[tokio::test]
@@ -31,7 +32,7 @@ async fn another_limit_changes_its_stream_alone_and_loses_nothing() {
     let prepared = streams::prepare(engine.jetstream(), &limits).await.unwrap();
     let changed: Vec<&str> = prepared
         .iter()
-        .filter_map(|(name, done)| (*done == Prepared::Changed).then_some(name.as_str()))
+        .filter_map(|(name, done)| (*done == StreamPreparation::Changed).then_some(name.as_str()))
         .collect();
     assert_eq!(changed, ["WK_RESULTS"]);
     assert_eq!(messages(&engine, "WK_RESULTS").await, (1, 1));
@@ -56,7 +57,7 @@ async fn a_location_that_has_used_up_its_share_is_refused_and_others_are_not() {
     let limits = BusLimits { results_per_subject: 3, ..BusLimits::default() };
     streams::prepare(engine.jetstream(), &limits).await.unwrap();
     let (fra, ams) = (bus.location("fra").await, bus.location("ams").await);
-    let send = async |from: &watchkeeper::bus::connection::Connection, subject: &'static str| {
+    let send = async |from: &watchkeeper::bus::connection::BusConnection, subject: &'static str| {
         from.jetstream().publish(subject, "x".into()).await.unwrap().await
     };
     for _ in 0..3 {

@@ -7,13 +7,13 @@ use actix::Actor as _;
 use rstest::rstest;
 use tokio::time::Instant;
 use watchkeeper::config::limits::EngineLimits;
-use watchkeeper::engine::definition::Definition;
+use watchkeeper::engine::definition::WatchDefinition;
 use watchkeeper::engine::elsewhere::ServiceResults;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus;
 use watchkeeper::model::location::LocationKey;
-use watchkeeper::model::verdict::{Verdict, Vote};
-use watchkeeper::model::watch::{AbsentVote, Memory, PlannedLocation, RoundKeeper};
+use watchkeeper::model::verdict::{LocationVote, Verdict};
+use watchkeeper::model::watch::{AbsentVote, PlannedLocation, RoundKeeper, WatchMemory};
 
 use crate::facts::START;
 use crate::hearing::{Nobody, Seen};
@@ -21,7 +21,7 @@ use crate::script::Scripted;
 use crate::world::{Watching, World, address, clock, definition, id, in_paused_time, location};
 
 /// The service, which the engine watches from `here` locations of its own and from so many elsewhere.
-fn watched(target: u64, here: usize, elsewhere: usize) -> Definition {
+fn watched(target: u64, here: usize, elsewhere: usize) -> WatchDefinition {
     let mut definition = definition(1, 1, Some(&Watching { target, ..Watching::default() }));
     let task = definition.task.as_mut().expect("it is checked");
     let planned = |round| PlannedLocation { round, ..task.plan.locations[0] };
@@ -33,14 +33,14 @@ fn watched(target: u64, here: usize, elsewhere: usize) -> Definition {
 }
 
 /// Half a minute ago these locations saw the service down.
-fn seen_down_from(places: &[usize]) -> Memory {
-    let vote = Vote { status: CheckStatus::Down, checked_at: START.plus_ms(-30_000) };
+fn seen_down_from(places: &[usize]) -> WatchMemory {
+    let vote = LocationVote { status: CheckStatus::Down, checked_at: START.plus_ms(-30_000) };
     let absent = |place: &usize| AbsentVote { location: location(*place).code, vote };
-    Memory {
+    WatchMemory {
         absent: places.iter().map(absent).collect(),
         status: MeasuredStatus::Down,
         status_since: Some(START.plus_ms(-600_000)),
-        ..Memory::default()
+        ..WatchMemory::default()
     }
 }
 
@@ -51,7 +51,7 @@ struct Restart {
 }
 
 impl Restart {
-    async fn with(script: Option<&str>, watched: Definition, memory: Memory) -> Self {
+    async fn with(script: Option<&str>, watched: WatchDefinition, memory: WatchMemory) -> Self {
         let origin = Instant::now();
         let probers = script.map(|script| Scripted::cast(script, origin)).unwrap_or_default();
         let world = World::start(probers, &clock(), EngineLimits::default());
@@ -64,7 +64,7 @@ impl Restart {
     }
 
     /// Locations at these places become known, and the service is watched from them too.
-    async fn learn_of(&self, places: &[usize], watched: Definition) {
+    async fn learn_of(&self, places: &[usize], watched: WatchDefinition) {
         for place in places {
             self.world.engine.roster().add_elsewhere(location(*place), Nobody.start().recipient());
         }
@@ -74,7 +74,7 @@ impl Restart {
     async fn hear(&self, place: usize, second: i64, status: CheckStatus) {
         let seen = Seen { status, ..Seen::up(second, 10) };
         let results = ServiceResults { id: id(1), records: [seen.record_from(place)].into() };
-        self.world.engine.hear(vec![results]).await.expect("the engine runs");
+        self.world.engine.take_remote_results(vec![results]).await.expect("the engine runs");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 

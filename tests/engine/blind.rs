@@ -7,7 +7,7 @@ use std::time::Duration;
 use rstest::rstest;
 use tokio::time::Instant;
 use watchkeeper::config::limits::EngineLimits;
-use watchkeeper::model::check::Trouble;
+use watchkeeper::model::check::LocalFault;
 
 use crate::play::play;
 use crate::script::Scripted;
@@ -68,7 +68,7 @@ fn a_service_that_is_not_due_is_unknown_at_once_until_its_next_look() {
         tokio::time::sleep(Duration::from_secs(64)).await;
         assert_eq!((known.impaired_by(), world.engine.roster().is_blind_here()), (None, false));
         tokio::time::sleep(Duration::from_secs(4)).await;
-        assert_eq!(known.impaired_by(), Some(Trouble::NoPorts));
+        assert_eq!(known.impaired_by(), Some(LocalFault::NoPorts));
         assert!(world.engine.roster().is_blind_here());
         world.engine.flush().await.expect("the engine runs");
         let of_second = |line: &String| line.contains('>');

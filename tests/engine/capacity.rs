@@ -10,14 +10,16 @@ use std::collections::BinaryHeap;
 use std::fmt;
 
 use watchkeeper::clock::Timestamp;
-use watchkeeper::model::check::{CheckStatus, Outcome};
+use watchkeeper::model::check::{CheckOutcome, CheckStatus};
 use watchkeeper::model::history::MeasuredStatus;
 use watchkeeper::model::partition::{PARTITIONS, Partition};
-use watchkeeper::model::rules::Rules;
-use watchkeeper::model::schedule::Schedule;
+use watchkeeper::model::rules::StatusRules;
+use watchkeeper::model::schedule::CheckSchedule;
 use watchkeeper::model::service::ProbeRole;
-use watchkeeper::model::verdict::Vote;
-use watchkeeper::model::watch::{Effect, Heard, Memory, PlannedLocation, RoundKeeper, Watch, WatchPlan};
+use watchkeeper::model::verdict::LocationVote;
+use watchkeeper::model::watch::{
+    ArrivalOutcome, PlannedLocation, RoundKeeper, WatchEffect, WatchMemory, WatchPlan, WatchState,
+};
 
 use crate::facts::START;
 use crate::memory::resident;
@@ -38,8 +40,8 @@ const MOST_BYTES: usize = 320;
 
 /// A service: the watch of the engine, and that of each location.
 struct Watched {
-    engine: Watch,
-    locations: [Watch; LOCATIONS],
+    engine: WatchState,
+    locations: [WatchState; LOCATIONS],
     /// Starts at each location.
     starts: [u8; LOCATIONS],
 }
@@ -85,25 +87,25 @@ fn plan(hash: u64) -> WatchPlan {
         backoff_ms: 200,
         backoff_max_ms: 1_000,
         uncertain_interval_ms: 1_000,
-        rules: Rules::default(),
+        rules: StatusRules::default(),
         locations: [elsewhere; LOCATIONS].into(),
     }
 }
 
 /// Up, and looked at by each of these places when it was due last.
-fn memory(hash: u64, slots: impl Iterator<Item = usize>, now: Timestamp) -> Memory {
-    let looked = |slot| Schedule::new(hash, INTERVAL_MS, slot, LOCATIONS).latest(now);
+fn memory(hash: u64, slots: impl Iterator<Item = usize>, now: Timestamp) -> WatchMemory {
+    let looked = |slot| CheckSchedule::new(hash, INTERVAL_MS, slot, LOCATIONS).latest(now);
     let votes = slots.enumerate().map(|(place, slot)| (place, vote(looked(slot)))).collect();
-    Memory {
+    WatchMemory {
         votes,
         status: MeasuredStatus::Up,
         status_since: Some(now.plus_ms(-86_400_000)),
-        ..Memory::default()
+        ..WatchMemory::default()
     }
 }
 
-fn vote(checked_at: Timestamp) -> Vote {
-    Vote { status: CheckStatus::Up, checked_at }
+fn vote(checked_at: Timestamp) -> LocationVote {
+    LocationVote { status: CheckStatus::Up, checked_at }
 }
 
 impl Watched {
@@ -111,10 +113,10 @@ impl Watched {
         let plan = plan(id(number.into()).stable_hash());
         let location = |slot| {
             let own = plan.of_location(slot).expect("it is in the plan");
-            Watch::begin(own, memory(plan.hash, std::iter::once(slot), now), now).0
+            WatchState::begin(own, memory(plan.hash, std::iter::once(slot), now), now).0
         };
         let locations = std::array::from_fn(location);
-        let (engine, effects) = Watch::begin(plan.clone(), memory(plan.hash, 0..LOCATIONS, now), now);
+        let (engine, effects) = WatchState::begin(plan.clone(), memory(plan.hash, 0..LOCATIONS, now), now);
         assert_eq!(effects, [], "it goes on as before");
         Self { engine, locations, starts: [0; LOCATIONS] }
     }
@@ -178,7 +180,7 @@ impl Installation {
     fn look(&mut self, number: u32, slot: usize, now: Timestamp) -> (Timestamp, Next) {
         let watched = self.service(number);
         let effects = watched.locations[slot].wake(now);
-        let [Effect::Run(attempt)] = effects[..] else { panic!("{number} at {slot}: {effects:?}") };
+        let [WatchEffect::Run(attempt)] = effects[..] else { panic!("{number} at {slot}: {effects:?}") };
         assert_eq!((attempt.scheduled_at, attempt.attempt), (now, 1), "nothing is late");
         watched.starts[slot] += 1;
         self.seen.start(number, now);
@@ -190,9 +192,9 @@ impl Installation {
     fn end(&mut self, number: u32, slot: usize, now: Timestamp) -> (Timestamp, Timestamp) {
         let watch = &mut self.service(number).locations[slot];
         let attempt = watch.under_way(0).expect("it looks");
-        let up = Outcome::Measured(measurement(CheckStatus::Up));
+        let up = CheckOutcome::Measured(measurement(CheckStatus::Up));
         let effects = watch.finish(attempt, attempt.scheduled_at, up, now);
-        assert!(matches!(effects[..], [Effect::Record(_)]), "{effects:?}");
+        assert!(matches!(effects[..], [WatchEffect::Record(_)]), "{effects:?}");
         let looks_at = watch.next_wake().expect("it looks again");
         let sent_at = self.seen.fill(number, slot, now);
         (sent_at.plus_ms(ON_ITS_WAY_MS), looks_at)
@@ -202,9 +204,9 @@ impl Installation {
         self.seen.hear(number, now);
         let watched = self.service(number);
         let checked_at = watched.locations[slot].last_result_at().expect("it has looked");
-        let heard = watched.engine.hear(slot, vote(checked_at), now);
-        let Heard::Vote(effects) = heard else { panic!("{number} from {slot}: {heard:?}") };
-        let is_news = |effect: &Effect| !matches!(effect, Effect::Opinion(_));
+        let heard = watched.engine.take_remote_result(slot, vote(checked_at), now);
+        let ArrivalOutcome::Vote(effects) = heard else { panic!("{number} from {slot}: {heard:?}") };
+        let is_news = |effect: &WatchEffect| !matches!(effect, WatchEffect::Opinion(_));
         assert!(!effects.iter().any(is_news), "all agree: {effects:?}");
     }
 
@@ -336,6 +338,6 @@ fn a_million_services_start_evenly() {
     let seconds = (minutes * 60) as f64;
     println!("batches a second: {:.1}", seen.messages as f64 / seconds);
     println!("judgements a second: {:.1}", seen.judgements as f64 / seconds);
-    println!("a watch: {} bytes; four watches in memory: {bytes} bytes", size_of::<Watch>());
-    assert!(size_of::<Watch>() <= MOST_BYTES, "a watch: {} bytes", size_of::<Watch>());
+    println!("a watch: {} bytes; four watches in memory: {bytes} bytes", size_of::<WatchState>());
+    assert!(size_of::<WatchState>() <= MOST_BYTES, "a watch: {} bytes", size_of::<WatchState>());
 }

@@ -16,9 +16,9 @@ use futures_util::future::LocalBoxFuture;
 use nix::time::{ClockId, clock_gettime};
 use tokio::time::Instant;
 use watchkeeper::config::limits::EngineLimits;
-use watchkeeper::engine::aggregator::Batch;
+use watchkeeper::engine::aggregator::RecordBatch;
 use watchkeeper::engine::location::Prober;
-use watchkeeper::model::check::{CheckStatus, Outcome, Trouble};
+use watchkeeper::model::check::{CheckOutcome, CheckStatus, LocalFault};
 use watchkeeper::model::history::{CheckRecord, StatusChange};
 use watchkeeper::probe::endpoint::Host;
 use watchkeeper::probe::spec::{CheckKind, CheckSpec};
@@ -62,15 +62,15 @@ fn number_of(spec: &CheckSpec) -> u64 {
 }
 
 impl Prober for Drawn {
-    fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome> {
+    fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, CheckOutcome> {
         let (target, now) = (number_of(&spec), self.origin.elapsed().as_secs());
         let takes = Duration::from_millis(5 + self.draw(target, now, 7) % 900);
         let is_out = self.draw(target, now, 5_400).is_multiple_of(25);
         let outcome = match self.draw(target, now, 11) % 1_000 {
-            0 => Outcome::Unmeasured(Trouble::NoPorts),
-            1..=4 => Outcome::Measured(measurement(CheckStatus::Degraded)),
-            _ if is_out => Outcome::Measured(measurement(CheckStatus::Down)),
-            _ => Outcome::Measured(measurement(CheckStatus::Up)),
+            0 => CheckOutcome::Unmeasured(LocalFault::NoPorts),
+            1..=4 => CheckOutcome::Measured(measurement(CheckStatus::Degraded)),
+            _ if is_out => CheckOutcome::Measured(measurement(CheckStatus::Down)),
+            _ => CheckOutcome::Measured(measurement(CheckStatus::Up)),
         };
         async move {
             tokio::time::sleep(takes).await;
@@ -120,10 +120,10 @@ impl Actor for Tally {
     type Context = Context<Self>;
 }
 
-impl Handler<Batch> for Tally {
+impl Handler<RecordBatch> for Tally {
     type Result = ();
 
-    fn handle(&mut self, batch: Batch, _: &mut Context<Self>) {
+    fn handle(&mut self, batch: RecordBatch, _: &mut Context<Self>) {
         batch.checks.iter().for_each(|record| self.check(record));
         batch.changes.iter().for_each(|change| self.change(change));
     }

@@ -12,10 +12,10 @@ use rstest::rstest;
 use tokio::time::Instant;
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::Engine;
-use watchkeeper::engine::aggregator::Batch;
-use watchkeeper::engine::definition::Definition;
-use watchkeeper::engine::elsewhere::{Heed, ServiceResults};
-use watchkeeper::engine::roster::Urged;
+use watchkeeper::engine::aggregator::RecordBatch;
+use watchkeeper::engine::definition::WatchDefinition;
+use watchkeeper::engine::elsewhere::{IncomingCheckRequest, ServiceResults};
+use watchkeeper::engine::roster::LocationCheckRequest;
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::location::{Location, LocationCode, LocationKey};
 use watchkeeper::model::watch::{PlannedLocation, RoundKeeper};
@@ -54,17 +54,17 @@ impl Actor for Uplink {
     type Context = Context<Self>;
 }
 
-impl Handler<Batch> for Uplink {
+impl Handler<RecordBatch> for Uplink {
     type Result = ();
 
-    fn handle(&mut self, batch: Batch, _: &mut Context<Self>) {
+    fn handle(&mut self, batch: RecordBatch, _: &mut Context<Self>) {
         let location = &self.location;
         let ours = |record| CheckRecord { location: location.clone(), ..record };
         self.kept.extend(batch.checks.into_iter().map(ours));
         if let Some(engine) = self.wire.engine() {
             let records: Arc<[CheckRecord]> = std::mem::take(&mut self.kept).into();
             let results = vec![ServiceResults { id: id(1), records }];
-            actix::spawn(async move { engine.hear(results).await.expect("the engine runs") });
+            actix::spawn(async move { engine.take_remote_results(results).await.expect("the engine runs") });
         }
     }
 }
@@ -76,13 +76,20 @@ impl Actor for Downlink {
     type Context = Context<Self>;
 }
 
-impl Handler<Urged> for Downlink {
+impl Handler<LocationCheckRequest> for Downlink {
     type Result = ();
 
-    fn handle(&mut self, Urged { service, look_now, hurry_ms, .. }: Urged, _: &mut Context<Self>) {
+    fn handle(
+        &mut self,
+        LocationCheckRequest { service, look_now, hurry_ms, .. }: LocationCheckRequest,
+        _: &mut Context<Self>,
+    ) {
         let Some(location) = self.0.engine() else { return };
         actix::spawn(async move {
-            location.heed(Heed { id: service, look_now, hurry_ms }).await.expect("the location runs");
+            location
+                .handle_check_request(IncomingCheckRequest { id: service, look_now, hurry_ms })
+                .await
+                .expect("the location runs");
         });
     }
 }
@@ -163,7 +170,7 @@ impl Scene {
 }
 
 /// A service as the engine watches it: from so many locations, none of them here.
-pub(crate) fn watched_from(number: i64, locations: usize) -> Definition {
+pub(crate) fn watched_from(number: i64, locations: usize) -> WatchDefinition {
     let mut definition = definition(number, 1, Some(&Watching::default()));
     let task = definition.task.as_mut().expect("it is checked");
     let planned = PlannedLocation { round: RoundKeeper::Location, ..task.plan.locations[0] };
@@ -173,7 +180,7 @@ pub(crate) fn watched_from(number: i64, locations: usize) -> Definition {
 }
 
 /// The same as one of the locations watches it.
-fn as_seen_from(watched: &Definition, slot: usize) -> Definition {
+fn as_seen_from(watched: &WatchDefinition, slot: usize) -> WatchDefinition {
     let plan = watched.task.as_ref().and_then(|task| task.plan.of_location(slot));
     let mut definition = definition(1, 1, Some(&Watching::default()));
     definition.task.as_mut().expect("it is checked").plan = plan.expect("it is one of the locations");

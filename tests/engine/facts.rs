@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use actix::{Actor, Context, Handler};
 use watchkeeper::clock::Timestamp;
-use watchkeeper::engine::aggregator::Batch;
+use watchkeeper::engine::aggregator::RecordBatch;
 use watchkeeper::model::history::{CheckRecord, StatusChange};
 
 /// Midnight at which every scene begins.
@@ -57,7 +57,7 @@ impl Facts {
         i64::try_from(checks).expect("few")
     }
 
-    pub(crate) fn take(&self, batch: Batch) {
+    pub(crate) fn take(&self, batch: RecordBatch) {
         let mut facts = self.0.lock().expect("no test panics while it writes");
         facts.extend(batch.checks.into_iter().map(Fact::Check));
         facts.extend(batch.changes.into_iter().map(Fact::Change));
@@ -121,10 +121,10 @@ impl Actor for Collector {
     type Context = Context<Self>;
 }
 
-impl Handler<Batch> for Collector {
+impl Handler<RecordBatch> for Collector {
     type Result = ();
 
-    fn handle(&mut self, batch: Batch, _: &mut Context<Self>) {
+    fn handle(&mut self, batch: RecordBatch, _: &mut Context<Self>) {
         self.0.take(batch);
     }
 }

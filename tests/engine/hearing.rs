@@ -9,9 +9,9 @@ use std::time::Duration;
 use actix::{Actor, Context, Handler};
 use tokio::time::Instant;
 use watchkeeper::config::limits::EngineLimits;
-use watchkeeper::engine::aggregator::Snapshot;
+use watchkeeper::engine::aggregator::ServiceSnapshot;
 use watchkeeper::engine::elsewhere::ServiceResults;
-use watchkeeper::engine::roster::Urged;
+use watchkeeper::engine::roster::LocationCheckRequest;
 use watchkeeper::model::check::{CheckStatus, CheckType, Measurement};
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::service::ProbeRole;
@@ -29,10 +29,10 @@ impl Actor for Nobody {
     type Context = Context<Self>;
 }
 
-impl Handler<Urged> for Nobody {
+impl Handler<LocationCheckRequest> for Nobody {
     type Result = ();
 
-    fn handle(&mut self, _: Urged, _: &mut Context<Self>) {}
+    fn handle(&mut self, _: LocationCheckRequest, _: &mut Context<Self>) {}
 }
 
 /// What a location has seen of a service.
@@ -98,11 +98,11 @@ impl Scene {
 
     async fn hear_all_at(&self, second: u64, results: Vec<ServiceResults>) {
         tokio::time::sleep_until(self.origin + Duration::from_secs(second)).await;
-        self.world.engine.hear(results).await.expect("the engine runs");
+        self.world.engine.take_remote_results(results).await.expect("the engine runs");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 
-    async fn snapshot(&self, number: i64) -> Snapshot {
+    async fn snapshot(&self, number: i64) -> ServiceSnapshot {
         self.world.engine.snapshots(&[address(number)]).await.expect("the engine runs")[0]
     }
 
@@ -156,8 +156,8 @@ fn a_result_of_another_service_or_of_the_future_is_not_heard() {
     in_paused_time(async || {
         let scene = Scene::begin().await;
         scene.hear_at(1, &[Seen { service: 2, ..Seen::up(1, 10) }, Seen::up(9, 10)]).await;
-        assert_eq!(scene.snapshot(1).await, Snapshot::default());
-        assert_eq!(scene.snapshot(2).await, Snapshot::default());
+        assert_eq!(scene.snapshot(1).await, ServiceSnapshot::default());
+        assert_eq!(scene.snapshot(2).await, ServiceSnapshot::default());
         assert_eq!(scene.counted(), 0);
         scene.world.end().await;
     });

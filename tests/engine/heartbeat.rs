@@ -6,13 +6,13 @@ use rstest::rstest;
 use tokio::time::Instant;
 use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::EngineLimits;
-use watchkeeper::engine::definition::Definition;
-use watchkeeper::model::absence::Absence;
+use watchkeeper::engine::definition::WatchDefinition;
+use watchkeeper::model::absence::ListeningGap;
 use watchkeeper::model::check::CheckType;
-use watchkeeper::model::heartbeat::{HeartbeatPlan, Ping, StoredPings};
+use watchkeeper::model::heartbeat::{HeartbeatPing, HeartbeatPlan, StoredPings};
 use watchkeeper::model::rules::FlappingRule;
-use watchkeeper::model::verdict::Vote;
-use watchkeeper::model::watch::Memory;
+use watchkeeper::model::verdict::LocationVote;
+use watchkeeper::model::watch::WatchMemory;
 
 use crate::facts::Facts;
 use crate::script::seconds;
@@ -30,7 +30,7 @@ struct Stage {
     /// When the process was stopped, as it stored it.
     stopped_at: Option<Timestamp>,
     /// The stops that are over, as the process reads them back.
-    stops: Vec<Absence>,
+    stops: Vec<ListeningGap>,
     in_maintenance: bool,
 }
 
@@ -56,11 +56,11 @@ impl Stage {
         self.clock.now()
     }
 
-    fn definition(&self, is_paused: bool) -> Arc<Definition> {
+    fn definition(&self, is_paused: bool) -> Arc<WatchDefinition> {
         let flapping = FlappingRule::default();
         let plan =
             HeartbeatPlan { interval_ms: self.interval_ms, grace_ms: 10_000, stored: self.stored, flapping };
-        Arc::new(Definition {
+        Arc::new(WatchDefinition {
             check_type: CheckType::Heartbeat,
             heartbeat: (!is_paused).then_some(plan),
             is_paused,
@@ -76,7 +76,7 @@ impl Stage {
     }
 
     async fn ping(&mut self, has_failed: bool) {
-        let ping = Ping { at: self.now(), has_failed };
+        let ping = HeartbeatPing { at: self.now(), has_failed };
         self.stored.last = Some(ping);
         if let Some(world) = &self.world {
             world.engine.ping(id(1), ping).await.expect("the engine runs");
@@ -135,7 +135,7 @@ impl Stage {
             "start" => {
                 self.open();
                 if let Some(stopped_at) = self.stopped_at.take() {
-                    self.stops.push(Absence::new(stopped_at, self.now()));
+                    self.stops.push(ListeningGap::new(stopped_at, self.now()));
                     let listening = self.world().engine.listening();
                     listening.begin(&self.stops);
                     listening.open();
@@ -149,15 +149,16 @@ impl Stage {
 }
 
 /// What the facts say, as a later process would read them back.
-fn remember(facts: &Facts) -> Memory {
+fn remember(facts: &Facts) -> WatchMemory {
     let newest = facts.checks().into_iter().max_by_key(|check| check.checked_at);
-    let vote = newest.map(|check| Vote { status: check.measurement.status, checked_at: check.checked_at });
+    let vote =
+        newest.map(|check| LocationVote { status: check.measurement.status, checked_at: check.checked_at });
     let last = facts.changes().last().copied();
-    Memory {
+    WatchMemory {
         votes: vote.map(|vote| (0, vote)).into_iter().collect(),
         status: last.map(|change| change.to).unwrap_or_default(),
         status_since: last.map(|change| change.at),
-        ..Memory::default()
+        ..WatchMemory::default()
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Map;
 use tokio::time::Instant;
 use watchkeeper::config::limits::EngineLimits;
-use watchkeeper::engine::definition::{Definition, Task};
+use watchkeeper::engine::definition::{CompiledChecks, WatchDefinition};
 use watchkeeper::model::check::CheckType;
 use watchkeeper::probe::spec::CheckSpec;
 
@@ -31,13 +31,22 @@ pub(crate) fn resident() -> u64 {
 }
 
 /// As the store would give it: name, target and check are the service's own.
-fn web(number: i64) -> Definition {
+fn web(number: i64) -> WatchDefinition {
     let watching = Watching { hash: number.unsigned_abs().wrapping_mul(0x9e37_79b9), ..Watching::default() };
     let plain = definition(number, 1, Some(&watching));
     let target = format!("https://shop-{number}.example.com/health?of={number}");
     let spec = CheckSpec::compile(CheckType::Http, &target, 10, &Map::new()).expect("it can be compiled");
-    let task = plain.task.map(|task| Task { spec: Arc::new(spec), host_key: number.unsigned_abs(), ..task });
-    Definition { check_type: CheckType::Http, task, name: format!("Shop number {number}").into(), ..plain }
+    let task = plain.task.map(|task| CompiledChecks {
+        spec: Arc::new(spec),
+        host_key: number.unsigned_abs(),
+        ..task
+    });
+    WatchDefinition {
+        check_type: CheckType::Http,
+        task,
+        name: format!("Shop number {number}").into(),
+        ..plain
+    }
 }
 
 async fn measure() -> u64 {

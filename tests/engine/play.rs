@@ -18,9 +18,9 @@ use std::sync::Arc;
 use tokio::time::Instant;
 use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::EngineLimits;
-use watchkeeper::engine::aggregator::Snapshot;
-use watchkeeper::model::verdict::Vote;
-use watchkeeper::model::watch::{Memory, MemorySource};
+use watchkeeper::engine::aggregator::ServiceSnapshot;
+use watchkeeper::model::verdict::LocationVote;
+use watchkeeper::model::watch::{MemorySource, WatchMemory};
 
 use crate::facts::Facts;
 use crate::script::{Scripted, code_of, seconds};
@@ -34,7 +34,7 @@ pub(crate) struct Played {
     /// Attempts whose outcome was dropped.
     pub(crate) dropped: u64,
     /// What the engine knew at the end.
-    pub(crate) snapshot: Snapshot,
+    pub(crate) snapshot: ServiceSnapshot,
     /// The wall time at the end.
     pub(crate) ended_at: Timestamp,
 }
@@ -63,7 +63,7 @@ struct Stage {
     revision: i64,
     missed: u64,
     dropped: u64,
-    snapshot: Snapshot,
+    snapshot: ServiceSnapshot,
 }
 
 /// Plays `moves` on service 1 against targets that behave as `script` says.
@@ -79,7 +79,7 @@ pub(crate) fn play(script: &str, moves: &str) -> Played {
             revision: 0,
             missed: 0,
             dropped: 0,
-            snapshot: Snapshot::default(),
+            snapshot: ServiceSnapshot::default(),
         };
         stage.open();
         for line in moves.split(';') {
@@ -156,19 +156,19 @@ impl Stage {
 }
 
 /// What the facts say about service 1, as a later process would read them back.
-fn remember(facts: &Facts) -> Memory {
+fn remember(facts: &Facts) -> WatchMemory {
     let mut votes = BTreeMap::new();
     for check in facts.checks() {
         let place = (0..).find(|place| code_of(*place) == check.location.as_str());
-        let vote = Vote { status: check.measurement.status, checked_at: check.checked_at };
+        let vote = LocationVote { status: check.measurement.status, checked_at: check.checked_at };
         votes.insert(place.expect("a known location"), vote);
     }
     let last = facts.changes().last().copied();
-    Memory {
+    WatchMemory {
         votes: votes.into_iter().collect(),
         status: last.map(|change| change.to).unwrap_or_default(),
         status_since: last.map(|change| change.at),
         source: MemorySource::EndedProcess,
-        ..Memory::default()
+        ..WatchMemory::default()
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use actix::{Actor, AsyncContext as _, Context, Handler, Message};
 use tokio::time::Instant;
 use watchkeeper::config::limits::EngineLimits;
-use watchkeeper::engine::aggregator::Batch;
-use watchkeeper::model::check::Trouble;
+use watchkeeper::engine::aggregator::RecordBatch;
+use watchkeeper::model::check::LocalFault;
 
 use crate::facts::Facts;
 use crate::script::Scripted;
@@ -43,7 +43,7 @@ fn a_full_queue_is_counted_and_never_down() {
             let under_way = world.under_way();
             assert!((0..=12).contains(&under_way), "{under_way} under way: 4 run and 8 wait at most");
         }
-        let shed = counters.unmeasured(Trouble::QueueFull).get();
+        let shed = counters.unmeasured(LocalFault::QueueFull).get();
         assert!(shed > 100, "{shed} were shed");
         assert!(counters.measured.get() > 50, "some are measured all the same");
         assert!(world.facts.lines().iter().all(|line| !line.contains("down")), "nothing of it is an outage");
@@ -66,7 +66,7 @@ fn nobody_is_down_for_want_of_room_in_the_queue() {
         while counters.scheduled.get() < 100_000 {
             tokio::time::sleep(Duration::from_secs(60)).await;
         }
-        let shed = counters.unmeasured(Trouble::QueueFull).get();
+        let shed = counters.unmeasured(LocalFault::QueueFull).get();
         println!("{} measured, {shed} without room", counters.measured.get());
         assert!(shed > 90_000 && counters.measured.get() > 100, "{shed} of {}", counters.scheduled.get());
         let changes = world.facts.changes();
@@ -111,10 +111,10 @@ impl Actor for Slow {
     }
 }
 
-impl Handler<Batch> for Slow {
+impl Handler<RecordBatch> for Slow {
     type Result = ();
 
-    fn handle(&mut self, batch: Batch, ctx: &mut Context<Self>) {
+    fn handle(&mut self, batch: RecordBatch, ctx: &mut Context<Self>) {
         self.facts.take(batch);
         if !self.is_awake {
             // As long as the actor waits for this, it takes nothing from its mailbox.

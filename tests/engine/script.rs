@@ -12,7 +12,7 @@ use futures_util::future::LocalBoxFuture;
 use tokio::time::Instant;
 use watchkeeper::engine::location::Prober;
 use watchkeeper::model::check::{
-    CheckStatus, ErrorCode, Failure, Measurement, Outcome, Timings, Trouble, micros,
+    CheckFailure, CheckOutcome, CheckStatus, ErrorCode, LocalFault, Measurement, PhaseTimings, micros,
 };
 use watchkeeper::probe::spec::CheckSpec;
 
@@ -62,17 +62,17 @@ impl Scripted {
 }
 
 impl Prober for Scripted {
-    fn probe(&self, _: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome> {
+    fn probe(&self, _: Arc<CheckSpec>) -> LocalBoxFuture<'static, CheckOutcome> {
         let Behaviour { answer, takes, .. } = self.now();
         async move {
             // Time of the scene, not of the machine: it passes at once.
             tokio::time::sleep(takes).await;
             match answer {
                 Answer::Says(status) => {
-                    let timings = Timings { total: Some(micros(takes)), ..Timings::default() };
-                    Outcome::Measured(Measurement { timings, ..measurement(status) })
+                    let timings = PhaseTimings { total: Some(micros(takes)), ..PhaseTimings::default() };
+                    CheckOutcome::Measured(Measurement { timings, ..measurement(status) })
                 }
-                Answer::Trouble => Outcome::Unmeasured(Trouble::NoPorts),
+                Answer::Trouble => CheckOutcome::Unmeasured(LocalFault::NoPorts),
                 Answer::Hang => std::future::pending().await,
                 Answer::Panic => panic!("the scene wants this check to panic"),
             }
@@ -90,13 +90,13 @@ pub(crate) fn code_of(place: usize) -> String {
 pub(crate) fn measurement(status: CheckStatus) -> Measurement {
     let failure = match status {
         CheckStatus::Up => None,
-        CheckStatus::Degraded => Some(Failure::new(ErrorCode::ConditionFailed, "slow")),
-        CheckStatus::Down => Some(Failure::new(ErrorCode::ConnectRefused, "Connection refused")),
+        CheckStatus::Degraded => Some(CheckFailure::new(ErrorCode::ConditionFailed, "slow")),
+        CheckStatus::Down => Some(CheckFailure::new(ErrorCode::ConnectRefused, "Connection refused")),
     };
     Measurement {
         status,
         response_time: NonZeroU32::new(12_000).filter(|_| status != CheckStatus::Down),
-        timings: Timings::default(),
+        timings: PhaseTimings::default(),
         status_code: None,
         failure: failure.map(Box::new),
     }

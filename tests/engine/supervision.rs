@@ -8,7 +8,7 @@ use rstest::rstest;
 use tokio::time::Instant;
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::model::check::{CheckStatus, CheckType};
-use watchkeeper::supervise::{ActorState, FROZEN_AFTER, Fault};
+use watchkeeper::supervise::{ActorKindState, FROZEN_AFTER, InjectedFault};
 
 use crate::script::Scripted;
 use crate::world::{Watching, World, clock, definition, in_paused_time};
@@ -35,7 +35,7 @@ async fn busy() -> World {
     world
 }
 
-fn state(world: &World, kind: &str) -> ActorState {
+fn state(world: &World, kind: &str) -> ActorKindState {
     world.supervisor.states().into_iter().find(|state| state.name == kind).expect("there is such a kind")
 }
 
@@ -75,7 +75,7 @@ fn a_kind_that_panics_is_back_within_a_second_and_nothing_is_lost(
             second(&world).await;
         }
         for round in 1..=3 {
-            assert!(world.supervisor.inject(kind, Fault::Panic));
+            assert!(world.supervisor.inject(kind, InjectedFault::Panic));
             until(&world, ROUND_S + 1, || state(&world, kind).panics == round).await;
             tokio::time::sleep(Duration::from_millis(998)).await;
             assert_eq!(state(&world, kind).restarts, round, "it is back within a second");
@@ -117,7 +117,7 @@ fn a_frozen_actor_is_replaced(#[values("service", "location", "aggregator")] kin
         let world = busy().await;
         second(&world).await;
         let alive = state(&world, kind).alive;
-        assert!(world.supervisor.inject(kind, Fault::Freeze));
+        assert!(world.supervisor.inject(kind, InjectedFault::Freeze));
         until(&world, ROUND_S + FROZEN_AFTER + 5, || state(&world, kind).frozen == 1).await;
         tokio::time::sleep(Duration::from_millis(998)).await;
         let known = state(&world, kind);
@@ -158,7 +158,7 @@ fn without_its_fleet_the_process_is_to_end() {
     in_paused_time(async || {
         let world = busy().await;
         assert!(world.engine.is_alive().await);
-        assert!(world.supervisor.inject("fleet", Fault::Panic));
+        assert!(world.supervisor.inject("fleet", InjectedFault::Panic));
         until(&world, 6, || world.supervisor.failure().is_some()).await;
         let reason = world.supervisor.failed().await;
         assert_eq!(&*reason, "fleet died: it panicked: a fault was injected");
@@ -172,11 +172,11 @@ fn without_its_fleet_the_process_is_to_end() {
 #[test]
 fn a_background_task_begins_again_after_a_panic() {
     use std::sync::atomic::{AtomicU32, Ordering};
-    use watchkeeper::supervise::{Kind, Supervisor};
+    use watchkeeper::supervise::{ActorKind, Supervisor};
     in_paused_time(async || {
         let (supervisor, begun) = (Supervisor::default(), Arc::new(AtomicU32::new(0)));
         let counted = Arc::clone(&begun);
-        let task = supervisor.spawn(Kind::restarting("chore"), move || {
+        let task = supervisor.spawn(ActorKind::restarting("chore"), move || {
             let attempt = counted.fetch_add(1, Ordering::Relaxed);
             async move { assert!(attempt >= 2, "not yet") }
         });
@@ -186,7 +186,7 @@ fn a_background_task_begins_again_after_a_panic() {
         let known = &supervisor.states()[0];
         assert_eq!((known.name, known.alive, known.restarts, known.panics), ("chore", 0, 2, 2));
         assert_eq!(known.last_error.as_deref(), Some("it panicked: not yet"));
-        let vital = supervisor.spawn(Kind::vital("heart"), || async { panic!("it stands still") });
+        let vital = supervisor.spawn(ActorKind::vital("heart"), || async { panic!("it stands still") });
         vital.await.expect("the task itself is over");
         assert_eq!(supervisor.failure().as_deref(), Some("heart died: it panicked: it stands still"));
     });

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use watchkeeper::model::history::{CheckRecord, MeasuredStatus, StatusChange};
 use watchkeeper::model::time_range::TimeRange;
-use watchkeeper::model::what_if::{Known, Replay, Rhythm, Seen, compare};
+use watchkeeper::model::what_if::{CheckReplay, PriorStatus, RecordedCadence, RecordedCheck, compare};
 
 use crate::facts::START;
 use crate::play::{Played, play};
@@ -63,8 +63,8 @@ impl Dice {
 }
 
 /// A result as it is stored.
-fn seen(check: &CheckRecord) -> Seen {
-    Seen {
+fn seen(check: &CheckRecord) -> RecordedCheck {
+    RecordedCheck {
         due_at: check.scheduled_at,
         checked_at: check.checked_at,
         status: check.measurement.status,
@@ -77,16 +77,16 @@ fn seen(check: &CheckRecord) -> Seen {
 fn replayed(played: &Played, watching: &Watching) -> Vec<StatusChange> {
     let plan = task(watching).plan;
     let checks = played.facts.checks();
-    let of = |code: char| -> Vec<Seen> {
+    let of = |code: char| -> Vec<RecordedCheck> {
         checks.iter().filter(|check| check.location.as_str() == code.to_string()).map(seen).collect()
     };
-    let all: Vec<Vec<Seen>> = watching.at.chars().map(of).collect();
-    let replay = Replay {
+    let all: Vec<Vec<RecordedCheck>> = watching.at.chars().map(of).collect();
+    let replay = CheckReplay {
         service: 1,
-        rhythm: Rhythm::of(&plan),
+        rhythm: RecordedCadence::of(&plan),
         plan,
         seen: all.iter().map(Vec::as_slice).collect(),
-        known: Known::default(),
+        known: PriorStatus::default(),
         breaks: &[],
     };
     let done = replay.run(PERIOD).expect("it is short");

@@ -10,17 +10,17 @@ use std::time::Duration;
 use actix::{Actor as _, Recipient, System};
 use watchkeeper::clock::Clock;
 use watchkeeper::config::limits::EngineLimits;
-use watchkeeper::engine::aggregator::Batch;
-use watchkeeper::engine::counters::Counters;
-use watchkeeper::engine::definition::{Definition, Task};
+use watchkeeper::engine::aggregator::RecordBatch;
+use watchkeeper::engine::counters::EngineCounters;
+use watchkeeper::engine::definition::{CompiledChecks, WatchDefinition};
 use watchkeeper::engine::location::Prober;
-use watchkeeper::engine::roster::Roster;
-use watchkeeper::engine::shard::Threads;
+use watchkeeper::engine::roster::LocationRegistry;
+use watchkeeper::engine::shard::ShardThreads;
 use watchkeeper::engine::{Engine, EngineParts};
 use watchkeeper::id::Id;
-use watchkeeper::model::check::{CheckType, Trouble};
+use watchkeeper::model::check::{CheckType, LocalFault};
 use watchkeeper::model::location::{Location, LocationKey};
-use watchkeeper::model::rules::Rules;
+use watchkeeper::model::rules::StatusRules;
 use watchkeeper::model::service::{ProbeRole, ServiceAddress};
 use watchkeeper::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
 use watchkeeper::probe::spec::CheckSpec;
@@ -48,7 +48,7 @@ pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) facts: Facts,
     pub(crate) supervisor: Supervisor,
-    counters: Weak<Counters>,
+    counters: Weak<EngineCounters>,
 }
 
 impl World {
@@ -64,15 +64,15 @@ impl World {
         probers: Vec<Arc<dyn Prober>>,
         clock: &Clock,
         limits: EngineLimits,
-        (facts, sink): (Facts, Recipient<Batch>),
+        (facts, sink): (Facts, Recipient<RecordBatch>),
     ) -> Self {
         let supervisor = Supervisor::default();
         let engine = Engine::start(&EngineParts {
-            roster: Arc::new(Roster::new((0..probers.len()).map(location).collect())),
+            roster: Arc::new(LocationRegistry::new((0..probers.len()).map(location).collect())),
             probers,
             clock: clock.clone(),
             limits,
-            threads: Threads::Current,
+            threads: ShardThreads::Current,
             sink,
             supervisor: supervisor.clone(),
         });
@@ -83,7 +83,7 @@ impl World {
     /// Attempts that were handed out and have not ended.
     pub(crate) fn under_way(&self) -> i64 {
         let counters = self.engine.counters();
-        let shed: u64 = Trouble::ALL.into_iter().map(|trouble| counters.unmeasured(trouble).get()).sum();
+        let shed: u64 = LocalFault::ALL.into_iter().map(|trouble| counters.unmeasured(trouble).get()).sum();
         let ended = counters.measured.get() + shed + counters.dropped.get();
         signed(counters.scheduled.get()) - signed(ended)
     }
@@ -116,18 +116,25 @@ pub(crate) struct Watching {
     /// Decides the phase.
     pub(crate) hash: u64,
     /// How its status is decided.
-    pub(crate) rules: Rules,
+    pub(crate) rules: StatusRules,
 }
 
 impl Default for Watching {
     fn default() -> Self {
-        Self { every_ms: 60_000, retries: 0, at: "a".into(), target: 1, hash: 0, rules: Rules::default() }
+        Self {
+            every_ms: 60_000,
+            retries: 0,
+            at: "a".into(),
+            target: 1,
+            hash: 0,
+            rules: StatusRules::default(),
+        }
     }
 }
 
 /// The definition of service `number` of a scene; without `watching` it is not checked.
-pub(crate) fn definition(number: i64, revision: i64, watching: Option<&Watching>) -> Definition {
-    Definition {
+pub(crate) fn definition(number: i64, revision: i64, watching: Option<&Watching>) -> WatchDefinition {
+    WatchDefinition {
         key: number,
         id: id(number),
         organisation: 1,
@@ -142,12 +149,12 @@ pub(crate) fn definition(number: i64, revision: i64, watching: Option<&Watching>
     }
 }
 
-pub(crate) fn task(watching: &Watching) -> Task {
+pub(crate) fn task(watching: &Watching) -> CompiledChecks {
     let limits = EngineLimits::default();
     let ms = |ms: u64| i64::try_from(ms).expect("a back-off is short");
     let target = format!("target-{}.example:80", watching.target);
     let spec = CheckSpec::compile(CheckType::Tcp, &target, 10, &serde_json::Map::new());
-    Task {
+    CompiledChecks {
         plan: WatchPlan {
             hash: watching.hash,
             interval_ms: watching.every_ms,

@@ -6,7 +6,7 @@ use hickory_proto::op::ResponseCode;
 use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use watchkeeper::model::check::{CheckStatus, CheckType, ErrorCode, Outcome, Trouble};
+use watchkeeper::model::check::{CheckOutcome, CheckStatus, CheckType, ErrorCode, LocalFault};
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 
@@ -270,7 +270,7 @@ async fn dead_name_servers_are_not_held_against_the_name() {
     for server in [silent.address, closed_address().await] {
         let start = Instant::now();
         let outcome = watchkeeper::probe::run(&dns("a.test", &json!({})), &asking(&[server])).await;
-        assert_eq!(outcome, Outcome::Unmeasured(Trouble::ResolverUnavailable));
+        assert_eq!(outcome, CheckOutcome::Unmeasured(LocalFault::ResolverUnavailable));
         assert!(start.elapsed() < Duration::from_millis(1250), "{:?}", start.elapsed());
     }
 }

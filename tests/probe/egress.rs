@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use rstest::rstest;
-use watchkeeper::egress::{AddressClass, Egress, EgressPolicy, classify};
+use watchkeeper::egress::{AddressClass, EgressGate, EgressPolicy, classify};
 
 /// Columns: address, allowed where the operator watches own machines, allowed where strangers are served.
 #[rstest]
@@ -39,7 +39,7 @@ fn the_policy_decides_who_may_go_where(
     for (policy, allowed) in
         [(EgressPolicy::PrivateAllowed, own_machines), (EgressPolicy::PublicOnly, strangers)]
     {
-        let gate = Egress { policy, source: None };
+        let gate = EgressGate { policy, source: None };
         let permitted = gate.permit(address);
         assert_eq!(permitted.is_ok(), allowed, "{policy:?}");
         if let Ok(pinned) = permitted {

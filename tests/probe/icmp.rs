@@ -12,7 +12,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::time::Instant;
-use watchkeeper::model::check::{CheckStatus, CheckType, ErrorCode, Measurement, Outcome, Trouble};
+use watchkeeper::model::check::{CheckOutcome, CheckStatus, CheckType, ErrorCode, LocalFault, Measurement};
 use watchkeeper::probe::run;
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
@@ -38,10 +38,10 @@ fn icmp(target: &str, config: &Value) -> CheckSpec {
 /// The measurement, or nothing on a machine that permits no ICMP; then the outcome must say so.
 async fn measured(check: &CheckSpec, toolbox: &Toolbox) -> Option<Measurement> {
     match run(check, toolbox).await {
-        Outcome::Measured(measurement) => Some(measurement),
-        Outcome::Unmeasured(trouble) => {
+        CheckOutcome::Measured(measurement) => Some(measurement),
+        CheckOutcome::Unmeasured(trouble) => {
             assert!(!may_open(Type::RAW) && !may_open(Type::DGRAM), "{trouble:?}");
-            assert_eq!(trouble, Trouble::NotPermitted);
+            assert_eq!(trouble, LocalFault::NotPermitted);
             None
         }
     }
@@ -65,7 +65,7 @@ async fn a_host_that_replies_is_up(#[case] target: &str) {
 async fn a_host_is_pinged_over_ipv6() {
     let has_ipv6 = std::net::UdpSocket::bind("[::1]:0").is_ok();
     let outcome = run(&icmp("::1", &json!({})), &toolbox()).await;
-    let is_up = matches!(&outcome, Outcome::Measured(measured) if verdict(measured) == UP);
+    let is_up = matches!(&outcome, CheckOutcome::Measured(measured) if verdict(measured) == UP);
     let may_ping = may_open(Type::RAW) || may_open(Type::DGRAM);
     assert_eq!(is_up, has_ipv6 && may_ping, "{outcome:?}");
 }
@@ -123,7 +123,7 @@ fn a_family_without_a_route_of_our_own_is_not_measured() {
     }
     inside(|| async {
         let outcome = run(&icmp("fd00:1::1", &json!({})), &toolbox()).await;
-        assert_eq!(outcome, Outcome::Unmeasured(Trouble::NetworkDown));
+        assert_eq!(outcome, CheckOutcome::Unmeasured(LocalFault::NetworkDown));
     });
 }
 
@@ -150,7 +150,7 @@ async fn replies_become_facts(#[case] field: &str, #[case] operator: &str, #[cas
 async fn a_forbidden_address_is_not_pinged(#[case] target: &str) {
     let outcome = run(&icmp(target, &json!({})), &public_only()).await;
     assert!(
-        matches!(&outcome, Outcome::Measured(measured) if verdict(measured) == down(ErrorCode::TargetBlocked)),
+        matches!(&outcome, CheckOutcome::Measured(measured) if verdict(measured) == down(ErrorCode::TargetBlocked)),
         "{outcome:?}"
     );
 }
@@ -285,10 +285,10 @@ fn assert_not_raw() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let outcome = runtime.block_on(run(&icmp("127.0.0.1", &json!({})), &toolbox()));
     match outcome {
-        Outcome::Measured(measured) => {
+        CheckOutcome::Measured(measured) => {
             assert!(may_open(Type::DGRAM));
             assert_eq!(verdict(&measured), UP);
         }
-        Outcome::Unmeasured(trouble) => assert_eq!(trouble, Trouble::NotPermitted),
+        CheckOutcome::Unmeasured(trouble) => assert_eq!(trouble, LocalFault::NotPermitted),
     }
 }

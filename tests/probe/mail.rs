@@ -12,15 +12,15 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use watchkeeper::clock::Clock;
 use watchkeeper::config::limits::MailLimits;
-use watchkeeper::egress::outbound::{Outbound, OutboundParts};
-use watchkeeper::egress::{Egress, EgressPolicy};
+use watchkeeper::egress::outbound::{OutboundClient, OutboundParts};
+use watchkeeper::egress::{EgressGate, EgressPolicy};
 use watchkeeper::model::notification::ChannelKind;
-use watchkeeper::model::notification::delivery::TryOutcome;
-use watchkeeper::model::notification::delivery::TryOutcome::{Delivered, Failed, Refused};
-use watchkeeper::model::notification::message::{Message, Sender};
-use watchkeeper::notify::carrier::{Carried, Carrier};
+use watchkeeper::model::notification::delivery::DeliveryOutcome;
+use watchkeeper::model::notification::delivery::DeliveryOutcome::{Delivered, Failed, Refused};
+use watchkeeper::model::notification::message::{NotificationMessage, SenderIdentity};
+use watchkeeper::notify::carrier::{MessageSender, SendReport};
 use watchkeeper::notify::composer::MessageComposer;
-use watchkeeper::notify::kinds::{Envelope, OpenSettings, definition};
+use watchkeeper::notify::kinds::{MessageEnvelope, OpenSettings, definition};
 
 use crate::support::certificates::Authority;
 
@@ -64,12 +64,12 @@ impl MailServer {
     }
 
     /// Sends a test message with these settings beside those that are right.
-    async fn send(&self, changes: &Value) -> Carried {
+    async fn send(&self, changes: &Value) -> SendReport {
         self.send_trusting(&self.authority, changes).await
     }
 
     /// The same, by somebody who trusts this authority.
-    async fn send_trusting(&self, authority: &Authority, changes: &Value) -> Carried {
+    async fn send_trusting(&self, authority: &Authority, changes: &Value) -> SendReport {
         let mut settings = json!({"host": "localhost", "port": self.port, "username": "status",
             "password": "parole", "from": "status@example.org", "to": ["a@example.org", "b@example.org"]});
         for (name, value) in changes.as_object().unwrap() {
@@ -77,24 +77,29 @@ impl MailServer {
         }
         let mut ca_file = NamedTempFile::new().unwrap();
         ca_file.write_all(authority.pem().as_bytes()).unwrap();
-        let egress = Egress { policy: EgressPolicy::PrivateAllowed, source: None };
+        let egress = EgressGate { policy: EgressPolicy::PrivateAllowed, source: None };
         let dns_servers = &["127.0.0.1:9".parse().unwrap()];
         let parts =
             OutboundParts { egress, dns_servers, ca_file: Some(ca_file.path()), clock: Clock::System };
-        let carrier = Carrier {
-            outbound: Outbound::new(parts).unwrap(),
+        let carrier = MessageSender {
+            outbound: OutboundClient::new(parts).unwrap(),
             clock: Clock::System,
             composer: MessageComposer::default(),
             mail: MailLimits::default(),
         };
         let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
-        let message = Message::test(
-            Sender { name: "Ämter & <Co>", language: "en", default_language: "en" },
+        let message = NotificationMessage::test(
+            SenderIdentity { name: "Ämter & <Co>", language: "en", default_language: "en" },
             1_700_000_000_000,
         );
         let settings = OpenSettings::new(settings.as_object().unwrap().clone());
-        let envelope =
-            Envelope { id: &id, at_seconds: 0, message: &message, settings: &settings, recipient: None };
+        let envelope = MessageEnvelope {
+            id: &id,
+            at_seconds: 0,
+            message: &message,
+            settings: &settings,
+            recipient: None,
+        };
         carrier.carry(definition(ChannelKind::Email), &envelope).await
     }
 }
@@ -107,7 +112,11 @@ impl MailServer {
 async fn a_mail_arrives_encrypted(#[case] encryption: &str) {
     let Some(mut server) = MailServer::start(encryption, "localhost").await else { return };
     let carried = server.send(&json!({"encryption": encryption})).await;
-    assert_eq!((carried.outcome, carried.status_code), (TryOutcome::Delivered, Some(250)), "{carried:?}");
+    assert_eq!(
+        (carried.outcome, carried.status_code),
+        (DeliveryOutcome::Delivered, Some(250)),
+        "{carried:?}"
+    );
     let mail = server.mail().await;
     assert_eq!(mail["to"], json!(["a@example.org", "b@example.org"]));
     assert_eq!((&mail["is_encrypted"], &mail["is_known"]), (&json!(true), &json!(true)));
@@ -121,7 +130,7 @@ async fn a_mail_arrives_encrypted(#[case] encryption: &str) {
 async fn a_mail_arrives_in_clear_where_somebody_wants_it_so() {
     let Some(mut server) = MailServer::start("plain", "localhost").await else { return };
     let carried = server.send(&json!({"encryption": "none", "username": ""})).await;
-    assert_eq!(carried.outcome, TryOutcome::Delivered, "{carried:?}");
+    assert_eq!(carried.outcome, DeliveryOutcome::Delivered, "{carried:?}");
     assert_eq!(server.mail().await["is_encrypted"], json!(false));
 }
 
@@ -144,7 +153,7 @@ async fn a_mail_arrives_in_clear_where_somebody_wants_it_so() {
 async fn a_refusal_has_its_meaning(
     #[case] mode: &str,
     #[case] changes: Value,
-    #[case] outcome: TryOutcome,
+    #[case] outcome: DeliveryOutcome,
     #[case] code: Option<u16>,
     #[case] text: &str,
 ) {
@@ -176,6 +185,6 @@ async fn a_server_that_cannot_be_trusted_gets_nothing(
     let stranger = Authority::found();
     let authority = if is_known { &server.authority } else { &stranger };
     let carried = server.send_trusting(authority, &json!({"encryption": mode})).await;
-    assert_eq!((carried.outcome, carried.status_code), (TryOutcome::Failed, None), "{carried:?}");
+    assert_eq!((carried.outcome, carried.status_code), (DeliveryOutcome::Failed, None), "{carried:?}");
     assert_eq!(carried.detail, text);
 }

@@ -8,7 +8,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use watchkeeper::egress::EgressPolicy;
-use watchkeeper::model::check::{CheckStatus, CheckType, ErrorCode, Outcome, Trouble};
+use watchkeeper::model::check::{CheckOutcome, CheckStatus, CheckType, ErrorCode, LocalFault};
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 
@@ -75,7 +75,7 @@ async fn a_server_without_edns_resolves_names(#[case] refusal: EdnsRefusal) {
 async fn name_servers_that_answer_nobody_are_our_own_trouble() {
     let server = DnsServer::silent().await;
     let outcome = watchkeeper::probe::run(&tcp(80, &json!({})), &own(&server)).await;
-    assert_eq!(outcome, Outcome::Unmeasured(Trouble::ResolverUnavailable));
+    assert_eq!(outcome, CheckOutcome::Unmeasured(LocalFault::ResolverUnavailable));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rstest::rstest;
 use serde_json::json;
-use watchkeeper::model::check::{CheckType, ErrorCode, Outcome, Trouble};
+use watchkeeper::model::check::{CheckOutcome, CheckType, ErrorCode, LocalFault};
 use watchkeeper::probe::run;
 use watchkeeper::probe::spec::CheckSpec;
 
@@ -51,7 +51,7 @@ fn nobody_is_down_while_our_own_network_is_gone(#[case] accident: &'static str) 
             (CheckType::Icmp, ABSENT.to_owned()),
         ] {
             let outcome = run(&check(check_type, &target), &toolbox).await;
-            assert_eq!(outcome, Outcome::Unmeasured(Trouble::NetworkDown), "{check_type:?}");
+            assert_eq!(outcome, CheckOutcome::Unmeasured(LocalFault::NetworkDown), "{check_type:?}");
         }
     });
 }

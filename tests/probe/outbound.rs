@@ -14,31 +14,31 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::egress::outbound::{
-    Answer, ConnectFault, Failed, NameFault, Outbound, OutboundParts, OutboundUrl, Request, RetryAfter,
-    Stage, TlsFault,
+    ConnectFault, ExchangeFailure, NameFault, OutboundClient, OutboundParts, OutboundRequest,
+    OutboundResponse, OutboundUrl, RetryAfter, TimeoutStage, TlsFault,
 };
-use watchkeeper::egress::{Egress, EgressPolicy};
+use watchkeeper::egress::{EgressGate, EgressPolicy};
 
 use crate::support::certificates::{Authority, Identity};
 use crate::support::dns_server::{Answer as Records, DnsServer, EdnsRefusal, address};
 use crate::support::server::{Server, closed_address};
 
-fn client(policy: EgressPolicy, dns: SocketAddr, authority: Option<&Authority>) -> Outbound {
+fn client(policy: EgressPolicy, dns: SocketAddr, authority: Option<&Authority>) -> OutboundClient {
     let mut file = NamedTempFile::new().unwrap();
     if let Some(authority) = authority {
         file.write_all(authority.pem().as_bytes()).unwrap();
     }
     let ca_file = authority.map(|_| file.path());
-    let egress = Egress { policy, source: None };
-    Outbound::new(OutboundParts { egress, dns_servers: &[dns], ca_file, clock: Clock::System }).unwrap()
+    let egress = EgressGate { policy, source: None };
+    OutboundClient::new(OutboundParts { egress, dns_servers: &[dns], ca_file, clock: Clock::System }).unwrap()
 }
 
-fn own() -> Outbound {
+fn own() -> OutboundClient {
     client(EgressPolicy::PrivateAllowed, "127.0.0.1:9".parse().unwrap(), None)
 }
 
-fn post(url: &str) -> Request {
-    Request {
+fn post(url: &str) -> OutboundRequest {
+    OutboundRequest {
         method: Method::POST,
         url: OutboundUrl::parse(url).unwrap(),
         headers: vec![(HeaderName::from_static("x-key"), HeaderValue::from_static("sesame"))],
@@ -47,7 +47,7 @@ fn post(url: &str) -> Request {
     }
 }
 
-async fn answer(response: impl Into<Vec<u8>>) -> Result<Answer, Failed> {
+async fn answer(response: impl Into<Vec<u8>>) -> Result<OutboundResponse, ExchangeFailure> {
     let server = Server::answering(response).await;
     own().send(post(&server.url("/hook"))).await
 }
@@ -56,7 +56,10 @@ async fn answer(response: impl Into<Vec<u8>>) -> Result<Answer, Failed> {
 async fn a_request_arrives_as_it_was_given() {
     let server = Server::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
     let got = own().send(post(&server.url("/hook?a=b#c"))).await.unwrap();
-    assert_eq!(got, Answer { status: 200, retry_after: None, date: None, excerpt: "ok".to_owned() });
+    assert_eq!(
+        got,
+        OutboundResponse { status: 200, retry_after: None, date: None, excerpt: "ok".to_owned() }
+    );
     let request = &server.requests()[0];
     assert!(
         request.starts_with("POST /hook?a=b HTTP/1.1\r\n") && request.ends_with("\r\n\r\nparole"),
@@ -72,7 +75,7 @@ async fn a_request_arrives_as_it_was_given() {
 #[tokio::test]
 async fn an_empty_body_has_a_length() {
     let server = Server::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
-    own().send(Request { body: "".into(), ..post(&server.url("/")) }).await.unwrap();
+    own().send(OutboundRequest { body: "".into(), ..post(&server.url("/")) }).await.unwrap();
     assert!(server.requests()[0].contains("content-length: 0"), "{}", server.requests()[0]);
 }
 
@@ -101,11 +104,11 @@ async fn every_status_is_an_answer(
 }
 
 #[rstest]
-#[case("", Failed::Closed)]
-#[case("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", Failed::Closed)]
-#[case("SSH-2.0-OpenSSH_9.2\r\n", Failed::Protocol)]
+#[case("", ExchangeFailure::Closed)]
+#[case("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", ExchangeFailure::Closed)]
+#[case("SSH-2.0-OpenSSH_9.2\r\n", ExchangeFailure::Protocol)]
 #[tokio::test]
-async fn half_an_answer_is_none(#[case] response: &str, #[case] expected: Failed) {
+async fn half_an_answer_is_none(#[case] response: &str, #[case] expected: ExchangeFailure) {
     assert_eq!(answer(response).await, Err(expected));
 }
 
@@ -121,7 +124,7 @@ async fn an_untidy_head_is_an_answer(#[case] lines: &str) {
     let response = format!("HTTP/1.1 200 OK\r\n{lines}\r\nContent-Length: 2\r\n\r\nok");
     assert_eq!(
         answer(response).await,
-        Ok(Answer { status: 200, retry_after: None, date: None, excerpt: "ok".to_owned() })
+        Ok(OutboundResponse { status: 200, retry_after: None, date: None, excerpt: "ok".to_owned() })
     );
 }
 
@@ -136,7 +139,7 @@ async fn an_untidy_head_is_an_answer(#[case] lines: &str) {
 async fn an_untidy_answer_is_one(#[case] response: &str) {
     assert_eq!(
         answer(response).await,
-        Ok(Answer { status: 200, retry_after: None, date: None, excerpt: "ok".to_owned() })
+        Ok(OutboundResponse { status: 200, retry_after: None, date: None, excerpt: "ok".to_owned() })
     );
 }
 
@@ -150,13 +153,16 @@ async fn an_answer_without_end_is_one() {
     })
     .await;
     let got = own().send(post(&server.url("/"))).await;
-    assert_eq!(got, Ok(Answer { status: 200, retry_after: None, date: None, excerpt: "ok".to_owned() }));
+    assert_eq!(
+        got,
+        Ok(OutboundResponse { status: 200, retry_after: None, date: None, excerpt: "ok".to_owned() })
+    );
 }
 
 #[tokio::test]
 async fn a_head_without_end_is_refused() {
     let response = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(400_000));
-    assert!(matches!(answer(response).await, Err(Failed::Head | Failed::Closed)));
+    assert!(matches!(answer(response).await, Err(ExchangeFailure::Head | ExchangeFailure::Closed)));
 }
 
 #[tokio::test]
@@ -178,11 +184,11 @@ async fn a_connection_is_used_again() {
 
 /// A server that hangs, or sends a byte now and then, is left at the deadline, and notices.
 #[rstest]
-#[case("", Stage::Answering)]
-#[case("HTTP/1.1 200 OK\r\n", Stage::Answering)]
-#[case("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", Stage::Reading)]
+#[case("", TimeoutStage::Answering)]
+#[case("HTTP/1.1 200 OK\r\n", TimeoutStage::Answering)]
+#[case("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", TimeoutStage::Reading)]
 #[tokio::test]
-async fn a_slow_answer_ends_at_the_deadline(#[case] head: &'static str, #[case] stage: Stage) {
+async fn a_slow_answer_ends_at_the_deadline(#[case] head: &'static str, #[case] stage: TimeoutStage) {
     let (left, noticed) = tokio::sync::mpsc::channel(1);
     let server = Server::start(move |mut stream, visit| {
         let left = left.clone();
@@ -198,7 +204,7 @@ async fn a_slow_answer_ends_at_the_deadline(#[case] head: &'static str, #[case] 
     })
     .await;
     let (begun, mut noticed) = (Instant::now(), noticed);
-    assert_eq!(own().send(post(&server.url("/"))).await, Err(Failed::Timeout(stage)));
+    assert_eq!(own().send(post(&server.url("/"))).await, Err(ExchangeFailure::Timeout(stage)));
     assert!((900..1_500).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
     tokio::time::timeout(Duration::from_secs(5), noticed.recv()).await.unwrap().unwrap();
 }
@@ -242,7 +248,7 @@ async fn every_address_passes_the_gate(#[case] url: &str, #[case] policy: Egress
     let records = Records::Records(vec![address("169.254.169.254"), address("fd00:ec2::254")]);
     let dns = DnsServer::start([("evil.test", records)]).await;
     let failed = client(policy, dns.address, None).send(post(url)).await.unwrap_err();
-    assert!(matches!(failed, Failed::Blocked(_)), "{failed:?}");
+    assert!(matches!(failed, ExchangeFailure::Blocked(_)), "{failed:?}");
 }
 
 #[tokio::test]
@@ -263,7 +269,7 @@ async fn a_server_without_edns_resolves_names() {
 async fn a_host_without_address_is_named_so(#[case] records: Records, #[case] fault: NameFault) {
     let dns = DnsServer::start([("hook.test", records)]).await;
     let client = client(EgressPolicy::PrivateAllowed, dns.address, None);
-    assert_eq!(client.send(post("http://hook.test/")).await, Err(Failed::Name(fault)));
+    assert_eq!(client.send(post("http://hook.test/")).await, Err(ExchangeFailure::Name(fault)));
 }
 
 #[rstest]
@@ -287,7 +293,7 @@ async fn all_addresses_of_a_name_are_tried(#[case] listen: &str) {
 #[tokio::test]
 async fn a_closed_port_refuses() {
     let url = format!("http://{}/", closed_address().await);
-    assert_eq!(own().send(post(&url)).await, Err(Failed::Connect(ConnectFault::Refused)));
+    assert_eq!(own().send(post(&url)).await, Err(ExchangeFailure::Connect(ConnectFault::Refused)));
 }
 
 #[tokio::test]
@@ -298,13 +304,13 @@ async fn tls_needs_an_authority_that_is_trusted() {
     let dns = "127.0.0.1:9".parse().unwrap();
     let trusting = client(EgressPolicy::PrivateAllowed, dns, Some(&authority));
     assert_eq!(trusting.send(post(&url)).await.unwrap().status, 204);
-    assert_eq!(own().send(post(&url)).await, Err(Failed::Tls(TlsFault::Untrusted)));
+    assert_eq!(own().send(post(&url)).await, Err(ExchangeFailure::Tls(TlsFault::Untrusted)));
     let other = authority.issue(&["other.test"], |_| {}).serve().await;
     let url = format!("https://{}/", other.address);
-    assert_eq!(trusting.send(post(&url)).await, Err(Failed::Tls(TlsFault::Hostname)));
+    assert_eq!(trusting.send(post(&url)).await, Err(ExchangeFailure::Tls(TlsFault::Hostname)));
     let own_word = Identity::self_signed(&["127.0.0.1"]).serve().await;
     let failed = trusting.send(post(&format!("https://{}/", own_word.address))).await;
-    assert!(matches!(failed, Err(Failed::Tls(_))), "{failed:?}");
+    assert!(matches!(failed, Err(ExchangeFailure::Tls(_))), "{failed:?}");
 }
 
 #[rstest]
@@ -314,8 +320,8 @@ async fn tls_needs_an_authority_that_is_trusted() {
 #[tokio::test]
 async fn what_the_client_sets_is_not_for_the_caller(#[case] name: &'static str) {
     let header = (HeaderName::from_static(name), HeaderValue::from_static("1"));
-    let failed = own().send(Request { headers: vec![header], ..post("http://127.0.0.1:9/") }).await;
-    assert!(matches!(failed, Err(Failed::Unsendable(_))), "{failed:?}");
+    let failed = own().send(OutboundRequest { headers: vec![header], ..post("http://127.0.0.1:9/") }).await;
+    assert!(matches!(failed, Err(ExchangeFailure::Unsendable(_))), "{failed:?}");
 }
 
 #[tokio::test]

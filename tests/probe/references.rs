@@ -11,10 +11,10 @@ use serde_json::json;
 use tokio::task::LocalSet;
 use tokio::time::Instant;
 use watchkeeper::engine::location::attempt;
-use watchkeeper::model::check::{CheckStatus, CheckType, Outcome, Trouble};
+use watchkeeper::model::check::{CheckOutcome, CheckStatus, CheckType, LocalFault};
 use watchkeeper::probe::endpoint::Host;
-use watchkeeper::probe::prober::Local;
-use watchkeeper::probe::references::{Reference, References, Wanted};
+use watchkeeper::probe::prober::LocalProber;
+use watchkeeper::probe::references::{ImpairmentMonitor, NetworkReference, ReferenceSelection};
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::probe::toolbox::Toolbox;
 
@@ -31,20 +31,20 @@ const ABSENT: &str = "10.77.0.9";
 /// A location at one end of the cable, and what is at the other one.
 struct Scene {
     peer: Peer,
-    references: Arc<References>,
-    prober: Local,
+    references: Arc<ImpairmentMonitor>,
+    prober: LocalProber,
 }
 
 impl Scene {
-    fn lay(wanted: Wanted) -> Self {
+    fn lay(wanted: ReferenceSelection) -> Self {
         let peer = Peer::start();
         peer.lay_cable("near", "10.77.0.1/24", "far", &format!("{GATEWAY}/24"));
         peer.ip(&format!("addr add {FAR}/32 dev lo"));
         peer.serve(&format!("{FAR}:80"));
         ip(&format!("route add default via {GATEWAY}"));
         let toolbox = Arc::new(Toolbox::new(offline()).unwrap());
-        let references = Arc::new(References::new("fra".into(), wanted, Arc::clone(&toolbox)));
-        let prober = Local::beside(Arc::clone(&references), toolbox);
+        let references = Arc::new(ImpairmentMonitor::new("fra".into(), wanted, Arc::clone(&toolbox)));
+        let prober = LocalProber::with_monitor(Arc::clone(&references), toolbox);
         Self { peer, references, prober }
     }
 
@@ -54,11 +54,11 @@ impl Scene {
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
 
-    async fn look(&self, check_type: CheckType, target: &str) -> Outcome {
+    async fn look(&self, check_type: CheckType, target: &str) -> CheckOutcome {
         attempt(&self.prober, Arc::new(check(check_type, target))).await
     }
 
-    async fn look_at_far(&self) -> Outcome {
+    async fn look_at_far(&self) -> CheckOutcome {
         self.look(CheckType::Http, &format!("http://{FAR}/")).await
     }
 
@@ -77,10 +77,10 @@ fn check(check_type: CheckType, target: &str) -> CheckSpec {
     check
 }
 
-fn status(outcome: &Outcome) -> Option<CheckStatus> {
+fn status(outcome: &CheckOutcome) -> Option<CheckStatus> {
     match outcome {
-        Outcome::Measured(measured) => Some(measured.status),
-        Outcome::Unmeasured(_) => None,
+        CheckOutcome::Measured(measured) => Some(measured.status),
+        CheckOutcome::Unmeasured(_) => None,
     }
 }
 
@@ -103,7 +103,7 @@ fn a_location_that_is_cut_off_calls_nobody_down_and_comes_back(
     #[case] repair: &'static str,
 ) {
     test(move || async move {
-        let scene = Scene::lay(Wanted::System);
+        let scene = Scene::lay(ReferenceSelection::System);
         let happen = |what: &str| match what.strip_prefix("peer ") {
             Some(there) => scene.peer.ip(there),
             None => ip(what),
@@ -124,7 +124,8 @@ fn a_location_that_is_cut_off_calls_nobody_down_and_comes_back(
                 (CheckType::Ssl, format!("{FAR}:443")),
             ] {
                 let outcome = scene.look(check_type, &target).await;
-                let expected = [Trouble::LocationImpaired, Trouble::NetworkDown].map(Outcome::Unmeasured);
+                let expected =
+                    [LocalFault::LocationImpaired, LocalFault::NetworkDown].map(CheckOutcome::Unmeasured);
                 assert!(expected.contains(&outcome), "{check_type:?}: {outcome:?}");
             }
             if cut_at.elapsed() > Duration::from_secs(4) {
@@ -146,11 +147,11 @@ fn a_location_that_is_cut_off_calls_nobody_down_and_comes_back(
 #[test]
 fn a_target_on_this_machine_needs_no_network() {
     test(|| async {
-        let scene = Scene::lay(Wanted::System);
+        let scene = Scene::lay(ReferenceSelection::System);
         scene.begin().await;
         assert_eq!(status(&scene.look_at_far().await), Some(CheckStatus::Up));
         scene.peer.ip("route add blackhole 10.77.0.1/32");
-        assert_eq!(scene.look_at_far().await, Outcome::Unmeasured(Trouble::LocationImpaired));
+        assert_eq!(scene.look_at_far().await, CheckOutcome::Unmeasured(LocalFault::LocationImpaired));
         for here in ["127.0.0.1:9", "10.77.0.1:9", "localhost:9"] {
             let refused = scene.look(CheckType::Tcp, here).await;
             assert_eq!(status(&refused), Some(CheckStatus::Down), "{here}: {refused:?}");
@@ -162,7 +163,7 @@ fn a_target_on_this_machine_needs_no_network() {
 #[test]
 fn a_gateway_of_ipv6_is_a_reference_too() {
     test(|| async {
-        let scene = Scene::lay(Wanted::System);
+        let scene = Scene::lay(ReferenceSelection::System);
         ip(&format!("route del default via {GATEWAY}"));
         scene.peer.ip("-6 addr add fe80::77/64 dev far nodad");
         ip("-6 route add default via fe80::77 dev near");
@@ -171,7 +172,7 @@ fn a_gateway_of_ipv6_is_a_reference_too() {
         tokio::time::sleep(Duration::from_secs(5)).await;
         scene.peer.ip("link set far down");
         let missed = scene.look(CheckType::Tcp, &format!("{ABSENT}:80")).await;
-        assert_eq!(missed, Outcome::Unmeasured(Trouble::NetworkDown));
+        assert_eq!(missed, CheckOutcome::Unmeasured(LocalFault::NetworkDown));
         scene.until(true, Duration::from_secs(4)).await;
     });
 }
@@ -180,7 +181,7 @@ fn a_gateway_of_ipv6_is_a_reference_too() {
 #[test]
 fn a_gateway_that_ignores_pings_blinds_nobody() {
     test(|| async {
-        let scene = Scene::lay(Wanted::System);
+        let scene = Scene::lay(ReferenceSelection::System);
         scene.peer.set("ipv4/icmp_echo_ignore_all", "1");
         scene.begin().await;
         scene.peer.ip("addr del 10.88.0.1/32 dev lo");
@@ -209,10 +210,10 @@ fn a_reference_is_proven_by_its_own_answer_alone(
     test(move || async move {
         let host = |text: &str| Host::parse(text).unwrap();
         let reference = match reference.split_once(':') {
-            Some((address, port)) => Reference::Port(host(address), port.parse().unwrap()),
-            None => Reference::Host(host(reference)),
+            Some((address, port)) => NetworkReference::Port(host(address), port.parse().unwrap()),
+            None => NetworkReference::Host(host(reference)),
         };
-        let scene = Scene::lay(Wanted::These(vec![reference]));
+        let scene = Scene::lay(ReferenceSelection::These(vec![reference]));
         served.iter().for_each(|address| scene.peer.serve(address));
         scene.begin().await;
         scene.peer.ip("route add blackhole 10.77.0.1/32");
@@ -227,17 +228,18 @@ fn a_reference_is_proven_by_its_own_answer_alone(
 #[test]
 fn a_dead_resolver_makes_nobody_down_and_no_location_impaired() {
     test(|| async {
-        let scene = Scene::lay(Wanted::System);
+        let scene = Scene::lay(ReferenceSelection::System);
         let silent = DnsServer::silent().await;
         let dns_servers = vec![silent.address];
         let config = watchkeeper::probe::toolbox::ToolboxConfig { dns_servers, ..offline() };
         let toolbox = Arc::new(Toolbox::new(config).unwrap());
-        let references = Arc::new(References::new("fra".into(), Wanted::System, Arc::clone(&toolbox)));
-        let prober = Local::beside(Arc::clone(&references), toolbox);
+        let references =
+            Arc::new(ImpairmentMonitor::new("fra".into(), ReferenceSelection::System, Arc::clone(&toolbox)));
+        let prober = LocalProber::with_monitor(Arc::clone(&references), toolbox);
         let scene = Scene { references, prober, ..scene };
         scene.begin().await;
         let named = scene.look(CheckType::Http, "http://shop.test/").await;
-        assert_eq!(named, Outcome::Unmeasured(Trouble::ResolverUnavailable));
+        assert_eq!(named, CheckOutcome::Unmeasured(LocalFault::ResolverUnavailable));
         assert_eq!(status(&scene.look_at_far().await), Some(CheckStatus::Up));
         assert!(!scene.references.is_impaired());
     });
@@ -249,7 +251,10 @@ fn a_dead_resolver_makes_nobody_down_and_no_location_impaired() {
 #[case::that_see_silence("10.88.0.9:9")]
 fn failing_checks_share_one_look_a_second(#[case] target: &'static str) {
     test(move || async move {
-        let scene = Rc::new(Scene::lay(Wanted::These(vec![Reference::Port(Host::parse(FAR).unwrap(), 80)])));
+        let scene = Rc::new(Scene::lay(ReferenceSelection::These(vec![NetworkReference::Port(
+            Host::parse(FAR).unwrap(),
+            80,
+        )])));
         scene.begin().await;
         assert_eq!(status(&scene.look_at_far().await), Some(CheckStatus::Up));
         let since = Instant::now();

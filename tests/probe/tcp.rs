@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rstest::rstest;
 use serde_json::json;
-use watchkeeper::model::check::{CheckType, ErrorCode, Outcome, Trouble};
+use watchkeeper::model::check::{CheckOutcome, CheckType, ErrorCode, LocalFault};
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 
 use crate::support::server::{Blackhole, Server, closed_address};
@@ -100,7 +100,7 @@ async fn a_source_that_is_not_ours_is_no_fault_of_the_target() {
     let config = ToolboxConfig { source_address: Some("192.0.2.1".parse().unwrap()), ..offline() };
     let check = spec(CheckType::Tcp, &server.address.to_string(), &json!({}));
     let outcome = watchkeeper::probe::run(&check, &Toolbox::new(config).unwrap()).await;
-    assert_eq!(outcome, Outcome::Unmeasured(Trouble::NoPorts));
+    assert_eq!(outcome, CheckOutcome::Unmeasured(LocalFault::NoPorts));
 }
 
 /// A name server that nobody runs: whatever the name, we do not know.
@@ -110,7 +110,7 @@ async fn a_dead_resolver_is_no_fault_of_the_target() {
     let mut check = spec(CheckType::Tcp, "shop.example:80", &json!({}));
     check.timeout = Duration::from_millis(600);
     let outcome = watchkeeper::probe::run(&check, &Toolbox::new(config).unwrap()).await;
-    assert_eq!(outcome, Outcome::Unmeasured(Trouble::ResolverUnavailable));
+    assert_eq!(outcome, CheckOutcome::Unmeasured(LocalFault::ResolverUnavailable));
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::UdpSocket;
 use tokio::time::Instant;
-use watchkeeper::model::check::{CheckType, Micros, Timings};
+use watchkeeper::model::check::{CheckType, Micros, PhaseTimings};
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 
 use crate::support::certificates::Authority;
@@ -83,7 +83,12 @@ async fn hesitant(authority: &Authority, delay: Duration) -> Server {
 }
 
 /// One check, and what its servers say about it.
-async fn shot(server: &Server, names: &UdpSocket, toolbox: &Toolbox, delay: Duration) -> (Timings, Truth) {
+async fn shot(
+    server: &Server,
+    names: &UdpSocket,
+    toolbox: &Toolbox,
+    delay: Duration,
+) -> (PhaseTimings, Truth) {
     let target = format!("https://{NAME}:{}/", server.address.port());
     let check = spec(CheckType::Http, &target, &json!({"ip_version": "ipv4"}));
     let (measured, dns) = tokio::join!(measure(&check, toolbox), answer_late(names, delay));

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use watchkeeper::clock::{DAY_MS, Timestamp};
-use watchkeeper::model::check::{CheckStatus, Measurement, Timings};
+use watchkeeper::model::check::{CheckStatus, Measurement, PhaseTimings};
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::service::ProbeRole;
 
@@ -133,7 +133,7 @@ fn old_results(round: u64) -> Vec<CheckRecord> {
             measurement: Measurement {
                 status: CheckStatus::Up,
                 response_time: None,
-                timings: Timings::default(),
+                timings: PhaseTimings::default(),
                 status_code: None,
                 failure: None,
             },

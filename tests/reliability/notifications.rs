@@ -10,8 +10,8 @@ use http::Method;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use watchkeeper::clock::Clock;
-use watchkeeper::egress::outbound::{Outbound, OutboundParts, OutboundUrl, Request};
-use watchkeeper::egress::{Egress, EgressPolicy};
+use watchkeeper::egress::outbound::{OutboundClient, OutboundParts, OutboundRequest, OutboundUrl};
+use watchkeeper::egress::{EgressGate, EgressPolicy};
 
 use crate::endures;
 use crate::support::client::Client;
@@ -154,11 +154,11 @@ async fn a_sink_that_takes_nothing_holds_up_no_other() {
 
 /// So many bare requests to a sink, as many at once as a channel has under way: requests a second.
 async fn bare(sink: &Sink, count: usize) -> f64 {
-    let egress = Egress { policy: EgressPolicy::PrivateAllowed, source: None };
+    let egress = EgressGate { policy: EgressPolicy::PrivateAllowed, source: None };
     let dns_servers = &["127.0.0.1:9".parse().unwrap()];
     let parts = OutboundParts { egress, dns_servers, ca_file: None, clock: Clock::System };
-    let outbound = Outbound::new(parts).unwrap();
-    let request = || Request {
+    let outbound = OutboundClient::new(parts).unwrap();
+    let request = || OutboundRequest {
         method: Method::POST,
         url: OutboundUrl::parse(&sink.url()).unwrap(),
         headers: Vec::new(),

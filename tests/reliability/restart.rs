@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::id::Id;
-use watchkeeper::model::partition::Partitions;
+use watchkeeper::model::partition::PartitionSet;
 use watchkeeper::model::service::{Service, ServiceKey};
 use watchkeeper::store::Databases;
 use watchkeeper::store::database::sqlite_url;
@@ -36,7 +36,8 @@ async fn multiply(server: &Server, copies: usize) {
     let url = |file: &str| sqlite_url(&server.data().join(file));
     let databases =
         Databases::open(&url("main.db"), &url("history.db"), &StoreLimits::default()).await.unwrap();
-    let page = definitions::page(databases.main.reader(), Partitions::ALL, ServiceKey::MIN, 1).await.unwrap();
+    let page =
+        definitions::page(databases.main.reader(), PartitionSet::ALL, ServiceKey::MIN, 1).await.unwrap();
     let OwnedService { service, .. } = page.services.into_iter().next().unwrap();
     let write = databases.main.begin().await.unwrap();
     for _ in 0..copies {

@@ -6,9 +6,9 @@ use watchkeeper::clock::Timestamp;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::store::Databases;
 use watchkeeper::store::database::sqlite_url;
-use watchkeeper::store::history::blocks::Body;
+use watchkeeper::store::history::blocks::BlockBody;
 use watchkeeper::store::history::locations::LocationNumbers;
-use watchkeeper::store::history::sealed::{self, Series, ServiceRange};
+use watchkeeper::store::history::sealed::{self, CheckSeries, ServiceRange};
 use watchkeeper::store::history::{append, fresh, segments};
 
 use crate::support::server::Server;
@@ -47,9 +47,9 @@ impl Stored {
 
     /// Reads all of it.
     pub(crate) async fn holdings(&self) -> Holdings {
-        let mut seen: HashSet<(Series, Timestamp)> = HashSet::new();
+        let mut seen: HashSet<(CheckSeries, Timestamp)> = HashSet::new();
         let mut found = Holdings::default();
-        let mut take = |series: Series, at: Timestamp| {
+        let mut take = |series: CheckSeries, at: Timestamp| {
             found.checks += 1;
             found.doubled += u64::from(!seen.insert((series, at)));
             found.newest = found.newest.max(at);
@@ -66,7 +66,7 @@ impl Stored {
         for segment in &segments {
             let opened = self.databases.history.storage().connect(segment.id).await.unwrap();
             for (summary, body) in sealed::blocks_of(&opened, segment, ALL_SERVICES).await.unwrap() {
-                for vote in Body::open(&body).and_then(|body| body.votes()).unwrap() {
+                for vote in BlockBody::open(&body).and_then(|body| body.votes()).unwrap() {
                     take(summary.series, vote.checked_at);
                     sealed += 1;
                 }

@@ -12,7 +12,7 @@ use watchkeeper::app::App;
 use watchkeeper::clock::{Clock, DAY_MS, Timestamp};
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::config::{Config, PlanSettings, PlanValue};
-use watchkeeper::model::check::{CheckStatus, Measurement, Timings};
+use watchkeeper::model::check::{CheckStatus, Measurement, PhaseTimings};
 use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
 use watchkeeper::model::history::{ChangeCause, CheckRecord, StatusChange};
 use watchkeeper::model::service::ProbeRole;
@@ -61,7 +61,7 @@ async fn remember(databases: &Databases) {
         measurement: Measurement {
             status: CheckStatus::Up,
             response_time: None,
-            timings: Timings::default(),
+            timings: PhaseTimings::default(),
             status_code: None,
             failure: None,
         },

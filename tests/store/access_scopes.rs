@@ -2,9 +2,9 @@
 
 use rstest::rstest;
 use watchkeeper::id::Id;
-use watchkeeper::model::access::Token;
+use watchkeeper::model::access::ApiToken;
 use watchkeeper::model::access_scope::AccessScope;
-use watchkeeper::model::sight::Sight;
+use watchkeeper::model::sight::Visibility;
 use watchkeeper::model::tag::Tag;
 use watchkeeper::store::linked::{services_by_id, services_to_link};
 use watchkeeper::store::tags::TagFilter;
@@ -47,11 +47,11 @@ async fn a_scope_is_kept_with_its_tags(#[values(Backend::Sqlite, Backend::Postgr
     let (b, a) = (stored_tag(&store, owner, "b").await, stored_tag(&store, owner, "a").await);
     let made = stored_scope(&store, scope(owner, "Ärzte"), &[&b, &a]).await;
     let reader = store.main.reader();
-    let whole = Sight::whole(owner);
+    let whole = Visibility::whole(owner);
     assert_eq!(access_scopes::find(reader, whole, made.id).await.unwrap().as_ref(), Some(&made));
-    assert_eq!(access_scopes::find(reader, Sight::whole(other), made.id).await.unwrap(), None);
+    assert_eq!(access_scopes::find(reader, Visibility::whole(other), made.id).await.unwrap(), None);
     assert_eq!(access_scopes::list(reader, whole, ALL).await.unwrap(), (vec![made.clone()], 1));
-    assert_eq!(access_scopes::list(reader, Sight::whole(other), ALL).await.unwrap(), (vec![], 0));
+    assert_eq!(access_scopes::list(reader, Visibility::whole(other), ALL).await.unwrap(), (vec![], 0));
     assert_eq!(access_scopes::tags_of(reader, &[made.key]).await.unwrap()[&made.key], [a, b.clone()]);
     assert!(access_scopes::is_name_taken(reader, &scope(owner, "äRZTE")).await.unwrap());
     assert!(!access_scopes::is_name_taken(reader, &made).await.unwrap(), "by itself");
@@ -90,7 +90,7 @@ async fn a_confined_sight_finds_what_carries_a_tag(
         known.push(one);
     }
     let made = stored_scope(&store, scope(owner, "red"), &[&red]).await;
-    let sight = Sight::of(&Token { access_scope: Some(made.key), ..token(owner, "bot") });
+    let sight = Visibility::of(&ApiToken { access_scope: Some(made.key), ..token(owner, "bot") });
     let reader = store.main.reader();
     let (mut found, total) = services::list(reader, sight, (None, &[]), ALL).await.unwrap();
     found.sort_by_key(|service| service.key);
@@ -111,7 +111,7 @@ async fn a_confined_sight_finds_what_carries_a_tag(
     assert_eq!((shown, total), (vec![green.clone(), red.clone()], 2));
     let counts = tags::services_counts(reader, sight, &[red.row, green.row, blue.row]).await.unwrap();
     assert_eq!(counts, [(red.row, 2), (green.row, 1)].into_iter().collect());
-    assert_eq!(access_scopes::confining(reader, sight).await.unwrap().as_ref(), Some(&made));
+    assert_eq!(access_scopes::find_confining(reader, sight).await.unwrap().as_ref(), Some(&made));
     assert_eq!(access_scopes::find(reader, sight, made.id).await.unwrap(), None);
     assert_eq!(access_scopes::list(reader, sight, ALL).await.unwrap(), (vec![], 0));
 }
@@ -122,7 +122,7 @@ async fn a_scope_that_is_gone_shows_nothing() {
     let Some(store) = Backend::Sqlite.open().await else { return };
     let owner = stored_organisation(&store, "owner").await.key;
     stored_service(&store, service(owner, "one")).await;
-    let sight = Sight::of(&Token { access_scope: Some(7), ..token(owner, "bot") });
+    let sight = Visibility::of(&ApiToken { access_scope: Some(7), ..token(owner, "bot") });
     let reader = store.main.reader();
     assert_eq!(services::list(reader, sight, (None, &[]), ALL).await.unwrap(), (vec![], 0));
     assert_eq!(tags::list(reader, sight, &TagFilter::default(), ALL).await.unwrap(), (vec![], 0));

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use rstest::rstest;
-use watchkeeper::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};
+use watchkeeper::model::check::{CheckFailure, CheckStatus, ErrorCode, Measurement, PhaseTimings};
 use watchkeeper::model::history::{CheckRecord, MeasuredStatus, StoredCheck};
 use watchkeeper::model::service::ProbeRole;
 use watchkeeper::model::time_range::TimeRange;
@@ -31,7 +31,7 @@ async fn every_field_of_a_result_survives(
         measurement: Measurement {
             status: CheckStatus::Degraded,
             response_time: us(59_999_999),
-            timings: Timings {
+            timings: PhaseTimings {
                 dns: us(1),
                 connect: us(2),
                 tls: us(3),
@@ -40,7 +40,7 @@ async fn every_field_of_a_result_survives(
                 total: us(2_147_483_647),
             },
             status_code: Some(599),
-            failure: Some(Box::new(Failure::new(error, "HTTP 'status' 599 – \"späť\" 🙁"))),
+            failure: Some(Box::new(CheckFailure::new(error, "HTTP 'status' 599 – \"späť\" 🙁"))),
         },
         ..check(i64::MAX, "fra", 0, CheckStatus::Up)
     };
@@ -155,7 +155,8 @@ async fn a_zero_byte_in_a_reason_does_not_stop_the_batch(
 ) {
     let Some(store) = backend.open().await else { return };
     let mut row = check(1, "a", 1, CheckStatus::Down);
-    row.measurement.failure = Some(Box::new(Failure::new(ErrorCode::HttpProtocol, "bad \0 line\r\nnext")));
+    row.measurement.failure =
+        Some(Box::new(CheckFailure::new(ErrorCode::HttpProtocol, "bad \0 line\r\nnext")));
     append_checks(&store.history, &[row]).await;
     let found = page(&store.history, 1, &CheckFilter::default(), 10).await.unwrap();
     let reason = found[0].measurement.failure.as_deref().map(|failure| &*failure.message);

@@ -3,7 +3,7 @@
 use rstest::rstest;
 use watchkeeper::model::history::MeasuredStatus::{self, Degraded, Down, NoData, Unknown, Up};
 use watchkeeper::model::history::{ChangeCause, StatusChange};
-use watchkeeper::model::partition::{Partition, Partitions};
+use watchkeeper::model::partition::{Partition, PartitionSet};
 use watchkeeper::store::history::changes;
 
 use crate::support::Backend;
@@ -52,10 +52,10 @@ async fn the_last_change_of_every_service_is_found(
     let Some(store) = backend.open().await else { return };
     append_changes(&store.history, &story()).await;
     let reader = store.history.reader();
-    let mut all = changes::latest_of(reader, Partitions::ALL).await.unwrap();
+    let mut all = changes::latest_of(reader, PartitionSet::ALL).await.unwrap();
     all.sort_by_key(|change| change.service);
     assert_eq!(all, [change(1, 40, (NoData, Unknown)), change(2, 50, (Degraded, Up))]);
-    let second: Partitions = Partition::new(2).into_iter().collect();
+    let second: PartitionSet = Partition::new(2).into_iter().collect();
     assert_eq!(changes::latest_of(reader, second).await.unwrap(), all[1..]);
     assert_eq!(changes::latest(reader, 1).await.unwrap(), Some(all[0]));
     assert_eq!(changes::latest(reader, 3).await.unwrap(), None);
@@ -111,7 +111,7 @@ async fn changes_are_in_order_where_the_clock_was_set_back(
     let found: Vec<_> = found.into_iter().map(|change| (change.at.ms() / 1_000, change.to)).collect();
     assert_eq!(found, expected);
     assert_eq!(changes::latest(reader, 1).await.unwrap(), ahead_and_back().pop());
-    let mut latest = changes::latest_of(reader, Partitions::ALL).await.unwrap();
+    let mut latest = changes::latest_of(reader, PartitionSet::ALL).await.unwrap();
     latest.sort_by_key(|change| change.service);
     assert_eq!((latest.len(), latest[0]), (2, ahead_and_back()[5]));
 }

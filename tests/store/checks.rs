@@ -9,11 +9,11 @@ use sea_orm::ConnectionTrait as _;
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
-use watchkeeper::model::check::{CheckStatus, ErrorCode, Failure};
+use watchkeeper::model::check::{CheckFailure, CheckStatus, ErrorCode};
 use watchkeeper::model::history::{CheckRecord, StoredCheck};
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
-use watchkeeper::store::history::checks::{CheckFilter, Position, page};
-use watchkeeper::store::history::segments::{self, Retention};
+use watchkeeper::store::history::checks::{CheckFilter, CheckPosition, page};
+use watchkeeper::store::history::segments::{self, RetentionClass};
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -89,7 +89,7 @@ async fn filters_and_the_cursor_walk_through_exactly_what_is_wanted(
             let found = page(&store.history, SERVICE, &filter, per_page).await.unwrap();
             assert!(found.len() as u64 <= per_page);
             let Some(last) = found.last() else { break };
-            before = Some(Position { checked_at: last.checked_at, probe: last.probe.clone() });
+            before = Some(CheckPosition { checked_at: last.checked_at, probe: last.probe.clone() });
             walked.extend(keys(&found));
         }
         assert_eq!(walked, expected, "{per_page} a page");
@@ -103,7 +103,7 @@ async fn new_results_do_not_move_a_cursor(#[values(Backend::Sqlite, Backend::Pos
     let Some(store) = backend.open().await else { return };
     append_checks(&store.history, &history()).await;
     let first = page(&store.history, SERVICE, &CheckFilter::default(), 5).await.unwrap();
-    let before = Some(Position { checked_at: first[4].checked_at, probe: first[4].probe.clone() });
+    let before = Some(CheckPosition { checked_at: first[4].checked_at, probe: first[4].probe.clone() });
     let filter = CheckFilter { before, ..CheckFilter::default() };
     let second = page(&store.history, SERVICE, &filter, 5).await.unwrap();
     append_checks(&store.history, &[check(SERVICE, "fra", 99_999, CheckStatus::Up)]).await;
@@ -135,7 +135,7 @@ fn detailed(chance: &mut Chance, days: i64) -> Vec<CheckRecord> {
         if status == CheckStatus::Down {
             let text = format!("refused {}", chance.below(5));
             let code = chance.pick(&[ErrorCode::ConnectRefused, ErrorCode::ConnectTimeout]);
-            row.measurement.failure = Some(Box::new(Failure::new(code, &text)));
+            row.measurement.failure = Some(Box::new(CheckFailure::new(code, &text)));
         }
         if seen.insert((row.service, row.checked_at, row.location.clone())) {
             rows.push(row);
@@ -183,7 +183,8 @@ async fn walk(store: &Store, filter: &CheckFilter, per_page: u64) -> Vec<StoredC
         let found = page(&store.history, SERVICE, &filter, per_page).await.unwrap();
         assert!(found.len() as u64 <= per_page);
         let is_last = (found.len() as u64) < per_page;
-        before = found.last().map(|last| Position { checked_at: last.checked_at, probe: last.probe.clone() });
+        before =
+            found.last().map(|last| CheckPosition { checked_at: last.checked_at, probe: last.probe.clone() });
         walked.extend(found);
         if is_last {
             return walked;
@@ -192,7 +193,7 @@ async fn walk(store: &Store, filter: &CheckFilter, per_page: u64) -> Vec<StoredC
 }
 
 fn compaction(store: &Store) -> Compaction {
-    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+    let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
     Compaction::new(store.history.clone(), retention, CompactionLimits::default(), Arc::default())
 }
 

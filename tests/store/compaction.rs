@@ -12,9 +12,9 @@ use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
-use watchkeeper::store::history::blocks::Body;
-use watchkeeper::store::history::sealed::{self, BatchKey, Sealed, ServiceRange};
-use watchkeeper::store::history::segments::{self, Purpose, Retention, Segment, SegmentLevel};
+use watchkeeper::store::history::blocks::BlockBody;
+use watchkeeper::store::history::sealed::{self, BatchKey, SegmentContents, ServiceRange};
+use watchkeeper::store::history::segments::{self, RetentionClass, Segment, SegmentLevel, SegmentScope};
 use watchkeeper::store::history::{changes, fresh, progress};
 
 use crate::support::Backend;
@@ -30,7 +30,7 @@ const HOUR_MS: i64 = 3_600_000;
 const START_MS: i64 = 20_000 * DAY_MS;
 
 pub(crate) fn compaction(store: &Store) -> Compaction {
-    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+    let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
     Compaction::new(store.history.clone(), retention, CompactionLimits::default(), Arc::default())
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn in_blocks(store: &Store) -> Vec<(Key, CheckStatus)> {
     for segment in segments::visible(store.history.reader()).await.unwrap() {
         let opened = store.history.storage().connect(segment.id).await.unwrap();
         for (summary, bytes) in sealed::blocks_of(&opened, &segment, ALL_SERVICES).await.unwrap() {
-            let entries = Body::open(&bytes).unwrap().entries().unwrap();
+            let entries = BlockBody::open(&bytes).unwrap().entries().unwrap();
             assert_eq!(
                 (entries[0].checked_at, entries[entries.len() - 1].checked_at),
                 (summary.first_at, summary.last_at)
@@ -132,7 +132,7 @@ async fn a_doubted_clock_seals_and_merges_what_is_over(
     let ahead = earliest.plus_ms(400 * DAY_MS);
     let now = JudgedTime { at: ahead, best: ahead, earliest, is_trusted: false };
     compaction(&store).pass(now).await.unwrap();
-    let sealing = progress::sealing(store.history.reader()).await.unwrap();
+    let sealing = progress::lock_sealing_horizon(store.history.reader()).await.unwrap();
     assert!(sealing <= earliest, "results of now wait for nothing");
     assert_eq!(fresh_rows(&store).await == 0, is_sealed);
     assert_eq!(levels(&store).await.len(), segments);
@@ -161,7 +161,7 @@ async fn a_full_bucket_is_sealed_before_its_hour_is_over(
     let rows: Vec<_> = (0..20).map(|n| check(2, "a", START_MS + n * 10_000, CheckStatus::Up)).collect();
     append_checks(&store.history, &rows).await;
     let limits = CompactionLimits { rows_per_bucket: 19, ..CompactionLimits::default() };
-    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+    let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
     let mut compaction = Compaction::new(store.history.clone(), retention, limits, Arc::default());
     compaction.pass(JudgedTime::trusted(at(START_MS + 220_000))).await.unwrap();
     assert_eq!(fresh_rows(&store).await, 10, "what is younger than two minutes waits");
@@ -230,9 +230,9 @@ async fn a_killed_merge_starts_over(#[values(Backend::Sqlite, Backend::Postgres)
     append_checks(&store.history, &rows).await;
     compaction(&store).pass(JudgedTime::trusted(at(START_MS + DAY_MS + HOUR_MS))).await.unwrap();
     // Half of the day has been written to the segment of the period, and then the process was killed.
-    let retention = Retention::of_days(90);
+    let retention = RetentionClass::of_days(90);
     let transaction = store.history.begin().await.unwrap();
-    let purpose = Purpose::of(SegmentLevel::Period, retention, at(START_MS));
+    let purpose = SegmentScope::of(SegmentLevel::Period, retention, at(START_MS));
     let period = segments::enter(&transaction, purpose).await.unwrap();
     transaction.commit().await.unwrap();
     store.history.storage().make(period.id).await.unwrap();
@@ -241,10 +241,10 @@ async fn a_killed_merge_starts_over(#[values(Backend::Sqlite, Backend::Postgres)
     let day = day.iter().find(|segment| segment.purpose.level == SegmentLevel::Day).unwrap();
     let old = store.history.storage().connect(day.id).await.unwrap();
     let blocks = sealed::blocks_of(&old, day, ServiceRange { first: 0, last: 5 }).await.unwrap();
-    let mut half = Sealed::default();
+    let mut half = SegmentContents::default();
     for (summary, bytes) in blocks {
-        let entries = Body::open(&bytes).unwrap().entries().unwrap();
-        half.blocks.push((summary.series, watchkeeper::store::history::blocks::Block::seal(&entries)));
+        let entries = BlockBody::open(&bytes).unwrap().entries().unwrap();
+        half.blocks.push((summary.series, watchkeeper::store::history::blocks::CheckBlock::seal(&entries)));
     }
     sealed::write(&opened, BatchKey { segment: period.id, number: 1 }, &half).await.unwrap();
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await, "the half does not count");
@@ -263,7 +263,7 @@ async fn segments_are_dropped_when_they_were_kept_long_enough(
     let mut compaction = compaction(&store);
     compaction.pass(JudgedTime::trusted(at(START_MS + 3 * DAY_MS))).await.unwrap();
     compaction.pass(JudgedTime::trusted(at(START_MS + 5 * DAY_MS))).await.unwrap();
-    let end = Purpose::of(SegmentLevel::Period, Retention::of_days(90), at(START_MS)).ends_at();
+    let end = SegmentScope::of(SegmentLevel::Period, RetentionClass::of_days(90), at(START_MS)).ends_at();
     compaction.pass(JudgedTime::trusted(end.plus_ms(-1))).await.unwrap();
     assert_eq!(in_blocks(&store).await.len(), 1);
     let kept = segments::visible(store.history.reader()).await.unwrap()[0];
@@ -296,7 +296,7 @@ async fn a_history_that_is_too_large_loses_its_oldest_part(
     }
     for (bound, left) in [(rows + sizes.iter().sum::<u64>(), 4), (rows + sizes[0] + sizes[1], 2), (1, 1)] {
         let limits = CompactionLimits { max_history_bytes: Some(bound), ..CompactionLimits::default() };
-        let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+        let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
         let mut bounded = Compaction::new(store.history.clone(), retention, limits, Arc::default());
         bounded.pass(JudgedTime::trusted(now)).await.unwrap();
         assert_eq!(
@@ -382,7 +382,7 @@ async fn an_old_fencing_token_publishes_nothing() {
     assert_eq!(second, first + 1);
     assert!(progress::check_fence(&transaction, first).await.is_err());
     transaction.commit().await.unwrap();
-    let purpose = Purpose::of(SegmentLevel::Day, Retention::of_days(90), at(START_MS));
+    let purpose = SegmentScope::of(SegmentLevel::Day, RetentionClass::of_days(90), at(START_MS));
     let transaction = store.history.begin().await.unwrap();
     let segment = segments::enter(&transaction, purpose).await.unwrap();
     assert!(segments::publish(&transaction, segment.id, 2).await.is_err(), "the first one is missing");

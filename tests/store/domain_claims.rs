@@ -9,8 +9,8 @@ use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::lifecycle::custom_domains::record_look;
-use watchkeeper::model::domain::claims::{DomainLook, LookReason, may_attach};
-use watchkeeper::model::domain::{Domain, DomainProblem, DomainStatus, Sight};
+use watchkeeper::model::domain::claims::{DomainCheckReason, DomainRecordsCheck, may_attach};
+use watchkeeper::model::domain::{CustomDomain, DomainProblem, DomainRecordsState, DomainStatus};
 use watchkeeper::store::{Database, Databases, custom_domains};
 use watchkeeper_migration::MainMigrator;
 
@@ -25,13 +25,16 @@ const LOST: (DomainStatus, Option<DomainProblem>) =
     (DomainStatus::Failed, Some(DomainProblem::ClaimedElsewhere));
 const WON: (DomainStatus, Option<DomainProblem>) = (DomainStatus::Active, None);
 
-const fn state(domain: &Domain) -> (DomainStatus, Option<DomainProblem>) {
+const fn state(domain: &CustomDomain) -> (DomainStatus, Option<DomainProblem>) {
     (domain.status, domain.problem)
 }
 
 /// A look of a client that saw both records.
-const PROOF: DomainLook =
-    DomainLook { reason: LookReason::Requested(NOW), sight: Sight::Right, at: JudgedTime::trusted(NOW) };
+const PROOF: DomainRecordsCheck = DomainRecordsCheck {
+    reason: DomainCheckReason::Requested(NOW),
+    sight: DomainRecordsState::Right,
+    at: JudgedTime::trusted(NOW),
+};
 
 /// All claims are proven and due at once.
 #[rstest]
@@ -91,7 +94,7 @@ async fn second_process(store: &Store, backend: Backend) -> Database {
 }
 
 /// Stores that the claim is proven, before anything can be known of the other one; commits once `until` says so.
-async fn prove(main: &Database, claim: &Domain, until: impl Future<Output = ()>) -> Domain {
+async fn prove(main: &Database, claim: &CustomDomain, until: impl Future<Output = ()>) -> CustomDomain {
     let transaction = main.begin().await.unwrap();
     let outcome = record_look(&transaction, claim, PROOF).await.unwrap().unwrap();
     until.await;
@@ -159,7 +162,7 @@ async fn the_step_to_several_claims_keeps_the_rows(
     let other = attached_by(&store, "three", "other.example.com").await;
     let deleted = attached_by(&store, "four", "deleted.example.com").await;
     let transaction = store.main.begin().await.unwrap();
-    let active = active.looked_at(Sight::Right, PROOF.at);
+    let active = active.after_check(DomainRecordsState::Right, PROOF.at);
     custom_domains::update(&transaction, &active).await.unwrap();
     custom_domains::delete(&transaction, deleted.key).await.unwrap();
     transaction.commit().await.unwrap();
@@ -177,12 +180,12 @@ async fn the_step_to_several_claims_keeps_the_rows(
     MainMigrator::up(&main, None).await.unwrap();
 
     let reader = store.main.reader();
-    let found = |claim: &Domain| custom_domains::find(reader, claim.statuspage, claim.id);
+    let found = |claim: &CustomDomain| custom_domains::find(reader, claim.statuspage, claim.id);
     assert_eq!(found(&waiting).await.unwrap(), None, "the other one is active");
     assert_eq!(found(&active).await.unwrap(), Some(active.clone()));
     assert_eq!(found(&other).await.unwrap(), Some(other.clone()));
     let transaction = store.main.begin().await.unwrap();
-    let new = custom_domains::insert(&transaction, Domain { key: 0, ..waiting }).await.unwrap();
+    let new = custom_domains::insert(&transaction, CustomDomain { key: 0, ..waiting }).await.unwrap();
     assert!(new.key > deleted.key, "keys are not given twice");
     let claims = custom_domains::claims_for_update(&transaction, HOST).await.unwrap();
     let claims: Vec<_> = claims.into_iter().map(|claim| claim.domain).collect();

@@ -7,10 +7,10 @@ use watchkeeper::announcer::host_changes::HostChanges;
 use watchkeeper::announcer::ownership::Ownership;
 use watchkeeper::clock::guard::{ClockGuard, JudgedTime};
 use watchkeeper::clock::{Clock, Timestamp};
-use watchkeeper::model::domain::{Domain, DomainProblem, DomainStatus, Sight};
+use watchkeeper::model::domain::{CustomDomain, DomainProblem, DomainRecordsState, DomainStatus};
 use watchkeeper::model::domain_names::DomainNames;
 use watchkeeper::model::statuspage::Statuspage;
-use watchkeeper::model::translated::Translated;
+use watchkeeper::model::translated::TranslatedText;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 use watchkeeper::store::statuspages::{slugs, visitors};
 use watchkeeper::store::{Databases, custom_domains};
@@ -25,25 +25,25 @@ pub(crate) const START: Timestamp = at(1_700_000_000_000);
 pub(crate) const MINUTE_MS: i64 = 60_000;
 
 /// Attaches a domain to a new page of a new organisation.
-async fn attached(store: &Store, hostname: &str) -> Domain {
+async fn attached(store: &Store, hostname: &str) -> CustomDomain {
     attached_by(store, &hostname.replace('.', "-"), hostname).await
 }
 
 /// The same for an organisation of this name, whose page has it for a slug.
-pub(crate) async fn attached_by(store: &Store, owner: &str, hostname: &str) -> Domain {
+pub(crate) async fn attached_by(store: &Store, owner: &str, hostname: &str) -> CustomDomain {
     let slug = owner.to_owned();
     let owner = stored_organisation(store, owner).await;
-    let name = Translated::single("en", "Shop");
+    let name = TranslatedText::single("en", "Shop");
     let page = Statuspage { slug, ..Statuspage::new(owner.key, name, START) };
     let transaction = store.main.begin().await.unwrap();
     let page = slugs::insert(&transaction, page, JudgedTime::trusted(START)).await.unwrap().unwrap();
-    let domain = Domain::attached(page.key, hostname.into(), START);
+    let domain = CustomDomain::attached(page.key, hostname.into(), START);
     let domain = custom_domains::insert(&transaction, domain).await.unwrap();
     transaction.commit().await.unwrap();
     domain
 }
 
-pub(crate) async fn read(store: &Store, domain: &Domain) -> Domain {
+pub(crate) async fn read(store: &Store, domain: &CustomDomain) -> CustomDomain {
     custom_domains::find(store.main.reader(), domain.statuspage, domain.id).await.unwrap().unwrap()
 }
 
@@ -73,12 +73,16 @@ async fn every_field_survives(#[values(Backend::Sqlite, Backend::Postgres)] back
     let Some(store) = backend.open().await else { return };
     let domain = attached(&store, "status.example.com").await;
     assert_eq!(read(&store, &domain).await, domain);
-    let wrong = domain
-        .looked_at(Sight::Wrong(DomainProblem::OwnershipMissing), JudgedTime::trusted(START.plus_ms(1)));
-    let active = domain.looked_at(Sight::Right, JudgedTime::trusted(START.plus_ms(2)));
-    let stale =
-        active.looked_at(Sight::Wrong(DomainProblem::WrongTarget), JudgedTime::trusted(START.plus_ms(3)));
-    for changed in [Domain { asked_at: Some(START), ..wrong }, active, stale] {
+    let wrong = domain.after_check(
+        DomainRecordsState::Wrong(DomainProblem::OwnershipMissing),
+        JudgedTime::trusted(START.plus_ms(1)),
+    );
+    let active = domain.after_check(DomainRecordsState::Right, JudgedTime::trusted(START.plus_ms(2)));
+    let stale = active.after_check(
+        DomainRecordsState::Wrong(DomainProblem::WrongTarget),
+        JudgedTime::trusted(START.plus_ms(3)),
+    );
+    for changed in [CustomDomain { asked_at: Some(START), ..wrong }, active, stale] {
         let transaction = store.main.begin().await.unwrap();
         custom_domains::update(&transaction, &changed).await.unwrap();
         transaction.commit().await.unwrap();
@@ -95,13 +99,13 @@ async fn a_host_name_is_active_once(#[values(Backend::Sqlite, Backend::Postgres)
     let Some(store) = backend.open().await else { return };
     let first = attached(&store, "status.example.com").await;
     let transaction = store.main.begin().await.unwrap();
-    let second = Domain::attached(first.statuspage, first.hostname.clone(), START);
+    let second = CustomDomain::attached(first.statuspage, first.hostname.clone(), START);
     let second = custom_domains::insert(&transaction, second).await.unwrap();
     transaction.commit().await.unwrap();
     let hidden = visitors::by_domain(store.main.reader(), "status.example.com").await.unwrap();
     assert_eq!(hidden, None);
-    let [first_active, second_active] =
-        [&first, &second].map(|domain| domain.looked_at(Sight::Right, JudgedTime::trusted(START)));
+    let [first_active, second_active] = [&first, &second]
+        .map(|domain| domain.after_check(DomainRecordsState::Right, JudgedTime::trusted(START)));
     let transaction = store.main.begin().await.unwrap();
     custom_domains::update(&transaction, &first_active).await.unwrap();
     transaction.commit().await.unwrap();

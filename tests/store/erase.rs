@@ -8,7 +8,7 @@ use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus::{Unknown, Up};
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::store::history::checks::{CheckFilter, page};
-use watchkeeper::store::history::segments::Retention;
+use watchkeeper::store::history::segments::RetentionClass;
 use watchkeeper::store::history::{changes, erase};
 
 use crate::support::Backend;
@@ -26,7 +26,7 @@ async fn erasing_takes_rows_and_blocks_and_leaves_others_alone(
         append_checks(history, &rows).await;
         append_changes(history, &[change(service, 1, (Unknown, Up))]).await;
     }
-    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+    let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
     let mut compaction =
         Compaction::new(history.clone(), retention, CompactionLimits::default(), std::sync::Arc::default());
     compaction.pass(JudgedTime::trusted(at(DAY_MS))).await.unwrap();

@@ -6,18 +6,18 @@ use watchkeeper::id::Id;
 use watchkeeper::lifecycle;
 use watchkeeper::lifecycle::escalation_steps::take_step;
 use watchkeeper::model::access::Organisation;
-use watchkeeper::model::announcement::Author;
+use watchkeeper::model::announcement::AnnouncementAuthor;
 use watchkeeper::model::contact::Contact;
-use watchkeeper::model::escalation::{Assignment, EscalationPolicy, Step};
+use watchkeeper::model::escalation::{EscalationAssignment, EscalationPolicy, EscalationStep};
 use watchkeeper::model::incident::{Acknowledgement, Severity};
-use watchkeeper::model::notification::delivery::{Delivery, Try, TryOutcome};
-use watchkeeper::model::notification::line::Line;
+use watchkeeper::model::notification::delivery::{Delivery, DeliveryAttempt, DeliveryOutcome};
+use watchkeeper::model::notification::line::OrderingScope;
 use watchkeeper::model::notification::quiet::QuietHours;
-use watchkeeper::model::notification::routing::{Routed, Routing};
-use watchkeeper::model::notification::{ChannelKind, Event};
-use watchkeeper::model::recurrence::zone::Zone;
+use watchkeeper::model::notification::routing::{ChannelRouting, ResourceReference};
+use watchkeeper::model::notification::{ChannelKind, NotificationEvent};
+use watchkeeper::model::recurrence::zone::IanaZone;
 use watchkeeper::store::escalations::{DueStep, due, find};
-use watchkeeper::store::notifications::courier::{self, Ended};
+use watchkeeper::store::notifications::courier::{self, TryRecord};
 use watchkeeper::store::{contacts, escalation_policies};
 
 use crate::incidents::made;
@@ -29,8 +29,8 @@ use crate::support::rows::{at, stored_organisation};
 /// A policy of two steps, a minute apart, that begins anew after a minute.
 async fn stored_policy(store: &Store, owner: &Organisation) -> EscalationPolicy {
     let channel = stored_channel(store, owner).await;
-    let told = Routed { key: channel.key, id: channel.id };
-    let step = |after_seconds| Step {
+    let told = ResourceReference { key: channel.key, id: channel.id };
+    let step = |after_seconds| EscalationStep {
         after_seconds,
         channels: vec![told],
         contacts: Vec::new(),
@@ -40,14 +40,18 @@ async fn stored_policy(store: &Store, owner: &Organisation) -> EscalationPolicy 
 }
 
 /// A policy of these steps, that begins anew after a minute.
-async fn stored_policy_of(store: &Store, owner: &Organisation, steps: Vec<Step>) -> EscalationPolicy {
+async fn stored_policy_of(
+    store: &Store,
+    owner: &Organisation,
+    steps: Vec<EscalationStep>,
+) -> EscalationPolicy {
     let policy = EscalationPolicy {
         key: 0,
         id: Id::random(),
         organisation: owner.key,
         position: 1,
         name: "Shop".into(),
-        assignment: Assignment { min_severity: Severity::Minor, selection: None },
+        assignment: EscalationAssignment { min_severity: Severity::Minor, selection: None },
         steps,
         repeat_after_seconds: Some(60),
         created_at: at(1),
@@ -88,8 +92,8 @@ async fn a_step_is_taken_once(#[values(Backend::Sqlite, Backend::Postgres)] back
     let (follows, progress) = find(main, incident.incident.key).await.unwrap().unwrap();
     assert_eq!((follows, progress.round, progress.next_step), (policy, 2, 0));
     let told = waiting(&store, at(second(200))).await;
-    let events: Vec<Event> = told.iter().map(|delivery| delivery.message.event).collect();
-    assert_eq!(events, [Event::IncidentOpened], "the others wait behind it");
+    let events: Vec<NotificationEvent> = told.iter().map(|delivery| delivery.message.event).collect();
+    assert_eq!(events, [NotificationEvent::IncidentOpened], "the others wait behind it");
 }
 
 /// A mail to one contact does not wait for one to another, though both go through one channel.
@@ -100,12 +104,14 @@ async fn mails_to_contacts_do_not_wait_for_each_other(
 ) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
-    let silent = Routing { min_severity: Severity::Critical, ..Routing::default() };
+    let silent = ChannelRouting { min_severity: Severity::Critical, ..ChannelRouting::default() };
     let channel = channel_of_kind(&store, &owner, (ChannelKind::Email, silent)).await;
-    let told = Routed { key: channel.key, id: channel.id };
+    let told = ResourceReference { key: channel.key, id: channel.id };
     let contacts = [stored_contact(&store, &owner, told).await, stored_contact(&store, &owner, told).await];
-    let named = contacts.iter().map(|contact| Routed { key: contact.key, id: contact.id }).collect();
-    let step = Step { after_seconds: 0, channels: vec![told], contacts: named, schedules: Vec::new() };
+    let named =
+        contacts.iter().map(|contact| ResourceReference { key: contact.key, id: contact.id }).collect();
+    let step =
+        EscalationStep { after_seconds: 0, channels: vec![told], contacts: named, schedules: Vec::new() };
     stored_policy_of(&store, &owner, vec![step.clone(), step]).await;
     let transaction = store.main.begin().await.unwrap();
     let mut incident = made(&owner, &[]);
@@ -141,14 +147,15 @@ async fn steps_that_wait_for_the_morning_do_not_pile_up(
 ) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
-    let silent = Routing { min_severity: Severity::Critical, ..Routing::default() };
+    let silent = ChannelRouting { min_severity: Severity::Critical, ..ChannelRouting::default() };
     let channel = channel_of_kind(&store, &owner, (ChannelKind::Email, silent)).await;
-    let told = Routed { key: channel.key, id: channel.id };
+    let told = ResourceReference { key: channel.key, id: channel.id };
     let hours = "mon,tue,wed,thu,fri,sat,sun 00:00-24:00".parse().unwrap();
-    let quiet = Some(QuietHours { hours, zone: Zone::UTC, except_from: Severity::Critical });
+    let quiet = Some(QuietHours { hours, zone: IanaZone::UTC, except_from: Severity::Critical });
     let contact = stored_contact_with(&store, &owner, (told, quiet)).await;
-    let named = vec![Routed { key: contact.key, id: contact.id }];
-    let step = Step { after_seconds: 0, channels: Vec::new(), contacts: named, schedules: Vec::new() };
+    let named = vec![ResourceReference { key: contact.key, id: contact.id }];
+    let step =
+        EscalationStep { after_seconds: 0, channels: Vec::new(), contacts: named, schedules: Vec::new() };
     stored_policy_of(&store, &owner, vec![step]).await;
     let transaction = store.main.begin().await.unwrap();
     let mut incident = made(&owner, &[]);
@@ -163,7 +170,7 @@ async fn steps_that_wait_for_the_morning_do_not_pile_up(
     }
     let mut after = incident.clone();
     if is_taken {
-        let by = Author { id: Id::random(), name: "Ben".into() };
+        let by = AnnouncementAuthor { id: Id::random(), name: "Ben".into() };
         after.incident.acknowledgement = Some(Acknowledgement { by, at: at(second + 180_000) });
     }
     let transaction = store.main.begin().await.unwrap();
@@ -206,14 +213,15 @@ async fn a_held_step_and_one_on_duty_are_one_page(
 ) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
-    let silent = Routing { min_severity: Severity::Critical, ..Routing::default() };
+    let silent = ChannelRouting { min_severity: Severity::Critical, ..ChannelRouting::default() };
     let channel = channel_of_kind(&store, &owner, (ChannelKind::Email, silent)).await;
-    let told = Routed { key: channel.key, id: channel.id };
+    let told = ResourceReference { key: channel.key, id: channel.id };
     let hours = "mon,tue,wed,thu,fri,sat,sun 00:00-24:00".parse().unwrap();
-    let quiet = Some(QuietHours { hours, zone: Zone::UTC, except_from: Severity::Critical });
+    let quiet = Some(QuietHours { hours, zone: IanaZone::UTC, except_from: Severity::Critical });
     let contact = stored_contact_with(&store, &owner, (told, quiet)).await;
-    let named = vec![Routed { key: contact.key, id: contact.id }];
-    let step = Step { after_seconds: 0, channels: Vec::new(), contacts: named, schedules: Vec::new() };
+    let named = vec![ResourceReference { key: contact.key, id: contact.id }];
+    let step =
+        EscalationStep { after_seconds: 0, channels: Vec::new(), contacts: named, schedules: Vec::new() };
     stored_policy_of(&store, &owner, vec![step]).await;
     let mut incident = made(&owner, &[]);
     incident.incident.severity = Severity::Minor;
@@ -233,14 +241,14 @@ async fn a_held_step_and_one_on_duty_are_one_page(
 }
 
 /// A contact with one channel.
-async fn stored_contact(store: &Store, owner: &Organisation, channel: Routed) -> Contact {
+async fn stored_contact(store: &Store, owner: &Organisation, channel: ResourceReference) -> Contact {
     stored_contact_with(store, owner, (channel, None)).await
 }
 
 async fn stored_contact_with(
     store: &Store,
     owner: &Organisation,
-    (channel, quiet): (Routed, Option<QuietHours>),
+    (channel, quiet): (ResourceReference, Option<QuietHours>),
 ) -> Contact {
     let contact = Contact {
         key: 0,
@@ -248,7 +256,7 @@ async fn stored_contact_with(
         organisation: owner.key,
         name: "Anna".into(),
         email: "anna@example.com".into(),
-        zone: Zone::UTC,
+        zone: IanaZone::UTC,
         language: "en".into(),
         channels: vec![channel],
         quiet,
@@ -262,16 +270,16 @@ async fn stored_contact_with(
 }
 
 /// The message was delivered.
-async fn end(store: &Store, delivery: &Delivery, (line, now): (Line, Timestamp)) {
-    let attempt = Try {
+async fn end(store: &Store, delivery: &Delivery, (line, now): (OrderingScope, Timestamp)) {
+    let attempt = DeliveryAttempt {
         number: 1,
         at: now,
         took_ms: 1,
-        outcome: TryOutcome::Delivered,
+        outcome: DeliveryOutcome::Delivered,
         status_code: Some(250),
         detail: String::new(),
     };
-    let ended = Ended {
+    let ended = TryRecord {
         delivery: delivery.key,
         channel: delivery.channel,
         subject: delivery.message.subject_id().to_owned(),

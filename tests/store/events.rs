@@ -4,10 +4,10 @@ use rstest::rstest;
 use watchkeeper::clock::Timestamp;
 use watchkeeper::lifecycle;
 use watchkeeper::lifecycle::service_deletion::{ServiceDeletion, settle_incidents, settle_maintenances};
-use watchkeeper::model::event::{Act, Kind};
-use watchkeeper::model::maintenance::step::Step;
-use watchkeeper::model::sight::Sight;
-use watchkeeper::model::translated::Translated;
+use watchkeeper::model::event::{EventAction, EventSubjectKind};
+use watchkeeper::model::maintenance::step::MaintenanceTransition;
+use watchkeeper::model::sight::Visibility;
+use watchkeeper::model::translated::TranslatedText;
 use watchkeeper::store::events;
 
 use crate::incidents::made;
@@ -16,7 +16,7 @@ use crate::support::backend::Store;
 use crate::support::planned::{maintenance, stored};
 use crate::support::rows::{at, service, stored_organisation, stored_service};
 
-async fn acts(store: &Store, behind: i64) -> Vec<(Kind, Act)> {
+async fn acts(store: &Store, behind: i64) -> Vec<(EventSubjectKind, EventAction)> {
     let events = events::after(store.main.reader(), behind, 100).await.unwrap();
     events.iter().map(|event| (event.kind, event.act)).collect()
 }
@@ -42,12 +42,15 @@ async fn every_change_of_an_incident_is_noted_with_it(
     changed.incident.updated_at = at(200);
     lifecycle::incidents::save(&transaction, &first, &changed, at(200)).await.unwrap();
     let id = first.incident.id;
-    assert!(lifecycle::incidents::delete(&transaction, Sight::whole(owner.key), id, at(900)).await.unwrap());
+    assert!(
+        lifecycle::incidents::delete(&transaction, Visibility::whole(owner.key), id, at(900)).await.unwrap()
+    );
     transaction.commit().await.unwrap();
     let noted = events::after(store.main.reader(), 0, 100).await.unwrap();
     let noted: Vec<_> = noted.iter().map(|event| (event.act, event.subject, &*event.services)).collect();
     let services = &[affected.key][..];
-    let expected: [(Act, &[i64]); 3] = [(Act::Created, &[]), (Act::Updated, &[]), (Act::Deleted, services)];
+    let expected: [(EventAction, &[i64]); 3] =
+        [(EventAction::Created, &[]), (EventAction::Updated, &[]), (EventAction::Deleted, services)];
     assert_eq!(noted, expected.map(|(act, services)| (act, id, services)));
 }
 
@@ -66,14 +69,17 @@ async fn every_change_of_a_maintenance_is_noted_with_it(
     let before = events::newest(store.main.reader()).await.unwrap();
     let noted = events::after(store.main.reader(), 0, 100).await.unwrap();
     let created = noted.iter().find(|event| event.subject == kept.id).unwrap();
-    assert_eq!((created.act, &*created.services), (Act::Created, &[] as &[i64]));
+    assert_eq!((created.act, &*created.services), (EventAction::Created, &[] as &[i64]));
     let transaction = store.main.begin().await.unwrap();
-    let step = Step { after: kept.clone(), entries: Vec::new() };
+    let step = MaintenanceTransition { after: kept.clone(), entries: Vec::new() };
     lifecycle::maintenances::carry_out(&transaction, &step, at(900)).await.unwrap();
     settle_maintenances(&transaction, covered.key, delete_orphaned, at(900)).await.unwrap();
     transaction.commit().await.unwrap();
-    let end = if delete_orphaned { Act::Deleted } else { Act::Updated };
-    assert_eq!(acts(&store, before).await, [Act::Updated, end].map(|act| (Kind::Maintenance, act)));
+    let end = if delete_orphaned { EventAction::Deleted } else { EventAction::Updated };
+    assert_eq!(
+        acts(&store, before).await,
+        [EventAction::Updated, end].map(|act| (EventSubjectKind::Maintenance, act))
+    );
 }
 
 /// Those of others neither show nor count.
@@ -152,7 +158,7 @@ async fn what_leaves_services_is_noted_with_them(
     changed.services.retain(|affected| affected.service == b.key);
     lifecycle::incidents::save(&transaction, &first, &changed, at(200)).await.unwrap();
     lifecycle::maintenances::cover(&transaction, kept.key, &[b.key], at(200)).await.unwrap();
-    let message = Translated::single("en", "Gone.");
+    let message = TranslatedText::single("en", "Gone.");
     let deletion = ServiceDeletion {
         organisation: owner.key,
         service: b.key,
@@ -167,10 +173,10 @@ async fn what_leaves_services_is_noted_with_them(
     let noted = noted.iter().map(|event| (event.kind, event.act, &*event.services, &*event.former));
     let (a, b, none): (&[i64], &[i64], &[i64]) = (&[a.key], &[b.key], &[]);
     let expected = [
-        (Kind::Incident, Act::Updated, none, a),
-        (Kind::Maintenance, Act::Updated, none, a),
-        (Kind::Incident, Act::Resolved, none, b),
-        (Kind::Maintenance, Act::Updated, none, b),
+        (EventSubjectKind::Incident, EventAction::Updated, none, a),
+        (EventSubjectKind::Maintenance, EventAction::Updated, none, a),
+        (EventSubjectKind::Incident, EventAction::Resolved, none, b),
+        (EventSubjectKind::Maintenance, EventAction::Updated, none, b),
     ];
     assert_eq!(noted.collect::<Vec<_>>(), expected);
 }

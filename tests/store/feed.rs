@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use rstest::rstest;
 use tokio::time::timeout;
-use watchkeeper::feed::Feed;
+use watchkeeper::feed::ChangeFeed;
 use watchkeeper::model::history::{ChangeCause, MeasuredStatus, StatusChange};
-use watchkeeper::model::partition::{Partition, Partitions};
+use watchkeeper::model::partition::{Partition, PartitionSet};
 use watchkeeper::store::feed_positions;
 use watchkeeper::store::history::{append, feed};
 
@@ -27,18 +27,18 @@ async fn write(store: &Store, changes: &[StatusChange]) {
 }
 
 /// A reader that has begun with everything, before the first change.
-async fn reader(store: &Store) -> Feed {
-    let mut reader = Feed::new(READER);
-    let missing = reader.take(store.main.reader(), Partitions::ALL).await.unwrap();
+async fn reader(store: &Store) -> ChangeFeed {
+    let mut reader = ChangeFeed::new(READER);
+    let missing = reader.take(store.main.reader(), PartitionSet::ALL).await.unwrap();
     let transaction = store.main.begin().await.unwrap();
     reader.begin(&transaction, missing, 0).await.unwrap();
     transaction.commit().await.unwrap();
-    assert!(reader.take(store.main.reader(), Partitions::ALL).await.unwrap().is_empty());
+    assert!(reader.take(store.main.reader(), PartitionSet::ALL).await.unwrap().is_empty());
     reader
 }
 
 /// Reads everything that there is to read, and gives the services.
-async fn read(store: &Store, reader: &mut Feed) -> Vec<i64> {
+async fn read(store: &Store, reader: &mut ChangeFeed) -> Vec<i64> {
     let mut services = Vec::new();
     while let Some(next) = reader.next(store.history.reader()).await.unwrap() {
         let transaction = store.main.begin().await.unwrap();
@@ -51,7 +51,7 @@ async fn read(store: &Store, reader: &mut Feed) -> Vec<i64> {
 }
 
 async fn positions(store: &Store) -> Vec<i64> {
-    let found = feed_positions::find(store.main.reader(), READER, Partitions::ALL).await.unwrap();
+    let found = feed_positions::find(store.main.reader(), READER, PartitionSet::ALL).await.unwrap();
     found.into_values().collect()
 }
 
@@ -70,7 +70,7 @@ async fn what_is_written_beside_the_recorder_passes_over_nothing() {
     recorder.commit().await.unwrap();
     let horizon = reader.horizon(&store.history).await.unwrap().unwrap();
     assert_eq!(read(&store, &mut reader).await, [5]);
-    reader.move_along(&store.main, horizon).await.unwrap();
+    reader.advance_to_horizon(&store.main, horizon).await.unwrap();
     assert!(positions(&store).await.iter().all(|position| *position >= 3));
 }
 
@@ -89,12 +89,12 @@ async fn quiet_partitions_are_moved_along(#[values(Backend::Sqlite, Backend::Pos
     let transaction = store.main.begin().await.unwrap();
     assert!(feed_positions::advance(&transaction, READER, Partition::of(7), (0, 3)).await.unwrap());
     transaction.commit().await.unwrap();
-    reader.move_along(&store.main, horizon).await.unwrap();
+    reader.advance_to_horizon(&store.main, horizon).await.unwrap();
     let mut moved = positions(&store).await;
     moved.sort_unstable();
     assert_eq!((moved[0], &moved[1..]), (3, &[40; 63][..]));
     assert_eq!(reader.horizon(&store.history).await.unwrap(), None, "not again so soon");
-    assert!(reader.take(store.main.reader(), Partitions::ALL).await.unwrap().is_empty());
+    assert!(reader.take(store.main.reader(), PartitionSet::ALL).await.unwrap().is_empty());
     write(&store, &[change(7, 50, ChangeCause::Votes)]).await;
     assert_eq!(read(&store, &mut reader).await, [7]);
 }

@@ -9,18 +9,18 @@ use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
-use watchkeeper::model::history::{CheckRecord, Sample};
-use watchkeeper::model::period::Range;
+use watchkeeper::model::history::{CheckRecord, CheckSample};
+use watchkeeper::model::period::HistoryRange;
 use watchkeeper::model::service::ProbeRole;
 use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
-use watchkeeper::stats::histogram::Summary;
-use watchkeeper::stats::rollup::{Buckets, Level, Root, Sums, Wanted};
+use watchkeeper::stats::histogram::ResponseTimeSummary;
+use watchkeeper::stats::rollup::{CheckSums, RollupLevel, RollupQuery, RollupRoot, TimeBuckets};
 use watchkeeper::store::history::History;
 use watchkeeper::store::history::locations::LocationNumbers;
-use watchkeeper::store::history::parts::{self, Parts, Scope};
+use watchkeeper::store::history::parts::{self, FigureParts, ResultScope};
 use watchkeeper::store::history::sealed::together;
-use watchkeeper::store::history::segments::{self, Retention, Segment};
+use watchkeeper::store::history::segments::{self, RetentionClass, Segment};
 
 use crate::support::Backend;
 use crate::support::chance::Chance;
@@ -34,7 +34,7 @@ const MINUTE_MS: i64 = 60_000;
 const PERCENTS: [f64; 4] = [50.0, 90.0, 95.0, 99.0];
 
 fn compaction(history: &History) -> Compaction {
-    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+    let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
     let limits = CompactionLimits { rows_per_bucket: 40, ..CompactionLimits::default() };
     Compaction::new(history.clone(), retention, limits, Arc::default())
 }
@@ -71,9 +71,9 @@ fn deliveries(chance: &mut Chance, days: i64) -> Vec<Delivery> {
     found
 }
 
-fn sample(numbers: &LocationNumbers, row: &CheckRecord) -> Sample {
+fn sample(numbers: &LocationNumbers, row: &CheckRecord) -> CheckSample {
     let response_time = row.measurement.response_time.filter(|_| row.role == ProbeRole::Full);
-    Sample {
+    CheckSample {
         checked_at: row.checked_at,
         location: numbers.numbers(&[row.location.to_string()])[0],
         is_down: row.measurement.status == CheckStatus::Down,
@@ -82,45 +82,45 @@ fn sample(numbers: &LocationNumbers, row: &CheckRecord) -> Sample {
 }
 
 /// What is shown of sums.
-type Shown = (u64, u64, Option<Summary>, [Option<u32>; 4]);
+type Shown = (u64, u64, Option<ResponseTimeSummary>, [Option<u32>; 4]);
 
-fn shown(buckets: BTreeMap<Timestamp, Sums>) -> BTreeMap<Timestamp, Shown> {
-    let show = |sums: Sums| {
+fn shown(buckets: BTreeMap<Timestamp, CheckSums>) -> BTreeMap<Timestamp, Shown> {
+    let show = |sums: CheckSums| {
         let percentiles = PERCENTS.map(|percent| sums.times.percentile_us(percent));
         (sums.checks, sums.failed, sums.times.summary(), percentiles)
     };
     buckets.into_iter().map(|(start, sums)| (start, show(sums))).collect()
 }
 
-async fn read(history: &History, wanted: &Wanted, locations: Option<&[i32]>) -> Parts {
+async fn read(history: &History, wanted: &RollupQuery, locations: Option<&[i32]>) -> FigureParts {
     let slivers = |level, start| wanted.slivers(level, start).iter().collect();
-    let scope = Scope { span: wanted.range(), locations, slivers: &slivers };
+    let scope = ResultScope { span: wanted.range(), locations, slivers: &slivers };
     parts::of_service(history, SERVICE, &scope).await.unwrap()
 }
 
-fn add_up(wanted: Wanted, parts: &Parts) -> Buckets {
-    let mut buckets = Buckets::new(wanted);
+fn add_up(wanted: RollupQuery, parts: &FigureParts) -> TimeBuckets {
+    let mut buckets = TimeBuckets::new(wanted);
     for (level, rollup) in &parts.rollups {
-        buckets.add_rollup(Root { level: *level, start: rollup.start }, &rollup.body).unwrap();
+        buckets.add_rollup(RollupRoot { level: *level, start: rollup.start }, &rollup.body).unwrap();
     }
     parts.samples.iter().for_each(|sample| buckets.add_sample(sample));
     buckets
 }
 
-fn questions(now: Timestamp) -> impl Iterator<Item = Wanted> {
-    let (to, all) = (now.plus_ms(1), Range::ALL);
+fn questions(now: Timestamp) -> impl Iterator<Item = RollupQuery> {
+    let (to, all) = (now.plus_ms(1), HistoryRange::ALL);
     all.into_iter().flat_map(move |range| {
-        let of = |bucket_ms| Wanted { from: range.start(now), to, bucket_ms };
+        let of = |bucket_ms| RollupQuery { from: range.start(now), to, bucket_ms };
         [of(None), of(Some(range.bucket_seconds() * 1_000))]
     })
 }
 
 /// Contract 4.5 and 4.6, for every range: counts, sums, extremes and percentiles of every bucket.
-async fn assert_exact(history: &History, known: &[Sample], now: Timestamp) {
+async fn assert_exact(history: &History, known: &[CheckSample], now: Timestamp) {
     for wanted in questions(now) {
         for locations in [None, Some(&[2_i32, 99][..]), Some(&[])] {
-            let mut expected: BTreeMap<Timestamp, Sums> = BTreeMap::new();
-            let is_wanted = |sample: &&Sample| {
+            let mut expected: BTreeMap<Timestamp, CheckSums> = BTreeMap::new();
+            let is_wanted = |sample: &&CheckSample| {
                 (wanted.from..wanted.to).contains(&sample.checked_at)
                     && locations.is_none_or(|numbers| numbers.contains(&sample.location))
             };
@@ -179,7 +179,7 @@ async fn figures_of_every_range_are_what_all_results_say(
 }
 
 /// The slivers that were asked for, with the segments' kind of rollups.
-type Asked = Mutex<Vec<(Level, TimeRange)>>;
+type Asked = Mutex<Vec<(RollupLevel, TimeRange)>>;
 
 /// Blocks whose bodies these slivers make a reader decode.
 async fn decoded_bodies(history: &History, asked: &Asked) -> usize {
@@ -204,7 +204,7 @@ async fn a_range_takes_a_few_hundred_merges_and_few_blocks(
     const DAYS: i64 = 32;
     let Some(store) = backend.open().await else { return };
     let limits = CompactionLimits::default();
-    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+    let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
     let mut compaction = Compaction::new(store.history.clone(), retention, limits, Arc::default());
     for day in 0..DAYS {
         let start = START_MS + day * DAY_MS;
@@ -224,7 +224,7 @@ async fn a_range_takes_a_few_hundred_merges_and_few_blocks(
             asked.lock().unwrap().extend(spans.iter().map(|span| (level, *span)));
             spans
         };
-        let scope = Scope { span: wanted.range(), locations: None, slivers: &slivers };
+        let scope = ResultScope { span: wanted.range(), locations: None, slivers: &slivers };
         let parts = parts::of_service(&store.history, SERVICE, &scope).await.unwrap();
         let merges = add_up(wanted, &parts).merges();
         let bodies = decoded_bodies(&store.history, &asked).await;

@@ -1,11 +1,11 @@
 //! Rows that tell of flapping: no reader of the status line sees them, and a start reads them with the turns.
 
 use rstest::rstest;
-use watchkeeper::model::flapping::Flapping;
+use watchkeeper::model::flapping::FlappingState;
 use watchkeeper::model::history::ChangeCause::{self, Settled};
 use watchkeeper::model::history::MeasuredStatus::{Degraded, Down, NoData, Unknown, Up};
 use watchkeeper::model::history::StatusChange;
-use watchkeeper::model::partition::{Partition, Partitions};
+use watchkeeper::model::partition::{Partition, PartitionSet};
 use watchkeeper::store::history::changes;
 
 use crate::support::Backend;
@@ -39,18 +39,18 @@ async fn a_start_reads_who_flaps_and_the_turns_of_late(
     let Some(store) = backend.open().await else { return };
     append_changes(&store.history, &story()).await;
     let reader = store.history.reader();
-    let found = changes::flapping(reader, Partitions::ALL, at(15)).await.unwrap();
+    let found = changes::flapping(reader, PartitionSet::ALL, at(15)).await.unwrap();
     let mut known: Vec<_> = found.into_iter().collect();
     known.sort_by_key(|(service, _)| *service);
     let expected = [
-        (1, Flapping::resumed([at(20)], true)),
-        (2, Flapping::resumed([], false)),
-        (3, Flapping::resumed([at(30), at(40)], false)),
+        (1, FlappingState::resumed([at(20)], true)),
+        (2, FlappingState::resumed([], false)),
+        (3, FlappingState::resumed([at(30), at(40)], false)),
     ];
     assert_eq!(known, expected);
-    let third: Partitions = Partition::new(3).into_iter().collect();
+    let third: PartitionSet = Partition::new(3).into_iter().collect();
     let found = changes::flapping(reader, third, at(35)).await.unwrap();
-    assert_eq!(found.into_iter().collect::<Vec<_>>(), [(3, Flapping::resumed([at(40)], false))]);
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), [(3, FlappingState::resumed([at(40)], false))]);
 }
 
 #[rstest]
@@ -62,7 +62,7 @@ async fn a_status_line_has_no_flapping_in_it(#[values(Backend::Sqlite, Backend::
     assert_eq!(changes::since(reader, 1, at(15)).await.unwrap(), [story()[0], story()[1]]);
     assert_eq!(changes::since(reader, 2, at(95)).await.unwrap(), [story()[3]]);
     assert_eq!(changes::latest(reader, 2).await.unwrap(), Some(story()[3]));
-    let mut latest = changes::latest_of(reader, Partitions::ALL).await.unwrap();
+    let mut latest = changes::latest_of(reader, PartitionSet::ALL).await.unwrap();
     latest.sort_by_key(|change| change.service);
     assert_eq!(latest, [story()[1], story()[3], story()[7], story()[9]]);
     // What tells of flapping supersedes no status.

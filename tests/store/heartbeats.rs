@@ -1,8 +1,8 @@
 //! Ping addresses: found by the hash of their secret alone, and no two pings have one time.
 
 use rstest::rstest;
-use watchkeeper::model::heartbeat::{Ping, StoredPings};
-use watchkeeper::model::service::{Pause, PauseReason, Service};
+use watchkeeper::model::heartbeat::{HeartbeatPing, StoredPings};
+use watchkeeper::model::service::{PauseReason, Service, ServicePause};
 use watchkeeper::store::heartbeats::{self, SecretHash};
 use watchkeeper::store::services;
 
@@ -12,8 +12,8 @@ use crate::support::rows::{at, service, stored_organisation, stored_service};
 const OLD: SecretHash = [1; 32];
 const NEW: SecretHash = [2; 32];
 
-const fn ping(at_ms: i64, has_failed: bool) -> Ping {
-    Ping { at: at(at_ms), has_failed }
+const fn ping(at_ms: i64, has_failed: bool) -> HeartbeatPing {
+    HeartbeatPing { at: at(at_ms), has_failed }
 }
 
 #[rstest]
@@ -39,7 +39,8 @@ async fn a_ping_is_noted_where_its_secret_leads(
     }
     heartbeats::count_from(&write, pinged.key, at(7)).await.unwrap();
     heartbeats::rotate(&write, pinged.key, (NEW, "anew".into())).await.unwrap();
-    let paused = Service { pause: Some(Pause { reason: PauseReason::Manual, at: at(1) }), ..pinged.clone() };
+    let paused =
+        Service { pause: Some(ServicePause { reason: PauseReason::Manual, at: at(1) }), ..pinged.clone() };
     services::update(&write, paused).await.unwrap();
     write.commit().await.unwrap();
     let reader = store.main.reader();

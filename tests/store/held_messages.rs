@@ -7,15 +7,15 @@ use watchkeeper::lifecycle;
 use watchkeeper::lifecycle::digests::gather;
 use watchkeeper::model::access::Organisation;
 use watchkeeper::model::incident::{Severity, TimelineEntry, WholeIncident};
-use watchkeeper::model::notification::delivery::{Delivery, DeliveryStatus, TryOutcome};
-use watchkeeper::model::notification::digest::{HeldBy, WINDOW_MS};
-use watchkeeper::model::notification::message::Subject;
+use watchkeeper::model::notification::delivery::{Delivery, DeliveryOutcome, DeliveryStatus};
+use watchkeeper::model::notification::digest::{HoldReason, WINDOW_MS};
+use watchkeeper::model::notification::message::MessageSubject;
 use watchkeeper::model::notification::quiet::QuietHours;
-use watchkeeper::model::notification::routing::Routing;
-use watchkeeper::model::notification::{Channel, Event};
-use watchkeeper::model::sight::Sight;
+use watchkeeper::model::notification::routing::ChannelRouting;
+use watchkeeper::model::notification::{NotificationChannel, NotificationEvent};
+use watchkeeper::model::sight::Visibility;
 use watchkeeper::store::notifications::courier::{backlog, bring_forward};
-use watchkeeper::store::notifications::list::{Wanted, page};
+use watchkeeper::store::notifications::list::{OutboxFilter, page};
 
 use crate::incidents::made;
 use crate::notifications::{end, routed_channel, waiting};
@@ -31,10 +31,10 @@ fn at(ms: i64) -> Timestamp {
     Timestamp::from_ms(EVENING + ms)
 }
 
-fn quiet() -> Routing {
+fn quiet() -> ChannelRouting {
     let hours = "mon,tue,wed,thu,fri,sat,sun 22:00-24:00".parse().unwrap();
     let quiet = QuietHours { hours, zone: "UTC".parse().unwrap(), except_from: Severity::Critical };
-    Routing { quiet: Some(quiet), ..Routing::default() }
+    ChannelRouting { quiet: Some(quiet), ..ChannelRouting::default() }
 }
 
 async fn opened(store: &Store, owner: &Organisation, now: Timestamp) -> WholeIncident {
@@ -66,14 +66,14 @@ fn resolve(whole: &mut WholeIncident, now: Timestamp) {
     whole.resolve(entry, now);
 }
 
-async fn make_digest(store: &Store, channel: &Channel, busy: &[String], now: Timestamp) -> bool {
+async fn make_digest(store: &Store, channel: &NotificationChannel, busy: &[String], now: Timestamp) -> bool {
     let transaction = store.main.begin().await.unwrap();
     let has_gathered = gather(&transaction, channel, busy, now).await.unwrap();
     transaction.commit().await.unwrap();
     has_gathered
 }
 
-fn events(deliveries: &[Delivery]) -> Vec<Event> {
+fn events(deliveries: &[Delivery]) -> Vec<NotificationEvent> {
     deliveries.iter().map(|delivery| delivery.message.event).collect()
 }
 
@@ -96,13 +96,13 @@ async fn what_is_not_bad_enough_waits_for_the_end_of_quiet_hours(
     transaction.commit().await.unwrap();
     assert!(waiting(&store, Timestamp::from_ms(MIDNIGHT - 1)).await.is_empty());
     let first = waiting(&store, Timestamp::from_ms(MIDNIGHT)).await;
-    assert_eq!(events(&first), [Event::IncidentOpened]);
-    assert_eq!(first[0].hold.map(|hold| hold.by), Some(HeldBy::QuietHours));
+    assert_eq!(events(&first), [NotificationEvent::IncidentOpened]);
+    assert_eq!(first[0].hold.map(|hold| hold.by), Some(HoldReason::QuietHours));
     assert_eq!(first[0].expires_at, Timestamp::from_ms(MIDNIGHT + DAY_MS), "it has its day from then on");
     assert!(!make_digest(&store, &channel, &[], Timestamp::from_ms(MIDNIGHT)).await);
-    end(&store, &first[0], TryOutcome::Delivered, None).await;
+    end(&store, &first[0], DeliveryOutcome::Delivered, None).await;
     let second = waiting(&store, Timestamp::from_ms(MIDNIGHT)).await;
-    assert_eq!(events(&second), [Event::IncidentResolved]);
+    assert_eq!(events(&second), [NotificationEvent::IncidentResolved]);
 }
 
 #[rstest]
@@ -118,9 +118,9 @@ async fn what_becomes_bad_enough_takes_along_what_waits_in_front_of_it(
     assert!(waiting(&store, at(1_000)).await.is_empty());
     changed(&store, &incident, at(2_000), |whole| whole.incident.severity = Severity::Critical).await;
     let due = waiting(&store, at(2_000)).await;
-    assert_eq!(events(&due), [Event::IncidentOpened], "of this incident alone");
-    end(&store, &due[0], TryOutcome::Delivered, None).await;
-    assert_eq!(events(&waiting(&store, at(2_000)).await), [Event::IncidentWorsened]);
+    assert_eq!(events(&due), [NotificationEvent::IncidentOpened], "of this incident alone");
+    end(&store, &due[0], DeliveryOutcome::Delivered, None).await;
+    assert_eq!(events(&waiting(&store, at(2_000)).await), [NotificationEvent::IncidentWorsened]);
 }
 
 #[rstest]
@@ -130,7 +130,7 @@ async fn what_comes_beyond_the_number_is_told_in_one_message(
 ) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
-    let routing = Routing { digest_above: Some(2), ..Routing::default() };
+    let routing = ChannelRouting { digest_above: Some(2), ..ChannelRouting::default() };
     let channel = routed_channel(&store, &owner, routing).await;
     let mut incidents = Vec::new();
     for number in 0..5 {
@@ -140,7 +140,7 @@ async fn what_comes_beyond_the_number_is_told_in_one_message(
     let alone = waiting(&store, at(2 + WINDOW_MS - 1)).await;
     assert_eq!(alone.len(), 2, "so many are told one by one");
     for delivery in &alone {
-        end(&store, delivery, TryOutcome::Delivered, None).await;
+        end(&store, delivery, DeliveryOutcome::Delivered, None).await;
     }
     let due = at(2 + WINDOW_MS);
     assert_eq!(
@@ -152,21 +152,21 @@ async fn what_comes_beyond_the_number_is_told_in_one_message(
     let busy = [incidents[2].incident.id.to_string()];
     assert!(make_digest(&store, &channel, &busy, due).await);
     let digest = waiting(&store, due).await;
-    assert_eq!(events(&digest), [Event::IncidentOpened, Event::Digest]);
-    let Subject::Digest(facts) = &digest[1].message.subject else { unreachable!("a digest") };
+    assert_eq!(events(&digest), [NotificationEvent::IncidentOpened, NotificationEvent::Digest]);
+    let MessageSubject::Digest(facts) = &digest[1].message.subject else { unreachable!("a digest") };
     assert_eq!((facts.count, facts.entries.len(), facts.is_over), (3, 3, false));
     assert_eq!(digest[1].message.headline(), "3 messages in one: 2 begun, 1 resolved");
     // What is written now waits for the digest, whatever it is about.
     let later =
         changed(&store, &incidents[3], at(WINDOW_MS * 2), |whole| resolve(whole, at(WINDOW_MS * 2))).await;
     assert_eq!(waiting(&store, at(WINDOW_MS * 9)).await.len(), 2);
-    end(&store, &digest[1], TryOutcome::Delivered, None).await;
+    end(&store, &digest[1], DeliveryOutcome::Delivered, None).await;
     let mut last = waiting(&store, at(WINDOW_MS * 9)).await;
     last.sort_by_key(|delivery| delivery.key);
-    assert_eq!(events(&last), [Event::IncidentOpened, Event::IncidentResolved]);
+    assert_eq!(events(&last), [NotificationEvent::IncidentOpened, NotificationEvent::IncidentResolved]);
     assert_eq!(last[1].message.subject_id(), later.incident.id.as_str());
-    let wanted = Wanted { statuses: vec![DeliveryStatus::Gathered], ..Wanted::default() };
-    let told = page(store.main.reader(), Sight::whole(owner.key), &wanted, 9).await.unwrap();
+    let wanted = OutboxFilter { statuses: vec![DeliveryStatus::Gathered], ..OutboxFilter::default() };
+    let told = page(store.main.reader(), Visibility::whole(owner.key), &wanted, 9).await.unwrap();
     assert_eq!(told.len(), 3);
     assert!(told.iter().all(|told| told.digest == Some(digest[1].id)));
 }
@@ -177,14 +177,14 @@ async fn what_comes_beyond_the_number_is_told_in_one_message(
 async fn digests_come_one_after_the_other(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
-    let routing = Routing { digest_above: Some(1), ..Routing::default() };
+    let routing = ChannelRouting { digest_above: Some(1), ..ChannelRouting::default() };
     let channel = routed_channel(&store, &owner, routing).await;
     let mut last = None;
     for number in 0..3 {
         last = Some(opened(&store, &owner, at(number)).await);
     }
     let alone = waiting(&store, at(10)).await;
-    end(&store, &alone[0], TryOutcome::Delivered, None).await;
+    end(&store, &alone[0], DeliveryOutcome::Delivered, None).await;
     assert!(make_digest(&store, &channel, &[], at(2 + WINDOW_MS)).await);
     let last = last.unwrap();
     let later = at(3 + WINDOW_MS);
@@ -194,10 +194,10 @@ async fn digests_come_one_after_the_other(#[values(Backend::Sqlite, Backend::Pos
     let due = at(4 + 2 * WINDOW_MS);
     assert!(make_digest(&store, &channel, &[], due).await);
     let first = waiting(&store, due).await;
-    assert_eq!(events(&first), [Event::Digest], "the second one waits");
-    end(&store, &first[0], TryOutcome::Delivered, None).await;
+    assert_eq!(events(&first), [NotificationEvent::Digest], "the second one waits");
+    end(&store, &first[0], DeliveryOutcome::Delivered, None).await;
     let second = waiting(&store, due).await;
-    assert_eq!(events(&second), [Event::IncidentResolved, Event::Digest]);
+    assert_eq!(events(&second), [NotificationEvent::IncidentResolved, NotificationEvent::Digest]);
     assert_ne!(second[1].id, first[0].id);
 }
 
@@ -209,23 +209,23 @@ async fn a_digest_is_in_front_of_what_it_tells_alone(
 ) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
-    let routing = Routing { digest_above: Some(1), ..Routing::default() };
+    let routing = ChannelRouting { digest_above: Some(1), ..ChannelRouting::default() };
     let channel = routed_channel(&store, &owner, routing).await;
     let mut told = Vec::new();
     for number in 0..3 {
         told.push(opened(&store, &owner, at(number)).await);
     }
     let alone = waiting(&store, at(10)).await;
-    end(&store, &alone[0], TryOutcome::Delivered, None).await;
+    end(&store, &alone[0], DeliveryOutcome::Delivered, None).await;
     assert!(make_digest(&store, &channel, &[], at(2 + WINDOW_MS)).await);
     let later = at(3 * WINDOW_MS);
     let other = opened(&store, &owner, later).await;
     changed(&store, &told[2], at(5 * WINDOW_MS), |whole| resolve(whole, at(5 * WINDOW_MS))).await;
     let due = waiting(&store, at(6 * WINDOW_MS)).await;
-    assert_eq!(events(&due), [Event::Digest, Event::IncidentOpened]);
+    assert_eq!(events(&due), [NotificationEvent::Digest, NotificationEvent::IncidentOpened]);
     assert_eq!(due[1].message.subject_id(), other.incident.id.as_str());
-    end(&store, &due[0], TryOutcome::Delivered, None).await;
+    end(&store, &due[0], DeliveryOutcome::Delivered, None).await;
     let mut next = waiting(&store, at(6 * WINDOW_MS)).await;
     next.sort_by_key(|delivery| delivery.key);
-    assert_eq!(events(&next), [Event::IncidentOpened, Event::IncidentResolved]);
+    assert_eq!(events(&next), [NotificationEvent::IncidentOpened, NotificationEvent::IncidentResolved]);
 }

@@ -7,18 +7,18 @@ use std::time::Duration;
 use rstest::rstest;
 use sea_orm::sqlx::{Connection as _, Executor as _, PgConnection};
 use tokio::time::{sleep, timeout};
-use watchkeeper::announcer::ownership::{Member, Ownership};
-use watchkeeper::engine::aggregator::Batch;
+use watchkeeper::announcer::ownership::{NodeIdentity, Ownership};
+use watchkeeper::engine::aggregator::RecordBatch;
 use watchkeeper::id::Id;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::{ChangeCause, MeasuredStatus, StatusChange};
-use watchkeeper::model::ledger::Fence;
-use watchkeeper::model::partition::Partitions;
+use watchkeeper::model::ledger::FencingToken;
+use watchkeeper::model::partition::PartitionSet;
 use watchkeeper::record::fence::FenceCounters;
 use watchkeeper::record::history_writer::HistoryWriter;
 use watchkeeper::store::HistoryError;
 use watchkeeper::store::history::checks::{CheckFilter, page};
-use watchkeeper::store::history::holds::{self, Hold};
+use watchkeeper::store::history::holds::{self, PartitionHold};
 use watchkeeper::store::history::{History, changes};
 
 use crate::support::Backend;
@@ -29,10 +29,10 @@ async fn take(history: &History, revision: i64) -> Result<(), HistoryError> {
 }
 
 async fn take_for(history: &History, holder: Id, revision: i64, at_ms: i64) -> Result<(), HistoryError> {
-    let fence = Fence { epoch: 1, revision };
-    let hold = Hold { holder: Some(holder), fence, taken_at: at(at_ms) };
+    let fence = FencingToken { epoch: 1, revision };
+    let hold = PartitionHold { holder: Some(holder), fence, taken_at: at(at_ms) };
     let transaction = history.begin().await?;
-    holds::take(&transaction, Partitions::ALL, hold).await?;
+    holds::take(&transaction, PartitionSet::ALL, hold).await?;
     transaction.commit().await
 }
 
@@ -59,10 +59,10 @@ async fn a_node_that_stands_still_in_the_middle_of_its_rows_keeps_nobody_from_ta
 }
 
 /// A batch of one check and one change of a service at this time.
-fn batch(at_ms: i64) -> Batch {
+fn batch(at_ms: i64) -> RecordBatch {
     let (from, to) = (MeasuredStatus::Up, MeasuredStatus::Down);
     let change = StatusChange { service: 7, at: at(at_ms), from, to, cause: ChangeCause::Votes };
-    Batch { checks: vec![check(7, "a", at_ms, CheckStatus::Down)], changes: vec![change] }
+    RecordBatch { checks: vec![check(7, "a", at_ms, CheckStatus::Down)], changes: vec![change] }
 }
 
 /// A node stood still, another has taken its partitions since: of what it writes only a check counts that was made before.
@@ -73,11 +73,11 @@ async fn a_stale_write_is_refused_and_counted(
 ) {
     let Some(store) = backend.open().await else { return };
     let folder = Id::random();
-    let ownership = Ownership::among_others(Member { name: "a".parse().unwrap(), folder });
+    let ownership = Ownership::among_others(NodeIdentity { name: "a".parse().unwrap(), folder });
     let counters = Arc::new(FenceCounters::default());
     let writer = HistoryWriter::new(store.history.clone(), vec![code("a")]).fenced(&ownership, &counters);
     take_for(&store.history, folder, 1, 1_000).await.unwrap();
-    ownership.hold(Partitions::ALL, Fence { epoch: 1, revision: 1 });
+    ownership.hold(PartitionSet::ALL, FencingToken { epoch: 1, revision: 1 });
     writer.write(&batch(2_000)).await.unwrap();
     take_for(&store.history, Id::random(), 2, 4_000).await.unwrap();
     for at_ms in [3_000, 5_000] {

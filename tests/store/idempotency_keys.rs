@@ -5,7 +5,7 @@ use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::id::Id;
 use watchkeeper::store::idempotency_keys::{
-    self as keys, AnswerHead, Claimed, KeptAnswer, NewRun, Run, StoredAnswer,
+    self as keys, AnswerHead, ClaimOutcome, IdempotentRun, KeptAnswer, NewRun, StoredAnswer,
 };
 use watchkeeper::store::{Database, tokens};
 
@@ -24,11 +24,11 @@ async fn a_token(database: &Database, organisation: i64) -> i64 {
     stored.key
 }
 
-fn run(token: i64) -> Run {
-    Run { token, key: "order-17".into(), claim: Id::random() }
+fn run(token: i64) -> IdempotentRun {
+    IdempotentRun { token, key: "order-17".into(), claim: Id::random() }
 }
 
-async fn claim(database: &Database, run: &Run, now: Timestamp) -> Claimed {
+async fn claim(database: &Database, run: &IdempotentRun, now: Timestamp) -> ClaimOutcome {
     let transaction = database.begin().await.unwrap();
     let now = JudgedTime::trusted(now);
     let new = NewRun { run, fingerprint: &PRINT, node: NODE.parse().unwrap(), now, lease_ms: LEASE_MS };
@@ -37,7 +37,7 @@ async fn claim(database: &Database, run: &Run, now: Timestamp) -> Claimed {
     claimed
 }
 
-async fn settle(database: &Database, run: &Run) -> bool {
+async fn settle(database: &Database, run: &IdempotentRun) -> bool {
     let transaction = database.begin().await.unwrap();
     let settled = keys::settle(&transaction, run, kept()).await.unwrap();
     transaction.commit().await.unwrap();
@@ -56,8 +56,8 @@ fn kept() -> KeptAnswer {
     KeptAnswer { head: head(), body: Some("sealed".into()), resource: Some("/v1/tags/1".into()) }
 }
 
-fn answer() -> Claimed {
-    Claimed::Answered(StoredAnswer { fingerprint: PRINT, answer: kept() })
+fn answer() -> ClaimOutcome {
+    ClaimOutcome::Answered(StoredAnswer { fingerprint: PRINT, answer: kept() })
 }
 
 #[rstest]
@@ -70,14 +70,14 @@ async fn a_key_has_one_run_and_one_answer_for_a_day(
     let token = a_token(&store.main, owner).await;
     let (first, second) = (run(token), run(token));
     let start = at(1_000);
-    assert_eq!(claim(&store.main, &first, start).await, Claimed::Mine);
-    assert_eq!(claim(&store.main, &second, start).await, Claimed::Running);
+    assert_eq!(claim(&store.main, &first, start).await, ClaimOutcome::Mine);
+    assert_eq!(claim(&store.main, &second, start).await, ClaimOutcome::Running);
     assert!(!settle(&store.main, &second).await, "only the run that has the key may settle it");
     assert!(settle(&store.main, &first).await);
     assert!(!settle(&store.main, &first).await, "there is one answer");
     let last = start.plus_ms(DAY_MS - 1);
     assert_eq!(claim(&store.main, &second, last).await, answer());
-    assert_eq!(claim(&store.main, &second, last.plus_ms(1)).await, Claimed::Mine);
+    assert_eq!(claim(&store.main, &second, last.plus_ms(1)).await, ClaimOutcome::Mine);
 }
 
 #[rstest]
@@ -90,12 +90,12 @@ async fn a_lease_lapses_unless_it_is_prolonged(
     let token = a_token(&store.main, owner).await;
     let (first, second) = (run(token), run(token));
     let start = at(1_000);
-    assert_eq!(claim(&store.main, &first, start).await, Claimed::Mine);
+    assert_eq!(claim(&store.main, &first, start).await, ClaimOutcome::Mine);
     let transaction = store.main.begin().await.unwrap();
     keys::renew(&transaction, &first, start.plus_ms(2 * LEASE_MS)).await.unwrap();
     transaction.commit().await.unwrap();
-    assert_eq!(claim(&store.main, &second, start.plus_ms(2 * LEASE_MS - 1)).await, Claimed::Running);
-    assert_eq!(claim(&store.main, &second, start.plus_ms(2 * LEASE_MS)).await, Claimed::Mine);
+    assert_eq!(claim(&store.main, &second, start.plus_ms(2 * LEASE_MS - 1)).await, ClaimOutcome::Running);
+    assert_eq!(claim(&store.main, &second, start.plus_ms(2 * LEASE_MS)).await, ClaimOutcome::Mine);
     assert!(!settle(&store.main, &first).await, "the run that was too slow has lost the key");
 }
 
@@ -107,8 +107,8 @@ async fn the_oldest_bodies_are_cut(#[values(Backend::Sqlite, Backend::Postgres)]
     let owner = stored_organisation(&store, "owner").await.key;
     let token = a_token(&store.main, owner).await;
     for (n, resource) in [Some("/v1/tags/1"), None, Some("/v1/tags/3"), Some("")].into_iter().enumerate() {
-        let run = Run { key: format!("order-{n}"), ..run(token) };
-        assert_eq!(claim(&store.main, &run, at(1_000 - i64::try_from(n).unwrap())).await, Claimed::Mine);
+        let run = IdempotentRun { key: format!("order-{n}"), ..run(token) };
+        assert_eq!(claim(&store.main, &run, at(1_000 - i64::try_from(n).unwrap())).await, ClaimOutcome::Mine);
         let transaction = store.main.begin().await.unwrap();
         let answer =
             KeptAnswer { body: Some("x".repeat(100)), resource: resource.map(str::to_owned), ..kept() };
@@ -122,9 +122,9 @@ async fn the_oldest_bodies_are_cut(#[values(Backend::Sqlite, Backend::Postgres)]
     transaction.commit().await.unwrap();
     let mut has_body = Vec::new();
     for n in 0..4 {
-        let run = Run { key: format!("order-{n}"), ..run(token) };
+        let run = IdempotentRun { key: format!("order-{n}"), ..run(token) };
         match claim(&store.main, &run, at(1_000)).await {
-            Claimed::Answered(StoredAnswer { answer, .. }) => has_body.push(answer.body.is_some()),
+            ClaimOutcome::Answered(StoredAnswer { answer, .. }) => has_body.push(answer.body.is_some()),
             other => panic!("{other:?}"),
         }
     }
@@ -142,8 +142,10 @@ async fn a_node_frees_its_own_runs(#[values(Backend::Sqlite, Backend::Postgres)]
     let owner = stored_organisation(&store, "owner").await.key;
     let token = a_token(&store.main, owner).await;
     let (first, second) = (run(token), run(token));
-    assert_eq!(claim(&store.main, &first, at(0)).await, Claimed::Mine);
-    for (node, expected) in [(Id::random(), Claimed::Running), (NODE.parse().unwrap(), Claimed::Mine)] {
+    assert_eq!(claim(&store.main, &first, at(0)).await, ClaimOutcome::Mine);
+    for (node, expected) in
+        [(Id::random(), ClaimOutcome::Running), (NODE.parse().unwrap(), ClaimOutcome::Mine)]
+    {
         let transaction = store.main.begin().await.unwrap();
         keys::free_running_on(&transaction, node).await.unwrap();
         transaction.commit().await.unwrap();
@@ -165,18 +167,22 @@ async fn a_failed_run_and_a_deleted_token_leave_nothing(
     let owner = stored_organisation(&store, "owner").await.key;
     let token = a_token(&store.main, owner).await;
     let (first, second) = (run(token), run(token));
-    assert_eq!(claim(&store.main, &first, at(0)).await, Claimed::Mine);
+    assert_eq!(claim(&store.main, &first, at(0)).await, ClaimOutcome::Mine);
     let transaction = store.main.begin().await.unwrap();
     keys::free(&transaction, &second).await.unwrap();
     transaction.commit().await.unwrap();
-    assert_eq!(claim(&store.main, &second, at(0)).await, Claimed::Running, "it is not the second's to free");
+    assert_eq!(
+        claim(&store.main, &second, at(0)).await,
+        ClaimOutcome::Running,
+        "it is not the second's to free"
+    );
     let transaction = store.main.begin().await.unwrap();
     keys::free(&transaction, &first).await.unwrap();
     transaction.commit().await.unwrap();
-    assert_eq!(claim(&store.main, &second, at(0)).await, Claimed::Mine);
+    assert_eq!(claim(&store.main, &second, at(0)).await, ClaimOutcome::Mine);
     let transaction = store.main.begin().await.unwrap();
     keys::free_all_running(&transaction).await.unwrap();
     keys::forget_old(&transaction, at(2 * DAY_MS)).await.unwrap();
     transaction.commit().await.unwrap();
-    assert_eq!(claim(&store.main, &first, at(0)).await, Claimed::Mine);
+    assert_eq!(claim(&store.main, &first, at(0)).await, ClaimOutcome::Mine);
 }

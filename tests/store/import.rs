@@ -9,11 +9,11 @@ use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus::{Down, NoData, Unknown, Up};
 use watchkeeper::model::history::{ChangeCause, CheckRecord, MeasuredStatus};
-use watchkeeper::model::partition::Partitions;
+use watchkeeper::model::partition::PartitionSet;
 use watchkeeper::model::service::Service;
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
-use watchkeeper::record::import::{Import, Imported};
-use watchkeeper::store::history::segments::Retention;
+use watchkeeper::record::import::{HistoryImport, ImportedService};
+use watchkeeper::store::history::segments::RetentionClass;
 use watchkeeper::store::history::{changes, progress};
 use watchkeeper::store::services;
 
@@ -26,11 +26,11 @@ use crate::support::rows::{append_changes, at, change, check, service, stored_or
 const START_MS: i64 = 20_000 * DAY_MS;
 const NOW: Timestamp = at(START_MS + 10 * DAY_MS);
 
-fn import(store: &Store) -> Import {
-    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+fn import(store: &Store) -> HistoryImport {
+    let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
     let history = store.history.clone();
     let compaction = Compaction::new(history, retention, CompactionLimits::default(), Arc::default());
-    Import::new((**store).clone(), Some(compaction), Some("import test".into()))
+    HistoryImport::new((**store).clone(), Some(compaction), Some("import test".into()))
 }
 
 /// A result every minute, down in these minutes.
@@ -54,7 +54,7 @@ async fn run(store: &Store, service: i64, records: &[CheckRecord]) -> u64 {
         assert_eq!(import.reached().await.unwrap(), place as u64 + 1);
     }
     let first_at = records[0].checked_at;
-    import.conclude(&[Imported { service, interval_ms: 60_000, first_at }], NOW).await.unwrap();
+    import.conclude(&[ImportedService { service, interval_ms: 60_000, first_at }], NOW).await.unwrap();
     import.forget().await.unwrap();
     import.settle(JudgedTime::trusted(NOW)).await.unwrap();
     assert_eq!(progress::get(store.history.reader(), "import test").await.unwrap(), None);
@@ -104,7 +104,7 @@ async fn the_time_that_was_watched_stays_as_it_was(
     run(&store, service, &results(service, 0..1_000, 300..2_000)).await;
     let expected = [(0, Up), (300, Down), (500, Down), (501, Up)];
     assert_eq!(statuses(&store, service).await, expected);
-    let latest = changes::latest_of(store.history.reader(), Partitions::ALL).await.unwrap();
+    let latest = changes::latest_of(store.history.reader(), PartitionSet::ALL).await.unwrap();
     assert_eq!(latest, [own[1]]);
     let imported = changes::since(store.history.reader(), service, at(START_MS)).await.unwrap();
     assert_eq!(imported[0].cause, ChangeCause::Imported);

@@ -6,15 +6,15 @@ use sea_orm_migration::MigratorTrait as _;
 use watchkeeper::id::Id;
 use watchkeeper::lifecycle;
 use watchkeeper::model::access::Organisation;
-use watchkeeper::model::automation::{Automation, Edited};
+use watchkeeper::model::automation::{AutomationState, EditedFields};
 use watchkeeper::model::group_key::GroupKey;
 use watchkeeper::model::incident::{Impact, IncidentStatus, Severity, TimelineEntry, WholeIncident};
 use watchkeeper::model::incident_policy::{IncidentPolicy, OutageKind};
 use watchkeeper::model::outage::Outage;
 use watchkeeper::model::outage_evidence::OutageEvidence;
 use watchkeeper::model::service::Service;
-use watchkeeper::model::sight::Sight;
-use watchkeeper::model::translated::Translated;
+use watchkeeper::model::sight::Visibility;
+use watchkeeper::model::translated::TranslatedText;
 use watchkeeper::store::incidents::recovery::{RecoveredService, mark_services};
 use watchkeeper::store::incidents::{excerpt, group_keys};
 use watchkeeper::store::outages::incident_end;
@@ -66,7 +66,7 @@ async fn an_incident_of_many_services_is_read_in_part_and_changes_as_a_whole(
     let entry = TimelineEntry {
         id: Id::random(),
         status: IncidentStatus::Resolved,
-        message: Translated::single("en", "Over."),
+        message: TranslatedText::single("en", "Over."),
         notify_subscribers: true,
         created_at: at(9_000),
     };
@@ -74,11 +74,11 @@ async fn an_incident_of_many_services_is_read_in_part_and_changes_as_a_whole(
     lifecycle::incidents::save(&transaction, &part, &changed, at(9_000)).await.unwrap();
     transaction.commit().await.unwrap();
 
-    let sight = Sight::whole(owner.key);
+    let sight = Visibility::whole(owner.key);
     let found = incidents::find(store.main.reader(), sight, whole.incident.id).await.unwrap().unwrap();
     let after = incidents::whole(store.main.reader(), sight, found).await.unwrap();
     assert_eq!((after.services.len(), after.updates.len()), (SERVICES, 2));
-    let is_changed = |(row, added): (&watchkeeper::model::incident::Affected, i64)| {
+    let is_changed = |(row, added): (&watchkeeper::model::incident::AffectedService, i64)| {
         row.impact == Some(Impact::MajorOutage)
             && row.recovered_at == Some(at(9_000))
             && row.added_at == at(added)
@@ -146,15 +146,15 @@ async fn a_key_leads_to_the_incident_of_its_policy(
     let transaction = store.main.begin().await.unwrap();
     let second_policy = IncidentPolicy { key: 0, id: Id::random(), position: 2, ..policy.clone() };
     let second_policy = incident_policies::insert(&transaction, second_policy).await.unwrap();
-    let automation = Some(Automation { policy: Some(policy.key), edited: Edited::default() });
+    let automation = Some(AutomationState { policy: Some(policy.key), edited: EditedFields::default() });
     let mut first = WholeIncident { automation, ..made(&owner, &[]) };
     let mut second = WholeIncident { automation, ..made(&owner, &[]) };
     for whole in [&mut first, &mut second] {
         lifecycle::incidents::insert(&transaction, whole).await.unwrap();
     }
     let keys = [GroupKey::Tag(7), GroupKey::Service(7), GroupKey::Service(8)];
-    group_keys::lead_to(&transaction, (policy.key, first.incident.key), &keys).await.unwrap();
-    group_keys::lead_to(&transaction, (policy.key, second.incident.key), &keys[..1]).await.unwrap();
+    group_keys::assign_keys(&transaction, (policy.key, first.incident.key), &keys).await.unwrap();
+    group_keys::assign_keys(&transaction, (policy.key, second.incident.key), &keys[..1]).await.unwrap();
     let found = group_keys::find(&transaction, &policy, &keys).await.unwrap();
     let leads = keys.map(|key| found.get(&key).cloned());
     let [one, other] = [&first, &second].map(|whole| Some(vec![whole.incident.key]));
@@ -167,7 +167,7 @@ async fn a_key_leads_to_the_incident_of_its_policy(
     let stranger = IncidentPolicy { organisation: owner.key + 1, ..second_policy.clone() };
     assert!(group_keys::find(&transaction, &stranger, &keys).await.unwrap().is_empty());
     let taken_over = (second_policy.key, first.incident.key);
-    group_keys::lead_to(&transaction, taken_over, &keys[..1]).await.unwrap();
+    group_keys::assign_keys(&transaction, taken_over, &keys[..1]).await.unwrap();
     let found = group_keys::find(&transaction, &second_policy, &keys[..1]).await.unwrap();
     assert_eq!(found[&keys[0]], [second.incident.key, first.incident.key], "the newest comes first");
 
@@ -175,7 +175,7 @@ async fn a_key_leads_to_the_incident_of_its_policy(
     let mut over = stored.clone();
     over.incident.resolved_at = Some(at(9_000));
     lifecycle::incidents::save(&transaction, &stored, &over, at(9_000)).await.unwrap();
-    let sight = Sight::whole(owner.key);
+    let sight = Visibility::whole(owner.key);
     let found = group_keys::find(&transaction, &second_policy, &keys).await.unwrap();
     assert_eq!(found.into_iter().collect::<Vec<_>>(), [(keys[0], vec![second.incident.key])]);
     let id = second.incident.id;
@@ -214,7 +214,7 @@ async fn open_incidents_of_an_earlier_version_have_keys(
     for row in rows {
         transaction.execute_unprepared(&row).await.unwrap();
     }
-    let of = |policy| Some(Automation { policy, edited: Edited::default() });
+    let of = |policy| Some(AutomationState { policy, edited: EditedFields::default() });
     let mut followed = WholeIncident { automation: of(Some(policy.key)), ..made(&owner, &[&child, &alone]) };
     let mut over = WholeIncident { automation: followed.automation, ..made(&owner, &[&child, &alone]) };
     over.incident.resolved_at = Some(at(9_000));

@@ -3,11 +3,11 @@
 
 use rstest::rstest;
 use watchkeeper::id::Id;
-use watchkeeper::incidents::recovery::once;
+use watchkeeper::incidents::recovery::mark_missed_recoveries;
 use watchkeeper::lifecycle;
 use watchkeeper::lifecycle::service_deletion::{IncidentCleanup, ServiceDeletion, settle_incidents};
 use watchkeeper::model::access::Organisation;
-use watchkeeper::model::announcement::Author;
+use watchkeeper::model::announcement::AnnouncementAuthor;
 use watchkeeper::model::history::MeasuredStatus::{Down, NoData, Up};
 use watchkeeper::model::incident::{
     ChosenPage, Incident, IncidentKind, IncidentStatus, OpenPeriod, Severity, TimelineEntry, WholeIncident,
@@ -15,9 +15,9 @@ use watchkeeper::model::incident::{
 use watchkeeper::model::incident_policy::OutageKind;
 use watchkeeper::model::outage::Outage;
 use watchkeeper::model::service::{NamedService, Service};
-use watchkeeper::model::sight::Sight;
+use watchkeeper::model::sight::Visibility;
 use watchkeeper::model::timeline_size::TimelineSize;
-use watchkeeper::model::translated::Translated;
+use watchkeeper::model::translated::TranslatedText;
 use watchkeeper::store::PageWindow;
 use watchkeeper::store::incidents::list::{IncidentFilter, page, periods};
 use watchkeeper::store::{incidents, outages, services};
@@ -29,7 +29,7 @@ use crate::support::rows::{append_changes, at, change, service, stored_organisat
 
 /// An open incident of this organisation that began at 100 and affects these services since 110.
 pub(crate) fn made(owner: &Organisation, affected: &[&Service]) -> WholeIncident {
-    let text = |en: &str| Translated::from_stored(&format!(r#"{{"de":"ä","en":"{en}"}}"#)).unwrap();
+    let text = |en: &str| TranslatedText::from_stored(&format!(r#"{{"de":"ä","en":"{en}"}}"#)).unwrap();
     let incident = Incident {
         key: 0,
         id: Id::random(),
@@ -42,7 +42,7 @@ pub(crate) fn made(owner: &Organisation, affected: &[&Service]) -> WholeIncident
         started_at: at(100),
         resolved_at: None,
         sla_counts_as_downtime: true,
-        created_by: Some(Author { id: Id::random(), name: "Bot".into() }),
+        created_by: Some(AnnouncementAuthor { id: Id::random(), name: "Bot".into() }),
         acknowledgement: None,
         created_at: at(110),
         updated_at: at(110),
@@ -67,7 +67,7 @@ fn named(service: &Service) -> NamedService {
 }
 
 fn entry(status: IncidentStatus, ms: i64) -> TimelineEntry {
-    let message = Translated::single("en", "News");
+    let message = TranslatedText::single("en", "News");
     TimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at: at(ms) }
 }
 
@@ -80,14 +80,15 @@ async fn stored(store: &Store, mut whole: WholeIncident) -> WholeIncident {
 
 async fn read(store: &Store, whole: &WholeIncident) -> Option<WholeIncident> {
     let Incident { organisation, id, .. } = whole.incident;
-    let incident = incidents::find(store.main.reader(), Sight::whole(organisation), id).await.unwrap()?;
-    Some(incidents::whole(store.main.reader(), Sight::whole(organisation), incident).await.unwrap())
+    let incident =
+        incidents::find(store.main.reader(), Visibility::whole(organisation), id).await.unwrap()?;
+    Some(incidents::whole(store.main.reader(), Visibility::whole(organisation), incident).await.unwrap())
 }
 
 async fn saved(store: &Store, before: &WholeIncident, after: &WholeIncident) {
     let transaction = store.main.begin().await.unwrap();
     let Incident { organisation, id, .. } = before.incident;
-    let locked = incidents::find_for_update(&transaction, Sight::whole(organisation), id).await.unwrap();
+    let locked = incidents::find_for_update(&transaction, Visibility::whole(organisation), id).await.unwrap();
     assert_eq!(locked.as_ref(), Some(before));
     lifecycle::incidents::save(&transaction, before, after, at(200)).await.unwrap();
     transaction.commit().await.unwrap();
@@ -114,15 +115,16 @@ async fn every_field_and_link_survives(#[values(Backend::Sqlite, Backend::Postgr
     }
     let first = stored(&store, whole).await;
     assert_eq!(read(&store, &first).await.as_ref(), Some(&first));
-    let foreign =
-        incidents::find(store.main.reader(), Sight::whole(owner.key + 1), first.incident.id).await.unwrap();
+    let foreign = incidents::find(store.main.reader(), Visibility::whole(owner.key + 1), first.incident.id)
+        .await
+        .unwrap();
     assert_eq!(foreign, None);
 
     let mut second = first.clone();
     second.set_severity(Severity::Critical);
     second.affect([&b, &a].map(named), at(200));
     second.statuspages.reverse();
-    second.incident.title = Translated::single("en", "New");
+    second.incident.title = TranslatedText::single("en", "New");
     second.incident.created_by = None;
     second.incident.sla_counts_as_downtime = false;
     saved(&store, &first, &second).await;
@@ -142,12 +144,17 @@ async fn every_field_and_link_survives(#[values(Backend::Sqlite, Backend::Postgr
 
     let transaction = store.main.begin().await.unwrap();
     assert!(
-        !lifecycle::incidents::delete(&transaction, Sight::whole(owner.key + 1), first.incident.id, at(900))
-            .await
-            .unwrap()
+        !lifecycle::incidents::delete(
+            &transaction,
+            Visibility::whole(owner.key + 1),
+            first.incident.id,
+            at(900)
+        )
+        .await
+        .unwrap()
     );
     assert!(
-        lifecycle::incidents::delete(&transaction, Sight::whole(owner.key), first.incident.id, at(900))
+        lifecycle::incidents::delete(&transaction, Visibility::whole(owner.key), first.incident.id, at(900))
             .await
             .unwrap()
     );
@@ -197,16 +204,20 @@ async fn lists_and_periods_are_filtered(#[values(Backend::Sqlite, Backend::Postg
         (IncidentFilter { from: Some(at(200)), to: Some(at(300)), ..none.clone() }, both().into()),
         (IncidentFilter { to: Some(at(100)), ..none.clone() }, vec![]),
     ] {
-        let (rows, total) =
-            page(store.main.reader(), Sight::whole(owner.key), &filter, PageWindow { offset: 0, limit: 10 })
-                .await
-                .unwrap();
+        let (rows, total) = page(
+            store.main.reader(),
+            Visibility::whole(owner.key),
+            &filter,
+            PageWindow { offset: 0, limit: 10 },
+        )
+        .await
+        .unwrap();
         let expected: Vec<_> =
             expected.into_iter().map(|whole| (whole.incident.clone(), whole.services.clone())).collect();
         assert_eq!((rows.as_slice(), total), (expected.as_slice(), expected.len() as u64), "{filter:?}");
         let (foreign, total) = page(
             store.main.reader(),
-            Sight::whole(owner.key + 1),
+            Visibility::whole(owner.key + 1),
             &filter,
             PageWindow { offset: 0, limit: 10 },
         )
@@ -214,14 +225,15 @@ async fn lists_and_periods_are_filtered(#[values(Backend::Sqlite, Backend::Postg
         .unwrap();
         assert_eq!((foreign.len(), total), (0, 0));
         let second = PageWindow { offset: 1, limit: 1 };
-        let (rest, _) = page(store.main.reader(), Sight::whole(owner.key), &filter, second).await.unwrap();
+        let (rest, _) =
+            page(store.main.reader(), Visibility::whole(owner.key), &filter, second).await.unwrap();
         assert_eq!(rest.as_slice(), expected.get(1..2).unwrap_or_default());
     }
-    let mut found = periods(store.main.reader(), Sight::whole(owner.key), a.key, at(150)).await.unwrap();
+    let mut found = periods(store.main.reader(), Visibility::whole(owner.key), a.key, at(150)).await.unwrap();
     found.sort_by_key(|period| period.resolved_at);
     let period = |resolved_at| OpenPeriod { started_at: at(100), resolved_at };
     assert_eq!(found, [period(None), period(Some(at(200)))]);
-    assert_eq!(periods(store.main.reader(), Sight::whole(owner.key), b.key, at(201)).await.unwrap(), []);
+    assert_eq!(periods(store.main.reader(), Visibility::whole(owner.key), b.key, at(201)).await.unwrap(), []);
 }
 
 /// Contract 4.3.9, incident rows of the table.
@@ -246,7 +258,7 @@ async fn a_service_leaves_its_incidents(
     let shared_over = stored(&store, over(made(&owner, &[&c, &a]))).await;
     let other = stored(&store, made(&owner, &[&c])).await;
 
-    let message = Translated::single("en", "Gone");
+    let message = TranslatedText::single("en", "Gone");
     let deletion = ServiceDeletion {
         organisation: owner.key,
         service: a.key,
@@ -305,7 +317,7 @@ async fn an_incident_does_not_wait_for_a_deleted_service(
         outage(a.key, &waits, None),
         outage(b.key, &other, Some(at(200))),
     ];
-    let message = Translated::single("en", "Gone");
+    let message = TranslatedText::single("en", "Gone");
     let (organisation, service) = (owner.key, a.key);
     let deletion =
         ServiceDeletion { organisation, service, at: at(300), deletes_orphans: false, message: &message };
@@ -354,15 +366,15 @@ async fn a_service_recovers_when_the_history_says_so(
     .await;
     let keys = [c.key, a.key, b.key, 77];
     for _ in 0..2 {
-        once(&store, (!at_start).then_some(&keys[..])).await.unwrap();
+        mark_missed_recoveries(&store, (!at_start).then_some(&keys[..])).await.unwrap();
         let mut expected = open.clone();
         expected.services[0].recovered_at = Some(at(130));
         assert_eq!(read(&store, &open).await, Some(expected), "a second time changes nothing");
         assert_eq!(read(&store, &notice).await.as_ref(), Some(&notice));
     }
     append_changes(&store.history, &[change(b.key, 500, (Down, Up))]).await;
-    once(&store, Some(&[a.key])).await.unwrap();
+    mark_missed_recoveries(&store, Some(&[a.key])).await.unwrap();
     assert_eq!(read(&store, &open).await.unwrap().services[1].recovered_at, None, "nobody asked about it");
-    once(&store, Some(&[b.key])).await.unwrap();
+    mark_missed_recoveries(&store, Some(&[b.key])).await.unwrap();
     assert_eq!(read(&store, &open).await.unwrap().services[1].recovered_at, Some(at(500)));
 }

@@ -7,7 +7,7 @@ use rstest::rstest;
 use watchkeeper::app::first_start;
 use watchkeeper::clock::Clock;
 use watchkeeper::config::Config;
-use watchkeeper::model::secret::Sealer;
+use watchkeeper::model::secret::SecretSealer;
 use watchkeeper::store::installation::{KeyCheck, check_key};
 use watchkeeper::store::organisations;
 
@@ -20,7 +20,7 @@ async fn another_key_than_that_of_the_first_start_is_wrong(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
-    let (first, other) = (Sealer::new(&[1; 32]), Sealer::new(&[2; 32]));
+    let (first, other) = (SecretSealer::new(&[1; 32]), SecretSealer::new(&[2; 32]));
     for (sealer, expected) in [
         (&first, KeyCheck::Right),
         (&first, KeyCheck::Right),
@@ -40,7 +40,7 @@ async fn nodes_that_start_at_once_make_one_organisation(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
-    let sealer = Sealer::new(&[1; 32]);
+    let sealer = SecretSealer::new(&[1; 32]);
     let folders = [(); 4].map(|()| tempfile::tempdir().unwrap());
     let start = async |folder: &Path| {
         let transaction = store.main.begin().await.unwrap();

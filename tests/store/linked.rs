@@ -6,8 +6,8 @@ use rstest::rstest;
 use sea_orm::{ActiveModelTrait as _, ActiveValue::Set};
 use watchkeeper::id::Id;
 use watchkeeper::model::service::NamedService;
-use watchkeeper::model::sight::Sight;
-use watchkeeper::model::translated::Translated;
+use watchkeeper::model::sight::Visibility;
+use watchkeeper::model::translated::TranslatedText;
 use watchkeeper::store::linked::{self, LinkedPage};
 use watchkeeper_entities::statuspage;
 
@@ -17,7 +17,7 @@ use crate::support::rows::{service, stored_organisation, stored_service};
 
 /// Stores a status page of the organisation.
 pub(crate) async fn stored_page(store: &Store, organisation: i64, name: &str) -> LinkedPage {
-    let (id, name) = (Id::random(), Translated::single("en", name));
+    let (id, name) = (Id::random(), TranslatedText::single("en", name));
     let row = statuspage::ActiveModel {
         public_id: Set(id.to_string()),
         organisation_id: Set(organisation),
@@ -61,13 +61,15 @@ async fn only_what_the_organisation_has_is_found(
     let ids = [shop.id, foreign.id, page.id, foreign_page.id, Id::random()];
 
     let transaction = store.main.begin().await.unwrap();
-    let keys = linked::services_by_id(&transaction, Sight::whole(owner.key), &ids).await.unwrap();
+    let keys = linked::services_by_id(&transaction, Visibility::whole(owner.key), &ids).await.unwrap();
     assert_eq!(keys, HashMap::from([(shop.id, shop.key)]));
-    let services = linked::services_to_link(&transaction, Sight::whole(owner.key), &ids).await.unwrap();
+    let services = linked::services_to_link(&transaction, Visibility::whole(owner.key), &ids).await.unwrap();
     let expected = NamedService { key: shop.key, id: shop.id, name: "shop".into() };
     assert_eq!(services, HashMap::from([(shop.id, expected)]));
 
-    let pages = linked::statuspages_to_link(&transaction, Sight::whole(owner.key), &ids).await.unwrap();
+    let pages = linked::statuspages_to_link(&transaction, Visibility::whole(owner.key), &ids).await.unwrap();
     assert_eq!(pages, HashMap::from([(page.id, page)]));
-    assert!(linked::services_to_link(&transaction, Sight::whole(owner.key), &[]).await.unwrap().is_empty());
+    assert!(
+        linked::services_to_link(&transaction, Visibility::whole(owner.key), &[]).await.unwrap().is_empty()
+    );
 }

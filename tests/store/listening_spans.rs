@@ -6,18 +6,18 @@ use rstest::rstest;
 use watchkeeper::clock::Timestamp;
 use watchkeeper::clock::judgement::ClockMark;
 use watchkeeper::id::Id;
-use watchkeeper::model::absence::Absence;
-use watchkeeper::model::ledger::Fence;
-use watchkeeper::model::partition::{Partition, Partitions};
+use watchkeeper::model::absence::ListeningGap;
+use watchkeeper::model::ledger::FencingToken;
+use watchkeeper::model::partition::{Partition, PartitionSet};
 use watchkeeper::record::listening_marks::ListeningMarks;
 use watchkeeper::record::restore::absences;
-use watchkeeper::store::history::holds::Hold;
+use watchkeeper::store::history::holds::PartitionHold;
 use watchkeeper::store::{Databases, clock_mark, listening_spans};
 
 use crate::support::Backend;
 use crate::support::rows::at;
 
-fn spans(absences: &[Absence]) -> Vec<(i64, i64)> {
+fn spans(absences: &[ListeningGap]) -> Vec<(i64, i64)> {
     absences.iter().map(|absence| (absence.from.ms(), absence.to.ms())).collect()
 }
 
@@ -50,11 +50,11 @@ async fn what_lies_between_marks_is_an_absence(
     assert_eq!(all().await, [(20_000, 30_000), (50_000, 100_000)]);
     let [known, unknown, nobody] = [1, 2, 3].map(|number| Partition::new(number).unwrap());
     let hold = |holder: Id, taken_at: i64| {
-        let fence = Fence { epoch: 1, revision: 1 };
-        Hold { holder: Some(holder), fence, taken_at: at(taken_at) }
+        let fence = FencingToken { epoch: 1, revision: 1 };
+        PartitionHold { holder: Some(holder), fence, taken_at: at(taken_at) }
     };
     let holds = BTreeMap::from([(known, hold(first, 15_000)), (unknown, hold(Id::random(), 60_000))]);
-    let taken: Partitions = [known, unknown, nobody].into_iter().collect();
+    let taken: PartitionSet = [known, unknown, nobody].into_iter().collect();
     let found = absences::of_partitions(&store, taken, &holds, now).await.unwrap();
     assert_eq!(spans(&found[&known]), [(20_000, 30_000), (40_000, 100_000)], "since its holder took it");
     assert_eq!(spans(&found[&unknown]), [(60_000, 100_000)], "its holder has never marked anything");

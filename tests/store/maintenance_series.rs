@@ -9,19 +9,19 @@ use watchkeeper::clock::guard::ClockGuard;
 use watchkeeper::clock::{Clock, DAY_MS, Timestamp};
 use watchkeeper::id::Id;
 use watchkeeper::lifecycle::maintenance_series;
-use watchkeeper::model::maintenance::series::{Series, SeriesStatus};
-use watchkeeper::model::maintenance::step::Stamp;
-use watchkeeper::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, Notices};
+use watchkeeper::model::maintenance::series::{MaintenanceSeries, SeriesStatus};
+use watchkeeper::model::maintenance::step::OperationContext;
+use watchkeeper::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceNotices, MaintenanceStatus};
 use watchkeeper::model::recurrence::{Occurrence, Recurrence, WallWindow};
 use watchkeeper::model::service::ServiceKey;
-use watchkeeper::model::sight::Sight;
-use watchkeeper::model::translated::Translated;
+use watchkeeper::model::sight::Visibility;
+use watchkeeper::model::translated::TranslatedText;
 use watchkeeper::store::PageWindow;
-use watchkeeper::store::maintenances::filter::Filter;
+use watchkeeper::store::maintenances::filter::MaintenanceFilter;
 use watchkeeper::store::maintenances::series::{self, links, occurrences};
 use watchkeeper::store::maintenances::{self, effect};
 use watchkeeper::timetable::maintenance_series::SeriesPlanner;
-use watchkeeper::timetable::maintenances::Transitions;
+use watchkeeper::timetable::maintenances::TransitionExecutor;
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -33,20 +33,20 @@ const HOUR_MS: i64 = 3_600_000;
 const BEGIN: i64 = 1_795_132_800_000;
 
 /// A series in UTC, whose first window begins an hour after [`BEGIN`] and lasts two.
-fn recurring(organisation: i64, rule: &str) -> Series {
+fn recurring(organisation: i64, rule: &str) -> MaintenanceSeries {
     let window = Occurrence { start: at(BEGIN + HOUR_MS), end: at(BEGIN + 3 * HOUR_MS) };
-    Series {
+    MaintenanceSeries {
         key: 0,
         id: Id::random(),
         organisation,
-        title: Translated::single("en", "Restart"),
-        message: Some(Translated::single("de", "Neustart")),
+        title: TranslatedText::single("en", "Restart"),
+        message: Some(TranslatedText::single("de", "Neustart")),
         kind: MaintenanceKind::Planned,
         status: SeriesStatus::Active,
         recurrence: Recurrence::new(rule.parse().unwrap(), "UTC".parse().unwrap(), window).unwrap(),
         auto_start: true,
         auto_complete: true,
-        notices: Notices {
+        notices: MaintenanceNotices {
             announcement: true,
             day_before: false,
             hour_before: true,
@@ -60,7 +60,7 @@ fn recurring(organisation: i64, rule: &str) -> Series {
     }
 }
 
-async fn stored(store: &Store, new: Series, services: &[ServiceKey]) -> Series {
+async fn stored(store: &Store, new: MaintenanceSeries, services: &[ServiceKey]) -> MaintenanceSeries {
     let transaction = store.main.begin().await.unwrap();
     let stored = series::insert(&transaction, new).await.unwrap();
     links::cover(&transaction, stored.key, services).await.unwrap();
@@ -69,7 +69,7 @@ async fn stored(store: &Store, new: Series, services: &[ServiceKey]) -> Series {
 }
 
 /// A process that plans by this clock, which it trusts.
-fn planner(of: &Transitions, clock: &Clock) -> SeriesPlanner {
+fn planner(of: &TransitionExecutor, clock: &Clock) -> SeriesPlanner {
     let guard = Arc::new(ClockGuard::new(clock.clone(), None));
     SeriesPlanner { announcer: of.announcer.clone(), guard }
 }
@@ -77,9 +77,14 @@ fn planner(of: &Transitions, clock: &Clock) -> SeriesPlanner {
 /// Every maintenance of the organisation, the first one first.
 async fn standing(store: &Store, organisation: i64) -> Vec<Maintenance> {
     let all = PageWindow { offset: 0, limit: 10_000 };
-    let found = maintenances::list(store.main.reader(), Sight::whole(organisation), &Filter::default(), all)
-        .await
-        .unwrap();
+    let found = maintenances::list(
+        store.main.reader(),
+        Visibility::whole(organisation),
+        &MaintenanceFilter::default(),
+        all,
+    )
+    .await
+    .unwrap();
     found.0.into_iter().rev().collect()
 }
 
@@ -97,11 +102,15 @@ fn what_is_stored_is_found_again(#[values(Backend::Sqlite, Backend::Postgres)] b
         let parts = WallWindow { first_ms: 1_774_751_400_000, length_ms: HOUR_MS };
         let rule = "FREQ=DAILY;COUNT=3".parse().unwrap();
         let recurrence = Recurrence::of(rule, "Europe/Berlin".parse().unwrap(), parts).unwrap();
-        let made = stored(&store, Series { recurrence, ..recurring(owner.key, "FREQ=DAILY") }, &[]).await;
+        let made =
+            stored(&store, MaintenanceSeries { recurrence, ..recurring(owner.key, "FREQ=DAILY") }, &[]).await;
         let reader = store.main.reader();
-        assert_eq!(series::find(reader, Sight::whole(owner.key), made.id).await.unwrap(), Some(made.clone()));
+        assert_eq!(
+            series::find(reader, Visibility::whole(owner.key), made.id).await.unwrap(),
+            Some(made.clone())
+        );
         assert_eq!(made.recurrence.parts(), parts);
-        assert_eq!(series::find(reader, Sight::whole(other.key), made.id).await.unwrap(), None);
+        assert_eq!(series::find(reader, Visibility::whole(other.key), made.id).await.unwrap(), None);
         let page = PageWindow { offset: 0, limit: 10 };
         assert_eq!(series::list(reader, owner.key, page).await.unwrap(), (vec![made], 1));
         assert_eq!(series::list(reader, other.key, page).await.unwrap(), (vec![], 0));
@@ -196,16 +205,16 @@ fn an_interrupted_look_is_made_again(#[values(Backend::Sqlite, Backend::Postgres
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
         let made = stored(&store, recurring(owner.key, "FREQ=WEEKLY"), &[]).await;
-        let (clock, stamp) = (Clock::fixed(at(BEGIN)), Stamp { at: at(BEGIN), locale: "en" });
+        let (clock, stamp) = (Clock::fixed(at(BEGIN)), OperationContext { at: at(BEGIN), locale: "en" });
         let transaction = store.main.begin().await.unwrap();
-        let planned = maintenance_series::look(&transaction, made.clone(), stamp).await.unwrap();
+        let planned = maintenance_series::extend_series(&transaction, made.clone(), stamp).await.unwrap();
         assert_eq!(planned.created.len(), 5);
         drop(transaction);
         assert_eq!(standing(&store, owner.key).await, []);
         let transitions = transitions(&store, &clock);
         assert_eq!(planner(&transitions, &clock).run_due().await.unwrap(), 5);
         let transaction = store.main.begin().await.unwrap();
-        assert_eq!(maintenance_series::look(&transaction, made, stamp).await.unwrap().created, []);
+        assert_eq!(maintenance_series::extend_series(&transaction, made, stamp).await.unwrap().created, []);
         transaction.commit().await.unwrap();
         transitions.announcer.engine.stop().await;
     });
@@ -236,7 +245,7 @@ fn a_skipped_window_stays_out_and_a_series_ends(
             assert_eq!(planner.run_due().await.unwrap(), 0);
         }
         let reader = store.main.reader();
-        let ended = series::find(reader, Sight::whole(owner.key), made.id).await.unwrap().unwrap();
+        let ended = series::find(reader, Visibility::whole(owner.key), made.id).await.unwrap().unwrap();
         assert_eq!(ended.status, SeriesStatus::Ended);
         assert_eq!(occurrences::skips(reader, made.key).await.unwrap(), [second] as [Timestamp; 1]);
         transitions.announcer.engine.stop().await;

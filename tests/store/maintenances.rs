@@ -4,13 +4,13 @@ use rstest::rstest;
 use watchkeeper::id::Id;
 use watchkeeper::lifecycle;
 use watchkeeper::lifecycle::service_deletion::{MaintenanceCleanup, settle_maintenances};
-use watchkeeper::model::announcement::Author;
-use watchkeeper::model::maintenance::step::{Stamp, Step};
-use watchkeeper::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, Schedule};
+use watchkeeper::model::announcement::AnnouncementAuthor;
+use watchkeeper::model::maintenance::step::{MaintenanceTransition, OperationContext};
+use watchkeeper::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, MaintenanceWindow};
 use watchkeeper::model::service::ServiceKey;
-use watchkeeper::model::sight::Sight;
-use watchkeeper::model::window::{Window, WindowKind};
-use watchkeeper::store::maintenances::filter::Filter;
+use watchkeeper::model::sight::Visibility;
+use watchkeeper::model::window::{ServiceWindow, WindowKind};
+use watchkeeper::store::maintenances::filter::MaintenanceFilter;
 use watchkeeper::store::maintenances::{self, effect, links, timeline};
 use watchkeeper::store::{PageWindow, services, windows};
 
@@ -22,10 +22,10 @@ use crate::support::rows::{at, service, stored_organisation, stored_service};
 
 use MaintenanceStatus::{Cancelled, Completed, InProgress, Scheduled};
 
-async fn list(store: &Store, organisation: i64, filter: &Filter) -> Vec<Maintenance> {
+async fn list(store: &Store, organisation: i64, filter: &MaintenanceFilter) -> Vec<Maintenance> {
     let (rows, total) = maintenances::list(
         store.main.reader(),
-        Sight::whole(organisation),
+        Visibility::whole(organisation),
         filter,
         PageWindow { offset: 0, limit: 100 },
     )
@@ -35,12 +35,12 @@ async fn list(store: &Store, organisation: i64, filter: &Filter) -> Vec<Maintena
     rows
 }
 
-async fn open_windows(store: &Store, services: &[ServiceKey]) -> Vec<Window> {
+async fn open_windows(store: &Store, services: &[ServiceKey]) -> Vec<ServiceWindow> {
     windows::since(store.main.reader(), services, at(0)).await.unwrap()
 }
 
-fn window(service: ServiceKey, from: i64, to: Option<i64>) -> Window {
-    Window { service, kind: WindowKind::Maintenance, from: at(from), to: to.map(at) }
+fn window(service: ServiceKey, from: i64, to: Option<i64>) -> ServiceWindow {
+    ServiceWindow { service, kind: WindowKind::Maintenance, from: at(from), to: to.map(at) }
 }
 
 /// Flag and revision, as the engine would be told.
@@ -55,8 +55,8 @@ async fn what_is_stored_is_read_back(#[values(Backend::Sqlite, Backend::Postgres
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let other = stored_organisation(&store, "other").await;
-    let created_by = Some(Author { id: Id::random(), name: "Bot".into() });
-    let open = Schedule { start: at(1), end: None };
+    let created_by = Some(AnnouncementAuthor { id: Id::random(), name: "Bot".into() });
+    let open = MaintenanceWindow { start: at(1), end: None };
     for new in [
         Maintenance { created_by, auto_complete: false, ..maintenance(owner.key, Completed) },
         Maintenance {
@@ -69,20 +69,23 @@ async fn what_is_stored_is_read_back(#[values(Backend::Sqlite, Backend::Postgres
         let kept = stored(&store, new, (&[], 0)).await;
         let reader = store.main.reader();
         assert_eq!(
-            maintenances::find(reader, Sight::whole(owner.key), kept.id).await.unwrap(),
+            maintenances::find(reader, Visibility::whole(owner.key), kept.id).await.unwrap(),
             Some(kept.clone())
         );
-        assert_eq!(maintenances::find(reader, Sight::whole(other.key), kept.id).await.unwrap(), None);
+        assert_eq!(maintenances::find(reader, Visibility::whole(other.key), kept.id).await.unwrap(), None);
         let transaction = store.main.begin().await.unwrap();
         let found =
-            maintenances::find_for_update(&transaction, Sight::whole(owner.key), kept.id).await.unwrap();
+            maintenances::find_for_update(&transaction, Visibility::whole(owner.key), kept.id).await.unwrap();
         assert_eq!(found, Some(kept.clone()));
         assert_eq!(
-            maintenances::find_for_update(&transaction, Sight::whole(other.key), kept.id).await.unwrap(),
+            maintenances::find_for_update(&transaction, Visibility::whole(other.key), kept.id).await.unwrap(),
             None
         );
         lifecycle::maintenances::delete(&transaction, kept.key, at(900)).await.unwrap();
-        assert_eq!(maintenances::find(&transaction, Sight::whole(owner.key), kept.id).await.unwrap(), None);
+        assert_eq!(
+            maintenances::find(&transaction, Visibility::whole(owner.key), kept.id).await.unwrap(),
+            None
+        );
     }
 }
 
@@ -100,17 +103,18 @@ async fn links_and_timeline_keep_their_order(#[values(Backend::Sqlite, Backend::
     let bare = stored(&store, maintenance(owner.key, Scheduled), (&[], 0)).await;
     let transaction = store.main.begin().await.unwrap();
     links::show_on(&transaction, made.key, &[two.key, one.key]).await.unwrap();
-    let stamp = Stamp { at: at(12_000), locale: "de" };
-    let started = Step::start(&made, stamp).unwrap();
+    let stamp = OperationContext { at: at(12_000), locale: "de" };
+    let started = MaintenanceTransition::start(&made, stamp).unwrap();
     lifecycle::maintenances::carry_out(&transaction, &started, at(12_000)).await.unwrap();
-    let ended = Step::complete(&started.after, stamp).unwrap();
+    let ended = MaintenanceTransition::complete(&started.after, stamp).unwrap();
     lifecycle::maintenances::carry_out(&transaction, &ended, at(12_000)).await.unwrap();
     transaction.commit().await.unwrap();
     let reader = store.main.reader();
-    let named = links::services_of(reader, Sight::whole(owner.key), &[made.key, bare.key]).await.unwrap();
+    let named =
+        links::services_of(reader, Visibility::whole(owner.key), &[made.key, bare.key]).await.unwrap();
     let names: Vec<&str> = named[&made.key].iter().map(|service| service.name.as_str()).collect();
     assert_eq!((names, named.get(&bare.key)), (vec!["a", "b"], None));
-    let pages = links::statuspages_of(reader, Sight::whole(owner.key), made.key).await.unwrap();
+    let pages = links::statuspages_of(reader, Visibility::whole(owner.key), made.key).await.unwrap();
     assert_eq!(pages.iter().map(|page| page.id).collect::<Vec<_>>(), [two.id, one.id]);
     let entries = timeline::of(reader, made.key).await.unwrap();
     let said: Vec<_> = entries.iter().map(|entry| (entry.status, entry.notify_subscribers)).collect();
@@ -119,7 +123,7 @@ async fn links_and_timeline_keep_their_order(#[values(Backend::Sqlite, Backend::
     let transaction = store.main.begin().await.unwrap();
     links::show_on(&transaction, made.key, &[one.key]).await.unwrap();
     assert_eq!(
-        links::statuspages_of(&transaction, Sight::whole(owner.key), made.key).await.unwrap().len(),
+        links::statuspages_of(&transaction, Visibility::whole(owner.key), made.key).await.unwrap().len(),
         1
     );
 }
@@ -133,12 +137,12 @@ async fn lists_are_ordered_and_cut(#[values(Backend::Sqlite, Backend::Postgres)]
     let other = stored_organisation(&store, "other").await;
     for organisation in [owner.key, other.key] {
         for start in [5, 7, 6, 7] {
-            let schedule = Schedule { start: at(start), end: None };
+            let schedule = MaintenanceWindow { start: at(start), end: None };
             let new = Maintenance { schedule, ..maintenance(organisation, Scheduled) };
             stored(&store, new, (&[], 0)).await;
         }
     }
-    let all = list(&store, owner.key, &Filter::default()).await;
+    let all = list(&store, owner.key, &MaintenanceFilter::default()).await;
     let starts: Vec<i64> = all.iter().map(|one| one.schedule.start.ms()).collect();
     assert_eq!(starts, [7, 7, 6, 5]);
     assert!(all.iter().all(|one| one.organisation == owner.key));
@@ -148,8 +152,8 @@ async fn lists_are_ordered_and_cut(#[values(Backend::Sqlite, Backend::Postgres)]
     }
     let (page, total) = maintenances::list(
         store.main.reader(),
-        Sight::whole(owner.key),
-        &Filter::default(),
+        Visibility::whole(owner.key),
+        &MaintenanceFilter::default(),
         PageWindow { offset: 1, limit: 2 },
     )
     .await
@@ -177,12 +181,13 @@ fn the_end_depends_on_the_state(
     actix::System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
-        let schedule = Schedule { start: at(10_000), end: end.map(at) };
+        let schedule = MaintenanceWindow { start: at(10_000), end: end.map(at) };
         let actual_end = actual_end.map(at);
         stored(&store, Maintenance { schedule, actual_end, ..maintenance(owner.key, status) }, (&[], 0))
             .await;
         let count = async |from: Option<i64>, to: Option<i64>| {
-            let filter = Filter { from: from.map(at), to: to.map(at), ..Filter::default() };
+            let filter =
+                MaintenanceFilter { from: from.map(at), to: to.map(at), ..MaintenanceFilter::default() };
             list(&store, owner.key, &filter).await.len()
         };
         assert_eq!(count(Some(last.unwrap_or(i64::MAX)), None).await, 1);
@@ -204,18 +209,24 @@ async fn states_and_services_are_filtered(#[values(Backend::Sqlite, Backend::Pos
     let of_a = stored(&store, maintenance(owner.key, Scheduled), (&[a], 0)).await;
     let of_both = stored(&store, maintenance(owner.key, Cancelled), (&[a, b], 0)).await;
     let of_none = stored(&store, maintenance(owner.key, Completed), (&[], 0)).await;
-    let any = |services: &[ServiceKey]| Filter { covering_any: Some(services.to_vec()), ..Filter::default() };
-    let of = |statuses: &[MaintenanceStatus]| Filter { statuses: statuses.to_vec(), ..Filter::default() };
+    let any = |services: &[ServiceKey]| MaintenanceFilter {
+        covering_any: Some(services.to_vec()),
+        ..MaintenanceFilter::default()
+    };
+    let of = |statuses: &[MaintenanceStatus]| MaintenanceFilter {
+        statuses: statuses.to_vec(),
+        ..MaintenanceFilter::default()
+    };
     for (filter, expected) in [
-        (Filter::default(), vec![&of_a, &of_both, &of_none]),
+        (MaintenanceFilter::default(), vec![&of_a, &of_both, &of_none]),
         (of(&[Scheduled, Completed]), vec![&of_a, &of_none]),
         (of(&[InProgress]), vec![]),
         (any(&[]), vec![]),
         (any(&[b]), vec![&of_both]),
         (any(&[a, b]), vec![&of_a, &of_both]),
-        (Filter { covering: Some(a), ..Filter::default() }, vec![&of_a, &of_both]),
-        (Filter { covering: Some(a), ..any(&[b]) }, vec![&of_both]),
-        (Filter { covering: Some(a), ..of(&[Scheduled]) }, vec![&of_a]),
+        (MaintenanceFilter { covering: Some(a), ..MaintenanceFilter::default() }, vec![&of_a, &of_both]),
+        (MaintenanceFilter { covering: Some(a), ..any(&[b]) }, vec![&of_both]),
+        (MaintenanceFilter { covering: Some(a), ..of(&[Scheduled]) }, vec![&of_a]),
     ] {
         let mut found: Vec<i64> = list(&store, owner.key, &filter).await.iter().map(|one| one.key).collect();
         found.sort_unstable();
@@ -354,7 +365,7 @@ async fn a_deleted_service_is_detached(
     assert_eq!(left, expected);
     for (place, before) in made.iter().enumerate() {
         let after =
-            maintenances::find(store.main.reader(), Sight::whole(owner.key), before.id).await.unwrap();
+            maintenances::find(store.main.reader(), Visibility::whole(owner.key), before.id).await.unwrap();
         let expected = match (place < 4, delete_orphaned, before.status) {
             (true, true, _) => None,
             (true, false, Scheduled) => Some(Maintenance { status: Cancelled, ..before.clone() }),

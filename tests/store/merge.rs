@@ -6,7 +6,7 @@ use watchkeeper::clock::DAY_MS;
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
-use watchkeeper::store::history::fresh::{self, Filling};
+use watchkeeper::store::history::fresh::{self, BucketFill};
 use watchkeeper::store::history::segments::{self, SegmentLevel};
 
 use crate::compaction::{compaction, expected, fresh_rows, in_blocks, levels};
@@ -125,11 +125,11 @@ async fn rows_are_counted_in_two_parts(#[values(Backend::Sqlite, Backend::Postgr
         let found = fresh::recent_rows(reader, at(since), at(until)).await.unwrap();
         found.into_iter().map(|row| {
             let filling =
-                Filling { bucket: row.bucket, rows: row.settled + row.unsettled, oldest: row.oldest };
+                BucketFill { bucket: row.bucket, rows: row.settled + row.unsettled, oldest: row.oldest };
             (filling, row.settled)
         })
     };
-    let from_the_start: Vec<Filling> =
+    let from_the_start: Vec<BucketFill> =
         counted(i64::MIN, START_MS + 100_000).await.map(|(filling, _)| filling).collect();
     assert_eq!(from_the_start, all);
     let settled: u64 = counted(START_MS + 50_000, START_MS + 100_000).await.map(|(_, settled)| settled).sum();

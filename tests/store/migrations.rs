@@ -6,7 +6,7 @@ use rstest::rstest;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, EntityTrait as _, QueryOrder as _};
 use sea_orm_migration::MigratorTrait;
 use watchkeeper::config::limits::StoreLimits;
-use watchkeeper::model::notification::Event;
+use watchkeeper::model::notification::NotificationEvent;
 use watchkeeper::store::notification_channels as channels;
 use watchkeeper::store::{Databases, organisations};
 use watchkeeper_entities::incident_policy;
@@ -238,7 +238,7 @@ async fn channels_with_the_former_default_are_told_more(
     }
     MainMigrator::up(&main, None).await.unwrap();
     let rows = channels::enabled(&main, 1).await.unwrap();
-    assert_eq!(rows[0].routing.events, Event::USUAL);
+    assert_eq!(rows[0].routing.events, NotificationEvent::USUAL);
     assert_eq!(rows[0].routing.digest_above, Some(20));
-    assert_eq!(rows[1].routing.events, [Event::IncidentOpened]);
+    assert_eq!(rows[1].routing.events, [NotificationEvent::IncidentOpened]);
 }

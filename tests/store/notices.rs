@@ -3,11 +3,11 @@
 use rstest::rstest;
 use watchkeeper::lifecycle;
 use watchkeeper::model::incident::Severity;
-use watchkeeper::model::notice::{Source, Trouble, Words};
-use watchkeeper::model::notification::Event;
-use watchkeeper::model::sight::Sight;
+use watchkeeper::model::notice::{NoticeCondition, NoticeSource, NoticeText};
+use watchkeeper::model::notification::NotificationEvent;
+use watchkeeper::model::sight::Visibility;
 use watchkeeper::store::notices::find_lasting;
-use watchkeeper::store::notifications::list::{Wanted, page};
+use watchkeeper::store::notifications::list::{OutboxFilter, page};
 
 use crate::notifications::stored_channel;
 use crate::support::Backend;
@@ -23,10 +23,14 @@ async fn a_notice_is_lowered_without_a_message(
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     stored_channel(&store, &owner).await;
-    let source = Source { organisation: owner.key, event: Event::MonitorTrouble, name: "history".to_owned() };
+    let source = NoticeSource {
+        organisation: owner.key,
+        event: NotificationEvent::MonitorTrouble,
+        name: "history".to_owned(),
+    };
     let trouble = |severity, title: &str| {
-        let words = Words { title: title.into(), text: "Very.".into() };
-        Trouble { source: source.clone(), severity, words, service: None }
+        let words = NoticeText { title: title.into(), text: "Very.".into() };
+        NoticeCondition { source: source.clone(), severity, words, service: None }
     };
     let transaction = store.main.begin().await.unwrap();
     lifecycle::notices::lower(&transaction, &trouble(Severity::Minor, "None yet")).await.unwrap();
@@ -43,6 +47,7 @@ async fn a_notice_is_lowered_without_a_message(
         assert_eq!((lasting.began_at, lasting.ended_at), (at(100), None), "{title}");
     }
     transaction.commit().await.unwrap();
-    let written = page(store.main.reader(), Sight::whole(owner.key), &Wanted::default(), 9).await.unwrap();
+    let written =
+        page(store.main.reader(), Visibility::whole(owner.key), &OutboxFilter::default(), 9).await.unwrap();
     assert_eq!(written.len(), 1, "only the begin is told");
 }

@@ -7,19 +7,21 @@ use watchkeeper::id::Id;
 use watchkeeper::lifecycle;
 use watchkeeper::model::access::Organisation;
 use watchkeeper::model::incident::{IncidentStatus, Severity, TimelineEntry, WholeIncident};
-use watchkeeper::model::notice::{Source, Trouble, Words};
-use watchkeeper::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
-use watchkeeper::model::notification::line::Line;
-use watchkeeper::model::notification::routing::Routing;
-use watchkeeper::model::notification::{Channel, ChannelKind, Event};
-use watchkeeper::model::sight::Sight;
-use watchkeeper::model::translated::Translated;
+use watchkeeper::model::notice::{NoticeCondition, NoticeSource, NoticeText};
+use watchkeeper::model::notification::delivery::{
+    Delivery, DeliveryAttempt, DeliveryOutcome, DeliveryStatus,
+};
+use watchkeeper::model::notification::line::OrderingScope;
+use watchkeeper::model::notification::routing::ChannelRouting;
+use watchkeeper::model::notification::{ChannelKind, NotificationChannel, NotificationEvent};
+use watchkeeper::model::sight::Visibility;
+use watchkeeper::model::translated::TranslatedText;
 use watchkeeper::store::notification_channels;
-use watchkeeper::store::notifications::courier::{CourierLock, Ended, backlog, forget, store_tries};
+use watchkeeper::store::notifications::courier::{CourierLock, TryRecord, backlog, forget, store_tries};
 use watchkeeper::store::notifications::due::{
     DueChannel, MessageSelection, WantedMessages, due_channels, due_messages, read_messages,
 };
-use watchkeeper::store::notifications::list::{Chosen, Wanted, page, redeliver};
+use watchkeeper::store::notifications::list::{OutboxFilter, RedeliverySelection, page, redeliver};
 use watchkeeper::store::notifications::order::{out_of_order, queue_up, release_stranded};
 
 use crate::incidents::made;
@@ -27,12 +29,16 @@ use crate::support::Backend;
 use crate::support::backend::Store;
 use crate::support::rows::{at, stored_organisation};
 
-pub(crate) async fn stored_channel(store: &Store, owner: &Organisation) -> Channel {
-    routed_channel(store, owner, Routing::default()).await
+pub(crate) async fn stored_channel(store: &Store, owner: &Organisation) -> NotificationChannel {
+    routed_channel(store, owner, ChannelRouting::default()).await
 }
 
 /// A channel that is told everything, within these bounds.
-pub(crate) async fn routed_channel(store: &Store, owner: &Organisation, routing: Routing) -> Channel {
+pub(crate) async fn routed_channel(
+    store: &Store,
+    owner: &Organisation,
+    routing: ChannelRouting,
+) -> NotificationChannel {
     channel_of_kind(store, owner, (ChannelKind::Webhook, routing)).await
 }
 
@@ -40,10 +46,10 @@ pub(crate) async fn routed_channel(store: &Store, owner: &Organisation, routing:
 pub(crate) async fn channel_of_kind(
     store: &Store,
     owner: &Organisation,
-    (kind, routing): (ChannelKind, Routing),
-) -> Channel {
-    let routing = Routing { events: Event::CHOICE.to_vec(), ..routing };
-    let channel = Channel {
+    (kind, routing): (ChannelKind, ChannelRouting),
+) -> NotificationChannel {
+    let routing = ChannelRouting { events: NotificationEvent::CHOICE.to_vec(), ..routing };
+    let channel = NotificationChannel {
         key: 0,
         id: Id::random(),
         organisation: owner.key,
@@ -68,7 +74,7 @@ pub(crate) async fn told(store: &Store, owner: &Organisation, messages: i64) -> 
     lifecycle::incidents::insert(&transaction, &mut before).await.unwrap();
     for number in 1..messages {
         let mut after = before.clone();
-        let message = Translated::single("en", "News");
+        let message = TranslatedText::single("en", "News");
         let (status, created_at) = (IncidentStatus::Monitoring, at(110 + number));
         let entry =
             TimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at };
@@ -98,8 +104,8 @@ pub(crate) async fn waiting(store: &Store, now: Timestamp) -> Vec<Delivery> {
     waiting
 }
 
-fn ended(delivery: &Delivery, outcome: TryOutcome, next_at: Option<Timestamp>) -> Ended {
-    let attempt = Try {
+fn ended(delivery: &Delivery, outcome: DeliveryOutcome, next_at: Option<Timestamp>) -> TryRecord {
+    let attempt = DeliveryAttempt {
         number: delivery.tries + 1,
         at: at(200),
         took_ms: 5,
@@ -107,19 +113,24 @@ fn ended(delivery: &Delivery, outcome: TryOutcome, next_at: Option<Timestamp>) -
         status_code: Some(500),
         detail: "no".into(),
     };
-    Ended {
+    TryRecord {
         delivery: delivery.key,
         channel: delivery.channel,
         subject: delivery.message.subject_id().to_owned(),
-        line: Line::Whole,
-        is_digest: delivery.message.event == Event::Digest,
+        line: OrderingScope::Whole,
+        is_digest: delivery.message.event == NotificationEvent::Digest,
         attempt,
         next_at,
         at: at(300),
     }
 }
 
-pub(crate) async fn end(store: &Store, delivery: &Delivery, outcome: TryOutcome, next_at: Option<Timestamp>) {
+pub(crate) async fn end(
+    store: &Store,
+    delivery: &Delivery,
+    outcome: DeliveryOutcome,
+    next_at: Option<Timestamp>,
+) {
     let ended = ended(delivery, outcome, next_at);
     let transaction = store.main.begin().await.unwrap();
     store_tries(&transaction, &[ended]).await.unwrap();
@@ -141,17 +152,17 @@ async fn of_a_subject_one_message_is_due(#[values(Backend::Sqlite, Backend::Post
     let incident = told(&store, &owner, 3).await;
     let first = waiting(&store, at(1_000)).await;
     assert_eq!(first.len(), 2, "one for each channel");
-    assert!(first.iter().all(|delivery| delivery.message.event == Event::IncidentOpened));
+    assert!(first.iter().all(|delivery| delivery.message.event == NotificationEvent::IncidentOpened));
     assert!(waiting(&store, at(109)).await.is_empty(), "not before the fact");
-    end(&store, &first[0], TryOutcome::Failed, Some(at(5_000))).await;
+    end(&store, &first[0], DeliveryOutcome::Failed, Some(at(5_000))).await;
     assert_eq!(waiting(&store, at(1_000)).await.len(), 1, "the one behind waits on");
     let again = waiting(&store, at(5_000)).await;
     assert_eq!((again.len(), again[1].tries), (2, 1));
-    end(&store, &again[1], TryOutcome::Delivered, None).await;
+    end(&store, &again[1], DeliveryOutcome::Delivered, None).await;
     let next = waiting(&store, at(5_000)).await;
     let of_one: Vec<_> = next.iter().filter(|delivery| delivery.channel == again[1].channel).collect();
     assert_eq!(of_one.len(), 1);
-    assert_eq!(of_one[0].message.event, Event::IncidentUpdated);
+    assert_eq!(of_one[0].message.event, NotificationEvent::IncidentUpdated);
     assert!(subjects(&next).iter().all(|subject| *subject == incident.incident.id.as_str()));
     assert_eq!(backlog(store.main.reader(), at(1_000)).await.unwrap().waiting, 5);
 }
@@ -186,23 +197,26 @@ async fn dead_messages_come_again_in_their_order(
     for _ in 0..2 {
         let head = waiting(&store, at(1_000)).await;
         assert_eq!(head.len(), 1);
-        end(&store, &head[0], TryOutcome::Refused, None).await;
+        end(&store, &head[0], DeliveryOutcome::Refused, None).await;
     }
     assert!(waiting(&store, at(9_000)).await.is_empty());
-    let sight = Sight::whole(owner.key);
-    let wanted = Wanted { statuses: vec![DeliveryStatus::Dead], ..Wanted::default() };
+    let sight = Visibility::whole(owner.key);
+    let wanted = OutboxFilter { statuses: vec![DeliveryStatus::Dead], ..OutboxFilter::default() };
     assert_eq!(page(store.main.reader(), sight, &wanted, 9).await.unwrap().len(), 2);
     let transaction = store.main.begin().await.unwrap();
-    let other = Sight::whole(owner.key + 1);
+    let other = Visibility::whole(owner.key + 1);
     assert_eq!(
-        redeliver(&transaction, other, Chosen::All, at(500)).await.unwrap(),
+        redeliver(&transaction, other, RedeliverySelection::All, at(500)).await.unwrap(),
         0,
         "another organisation"
     );
-    assert_eq!(redeliver(&transaction, sight, Chosen::OfChannel(channel.key), at(500)).await.unwrap(), 2);
+    assert_eq!(
+        redeliver(&transaction, sight, RedeliverySelection::OfChannel(channel.key), at(500)).await.unwrap(),
+        2
+    );
     transaction.commit().await.unwrap();
     let head = waiting(&store, at(1_000)).await;
-    assert_eq!((head.len(), head[0].message.event), (1, Event::IncidentOpened));
+    assert_eq!((head.len(), head[0].message.event), (1, NotificationEvent::IncidentOpened));
 }
 
 #[rstest]
@@ -222,13 +236,14 @@ async fn old_messages_go_but_those_of_open_incidents(
     lifecycle::incidents::save(&transaction, &over, &resolved, at(400)).await.unwrap();
     transaction.commit().await.unwrap();
     while let Some(head) = waiting(&store, at(1_000)).await.first() {
-        end(&store, head, TryOutcome::Delivered, None).await;
+        end(&store, head, DeliveryOutcome::Delivered, None).await;
     }
     let transaction = store.main.begin().await.unwrap();
     assert_eq!(forget(&transaction, at(300)).await.unwrap(), 0, "ended at 300");
     assert_eq!(forget(&transaction, at(301)).await.unwrap(), 2);
     transaction.commit().await.unwrap();
-    let left = page(store.main.reader(), Sight::whole(owner.key), &Wanted::default(), 9).await.unwrap();
+    let left =
+        page(store.main.reader(), Visibility::whole(owner.key), &OutboxFilter::default(), 9).await.unwrap();
     assert_eq!(subjects(&left), [open.incident.id.as_str()]);
 }
 
@@ -246,13 +261,14 @@ async fn a_deleted_channel_takes_no_other_tries_along(
     let transaction = store.main.begin().await.unwrap();
     notification_channels::delete(&transaction, gone.key).await.unwrap();
     transaction.commit().await.unwrap();
-    let ended: Vec<Ended> =
-        under_way.iter().map(|delivery| ended(delivery, TryOutcome::Delivered, None)).collect();
+    let ended: Vec<TryRecord> =
+        under_way.iter().map(|delivery| ended(delivery, DeliveryOutcome::Delivered, None)).collect();
     assert_eq!(ended.len(), 2);
     let transaction = store.main.begin().await.unwrap();
     store_tries(&transaction, &ended).await.unwrap();
     transaction.commit().await.unwrap();
-    let left = page(store.main.reader(), Sight::whole(owner.key), &Wanted::default(), 9).await.unwrap();
+    let left =
+        page(store.main.reader(), Visibility::whole(owner.key), &OutboxFilter::default(), 9).await.unwrap();
     assert_eq!((left.len(), left[0].channel, left[0].status), (1, stays.key, DeliveryStatus::Delivered));
 }
 
@@ -265,19 +281,27 @@ async fn messages_about_a_notice_stay_as_long_as_it_lasts(
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     stored_channel(&store, &owner).await;
-    let source = Source { organisation: owner.key, event: Event::MonitorTrouble, name: "history".to_owned() };
-    let words = Words { title: "It is bad".into(), text: "Very.".into() };
-    let trouble =
-        Trouble { source: source.clone(), severity: Severity::Major, words: words.clone(), service: None };
+    let source = NoticeSource {
+        organisation: owner.key,
+        event: NotificationEvent::MonitorTrouble,
+        name: "history".to_owned(),
+    };
+    let words = NoticeText { title: "It is bad".into(), text: "Very.".into() };
+    let trouble = NoticeCondition {
+        source: source.clone(),
+        severity: Severity::Major,
+        words: words.clone(),
+        service: None,
+    };
     let transaction = store.main.begin().await.unwrap();
     assert!(lifecycle::notices::raise(&transaction, &trouble, at(100)).await.unwrap());
     assert!(!lifecycle::notices::raise(&transaction, &trouble, at(200)).await.unwrap(), "it is known");
-    let worse = Trouble { severity: Severity::Critical, ..trouble };
+    let worse = NoticeCondition { severity: Severity::Critical, ..trouble };
     assert!(lifecycle::notices::raise(&transaction, &worse, at(300)).await.unwrap(), "it is worse");
     transaction.commit().await.unwrap();
     for _ in 0..2 {
         let head = waiting(&store, at(1_000)).await;
-        end(&store, &head[0], TryOutcome::Delivered, None).await;
+        end(&store, &head[0], DeliveryOutcome::Delivered, None).await;
     }
     let transaction = store.main.begin().await.unwrap();
     assert_eq!(forget(&transaction, at(99_000)).await.unwrap(), 0);
@@ -304,7 +328,8 @@ async fn a_message_is_as_old_as_the_change_that_it_tells(
     let transaction = store.main.begin().await.unwrap();
     lifecycle::incidents::save(&transaction, &before, &after, at(DAYS)).await.unwrap();
     transaction.commit().await.unwrap();
-    let newest = page(store.main.reader(), Sight::whole(owner.key), &Wanted::default(), 1).await.unwrap();
+    let newest =
+        page(store.main.reader(), Visibility::whole(owner.key), &OutboxFilter::default(), 1).await.unwrap();
     assert_eq!((newest[0].created_at, newest[0].message.at), (at(DAYS), at(DAYS).ms()));
     assert!(newest[0].expires_at > at(DAYS));
 }
@@ -341,13 +366,13 @@ async fn what_a_later_message_has_overtaken_does_not_come_again(
     let heads = waiting(&store, at(1_000)).await;
     let [dead, other] = [&heads[0], &heads[1]];
     for head in [dead, other] {
-        end(&store, head, TryOutcome::Refused, None).await;
+        end(&store, head, DeliveryOutcome::Refused, None).await;
     }
     let second = waiting(&store, at(1_000)).await;
-    end(&store, &second[0], TryOutcome::Failed, Some(at(2_000))).await;
-    let sight = Sight::whole(owner.key);
+    end(&store, &second[0], DeliveryOutcome::Failed, Some(at(2_000))).await;
+    let sight = Visibility::whole(owner.key);
     let transaction = store.main.begin().await.unwrap();
-    assert_eq!(redeliver(&transaction, sight, Chosen::One(dead.key), at(500)).await.unwrap(), 1);
+    assert_eq!(redeliver(&transaction, sight, RedeliverySelection::One(dead.key), at(500)).await.unwrap(), 1);
     let order = out_of_order(&transaction, &[dead.key, second[0].key]).await.unwrap();
     assert_eq!(order.too_early, [second[0].key].into(), "the one that was in front is in front again");
     assert!(order.too_late.is_empty());
@@ -356,12 +381,16 @@ async fn what_a_later_message_has_overtaken_does_not_come_again(
         waiting(&store, at(1_000)).await.into_iter().filter(|head| head.key == dead.key).collect::<Vec<_>>(),
     )
     .unwrap();
-    end(&store, &dead, TryOutcome::Refused, None).await;
-    end(&store, &Delivery { tries: 1, ..second[0].clone() }, TryOutcome::Delivered, None).await;
+    end(&store, &dead, DeliveryOutcome::Refused, None).await;
+    end(&store, &Delivery { tries: 1, ..second[0].clone() }, DeliveryOutcome::Delivered, None).await;
     let transaction = store.main.begin().await.unwrap();
     assert_eq!(out_of_order(&transaction, &[dead.key]).await.unwrap().too_late, [dead.key].into());
-    assert_eq!(redeliver(&transaction, sight, Chosen::One(dead.key), at(500)).await.unwrap(), 0);
-    assert_eq!(redeliver(&transaction, sight, Chosen::All, at(500)).await.unwrap(), 1, "the other subject");
+    assert_eq!(redeliver(&transaction, sight, RedeliverySelection::One(dead.key), at(500)).await.unwrap(), 0);
+    assert_eq!(
+        redeliver(&transaction, sight, RedeliverySelection::All, at(500)).await.unwrap(),
+        1,
+        "the other subject"
+    );
     transaction.commit().await.unwrap();
 }
 
@@ -378,7 +407,7 @@ async fn a_backlog_hides_nothing(#[values(Backend::Sqlite, Backend::Postgres)] b
         told(&store, &flood, 1).await;
     }
     for head in waiting(&store, at(1_000)).await {
-        end(&store, &head, TryOutcome::Failed, Some(at(50))).await;
+        end(&store, &head, DeliveryOutcome::Failed, Some(at(50))).await;
     }
     told(&store, &flood, 1).await;
     told(&store, &calm, 1).await;

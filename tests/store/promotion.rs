@@ -12,10 +12,12 @@ use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
-use watchkeeper::model::secret::Sealer;
+use watchkeeper::model::secret::SecretSealer;
 use watchkeeper::store::installation;
-use watchkeeper::store::promotion::tables::{self, Kind, Table};
-use watchkeeper::store::promotion::{Embedded, Promotion, PromotionError, Target, TargetState, Unit};
+use watchkeeper::store::promotion::tables::{self, ColumnKind, TableLayout};
+use watchkeeper::store::promotion::{
+    EmbeddedInstallation, Promotion, PromotionError, PromotionTarget, PromotionUnit, TargetState,
+};
 
 use crate::compaction::compaction;
 use crate::support::Backend;
@@ -34,19 +36,19 @@ async fn texts(connection: &impl ConnectionTrait, question: &str) -> Vec<String>
     rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect()
 }
 
-fn columns(table: &Table) -> BTreeSet<&str> {
+fn columns(table: &TableLayout) -> BTreeSet<&str> {
     table.columns.iter().map(|column| column.name).collect()
 }
 
 /// What PostgreSQL calls a type.
-fn type_name(kind: Kind) -> &'static str {
+fn type_name(kind: ColumnKind) -> &'static str {
     match kind {
-        Kind::SmallInteger => "int2",
-        Kind::Integer => "int4",
-        Kind::BigInteger => "int8",
-        Kind::Boolean => "bool",
-        Kind::Text => "text",
-        Kind::Bytes => "bytea",
+        ColumnKind::SmallInteger => "int2",
+        ColumnKind::Integer => "int4",
+        ColumnKind::BigInteger => "int8",
+        ColumnKind::Boolean => "bool",
+        ColumnKind::Text => "text",
+        ColumnKind::Bytes => "bytea",
     }
 }
 
@@ -89,7 +91,7 @@ async fn every_table_and_column_of_both_databases_is_moved() {
 async fn types_keys_and_order_are_those_of_postgres() {
     let Some(store) = Backend::Postgres.open().await else { return };
     let database = store.main.reader();
-    let all: Vec<Table> = [tables::main(), tables::history(), tables::segment()].concat();
+    let all: Vec<TableLayout> = [tables::main(), tables::history(), tables::segment()].concat();
     let mut there = texts(database, "SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace").await;
     there.retain(|name| !name.ends_with("_migration"));
     let names: BTreeSet<&str> = all.iter().map(|table| table.name).collect();
@@ -127,7 +129,7 @@ async fn types_keys_and_order_are_those_of_postgres() {
 async fn filled() -> (Store, Place) {
     let store = Backend::Sqlite.open().await.unwrap();
     let transaction = store.main.begin().await.unwrap();
-    installation::check_key(&transaction, &Sealer::new(&[7; 32])).await.unwrap();
+    installation::check_key(&transaction, &SecretSealer::new(&[7; 32])).await.unwrap();
     transaction.commit().await.unwrap();
     let organisation = stored_organisation(&store, "Shop").await;
     for name in ["a", "b", "c"] {
@@ -151,10 +153,10 @@ fn path(url: &str) -> PathBuf {
     url.trim_start_matches("sqlite://").split('?').next().unwrap().into()
 }
 
-async fn planned(store: &Store, place: &Place) -> (Promotion, Target) {
+async fn planned(store: &Store, place: &Place) -> (Promotion, PromotionTarget) {
     let (main, history) = (path(&store.place.main_url), path(&store.place.history_url));
-    let source = Embedded::open(&main, &history, &StoreLimits::default()).await.unwrap();
-    let target = Target::connect(&place.main_url, &place.history_url).await.unwrap();
+    let source = EmbeddedInstallation::open(&main, &history, &StoreLimits::default()).await.unwrap();
+    let target = PromotionTarget::connect(&place.main_url, &place.history_url).await.unwrap();
     (Promotion::plan(source).await.unwrap(), target)
 }
 
@@ -261,7 +263,7 @@ async fn a_promotion_waits_for_the_lock_of_a_killed_one() {
         until(&place.main_url, "query LIKE 'SELECT pg_try_advisory_lock%'").await;
         killed_target.close().await;
     };
-    let watcher = &mut |_: &Unit, _| {};
+    let watcher = &mut |_: &PromotionUnit, _| {};
     let (copied, ()) = tokio::join!(next.copy(&mut next_target, watcher), closed);
     copied.unwrap();
     next.verify(&mut next_target, &mut |_, _| {}).await.unwrap();

@@ -9,11 +9,11 @@ use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
-use watchkeeper::model::partition::{Partition, Partitions};
-use watchkeeper::model::verdict::Vote;
+use watchkeeper::model::partition::{Partition, PartitionSet};
+use watchkeeper::model::verdict::LocationVote;
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
-use watchkeeper::store::history::recent::{self, Expected, LatestVotes, Within};
-use watchkeeper::store::history::segments::Retention;
+use watchkeeper::store::history::recent::{self, ExpectedVotes, InclusiveSpan, LatestVotes};
+use watchkeeper::store::history::segments::RetentionClass;
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -42,24 +42,24 @@ fn history() -> Vec<CheckRecord> {
 async fn the_newest_result_of_each_location_is_its_vote(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(-1_000, 3_000, 9_000)] since_ms: i64,
-    #[values(Partitions::ALL, [3, 17].into_iter().filter_map(Partition::new).collect())]
-    partitions: Partitions,
+    #[values(PartitionSet::ALL, [3, 17].into_iter().filter_map(Partition::new).collect())]
+    partitions: PartitionSet,
 ) {
     let Some(store) = backend.open().await else { return };
     let rows = history();
     let numbers = append_checks(&store.history, &rows).await;
-    let mut expected: BTreeMap<(i64, String), Vote> = BTreeMap::new();
+    let mut expected: BTreeMap<(i64, String), LocationVote> = BTreeMap::new();
     let is_asked =
         |row: &CheckRecord| partitions.contains(Partition::of(row.service)) && row.checked_at >= at(since_ms);
     for row in rows.iter().filter(|row| is_asked(row)) {
-        let vote = Vote { status: row.measurement.status, checked_at: row.checked_at };
+        let vote = LocationVote { status: row.measurement.status, checked_at: row.checked_at };
         let newest = expected.entry((row.service, row.location.to_string())).or_insert(vote);
         if newest.checked_at < vote.checked_at {
             *newest = vote;
         }
     }
     let found = recent::within(store.history.reader(), partitions, since(since_ms)).await.unwrap();
-    let found: BTreeMap<(i64, String), Vote> = found
+    let found: BTreeMap<(i64, String), LocationVote> = found
         .into_iter()
         .flat_map(|(service, votes)| votes.into_iter().map(move |(number, vote)| (service, number, vote)))
         .map(|(service, number, vote)| ((service, numbers.code(number).unwrap().to_owned()), vote))
@@ -67,19 +67,19 @@ async fn the_newest_result_of_each_location_is_its_vote(
     assert_eq!(found, expected);
 }
 
-fn since(since_ms: i64) -> Within {
-    Within { since: at(since_ms), until: at(i64::MAX) }
+fn since(since_ms: i64) -> InclusiveSpan {
+    InclusiveSpan { since: at(since_ms), until: at(i64::MAX) }
 }
 
 /// Everything that a restart would know of these services.
-async fn known(store: &Store, since_ms: i64, expected: &[Expected]) -> LatestVotes {
-    let mut votes = recent::within(store.history.reader(), Partitions::ALL, since(since_ms)).await.unwrap();
+async fn known(store: &Store, since_ms: i64, expected: &[ExpectedVotes]) -> LatestVotes {
+    let mut votes = recent::within(store.history.reader(), PartitionSet::ALL, since(since_ms)).await.unwrap();
     recent::complete(&store.history, &mut votes, expected, since(since_ms)).await.unwrap();
     votes
 }
 
-fn expect(service: i64, locations: &[i32]) -> Expected {
-    Expected { service, locations: locations.to_vec(), since: at(i64::MIN) }
+fn expect(service: i64, locations: &[i32]) -> ExpectedVotes {
+    ExpectedVotes { service, locations: locations.to_vec(), since: at(i64::MIN) }
 }
 
 #[rstest]
@@ -100,8 +100,8 @@ async fn a_service_is_remembered_however_long_ago(
     .await;
     let votes = known(&store, 1_000, &[expect(1, &[]), expect(3, &[])]).await;
     let vote = |code: &str| votes[&1].get(&numbers.numbers(&[code.to_owned()])[0]).copied();
-    assert_eq!(vote("a"), Some(Vote { status: CheckStatus::Degraded, checked_at: at(30) }));
-    assert_eq!(vote("b"), Some(Vote { status: CheckStatus::Up, checked_at: at(20) }));
+    assert_eq!(vote("a"), Some(LocationVote { status: CheckStatus::Degraded, checked_at: at(30) }));
+    assert_eq!(vote("b"), Some(LocationVote { status: CheckStatus::Up, checked_at: at(20) }));
     assert_eq!(votes.len(), 1);
 }
 
@@ -115,10 +115,10 @@ async fn the_newest_results_are_found_in_rows_and_blocks(
     let Some(store) = backend.open().await else { return };
     let mut chance = Chance(seed);
     let start_ms = 20_000 * DAY_MS;
-    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+    let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
     let mut compaction =
         Compaction::new(store.history.clone(), retention, CompactionLimits::default(), Arc::default());
-    let mut newest: BTreeMap<(i64, i32), Vote> = BTreeMap::new();
+    let mut newest: BTreeMap<(i64, i32), LocationVote> = BTreeMap::new();
     let mut taken = BTreeSet::new();
     for round in 1..=8 {
         let now_ms = start_ms + round * DAY_MS / 2;
@@ -134,7 +134,7 @@ async fn the_newest_results_are_found_in_rows_and_blocks(
         let numbers = append_checks(&store.history, &rows).await;
         for row in &rows {
             let key = (row.service, numbers.numbers(&[row.location.to_string()])[0]);
-            let vote = Vote { status: row.measurement.status, checked_at: row.checked_at };
+            let vote = LocationVote { status: row.measurement.status, checked_at: row.checked_at };
             let known = newest.entry(key).or_insert(vote);
             if known.checked_at < vote.checked_at {
                 *known = vote;

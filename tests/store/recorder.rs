@@ -9,18 +9,18 @@ use actix::{Actor as _, Addr, Arbiter, System};
 use rstest::rstest;
 use sea_orm::{ConnectOptions, ConnectionTrait as _, DatabaseConnection};
 use watchkeeper::config::limits::{RecordLimits, StoreLimits};
-use watchkeeper::engine::aggregator::Batch;
+use watchkeeper::engine::aggregator::RecordBatch;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus::{Down, Up};
 use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::record::history_writer::HistoryWriter;
-use watchkeeper::record::recorder::{Drain, RecordCounters, Recorder};
+use watchkeeper::record::recorder::{DrainRequest, RecordCounters, Recorder};
 use watchkeeper::record::spool::Spool;
 use watchkeeper::store::Databases;
 use watchkeeper::store::history::History;
 use watchkeeper::store::history::checks::{CheckFilter, page};
 use watchkeeper::store::history::{changes, samples};
-use watchkeeper::supervise::Stop;
+use watchkeeper::supervise::StopActor;
 
 use crate::support::Backend;
 use crate::support::backend::{Place, Store};
@@ -28,9 +28,9 @@ use crate::support::postgres::Postgres;
 use crate::support::rows::{at, change, check, code};
 
 /// Batch number `number`: ten results and one change.
-fn batch(number: i64) -> Batch {
+fn batch(number: i64) -> RecordBatch {
     let (first, is_even) = (number * 10, number % 2 == 0);
-    Batch {
+    RecordBatch {
         checks: (first..first + 10).map(|n| check(1, "a", n, CheckStatus::Up)).collect(),
         changes: vec![change(1, first, if is_even { (Down, Up) } else { (Up, Down) })],
     }
@@ -55,7 +55,7 @@ fn start_spooling(
     let spool = Spool::open(folder, limits.spool_max_bytes).unwrap();
     let recorder = Recorder::new(writer(history), limits, Arc::clone(&counters));
     let thread = Arbiter::new();
-    let recorder = Recorder::start_in_arbiter(&thread.handle(), move |_| recorder.spooling(Some(spool)));
+    let recorder = Recorder::start_in_arbiter(&thread.handle(), move |_| recorder.with_spool(Some(spool)));
     (thread, recorder, counters)
 }
 
@@ -112,7 +112,7 @@ fn what_is_acknowledged_is_durable(#[values(Backend::Sqlite, Backend::Postgres)]
             let stored = samples::fresh(store.history.reader(), 1, span, None).await.unwrap().len();
             assert!(stored as u64 >= acked, "{acked} acknowledged, {stored} stored");
         }
-        recorder.send(Drain).await.unwrap();
+        recorder.send(DrainRequest).await.unwrap();
         assert_eq!(counters.acked.load(Ordering::Relaxed), 300);
         assert_eq!(counters.shed.load(Ordering::Relaxed), 0);
         assert!(
@@ -131,7 +131,7 @@ fn a_postgres_that_is_away_costs_nothing_but_time() {
         let store = Store::open(Place::on(&postgres).await, &limits).await;
         let (recorder, counters) = start(&store.history, quick());
         recorder.send(batch(0)).await.unwrap();
-        recorder.send(Drain).await.unwrap();
+        recorder.send(DrainRequest).await.unwrap();
         postgres.stop();
         for number in 1..20 {
             recorder.send(batch(number)).await.unwrap();
@@ -140,7 +140,7 @@ fn a_postgres_that_is_away_costs_nothing_but_time() {
         recorder.send(batch(20)).await.unwrap();
         assert_eq!(counters.acked.load(Ordering::Relaxed), 10, "nothing is acknowledged meanwhile");
         postgres.start_again();
-        recorder.send(Drain).await.unwrap();
+        recorder.send(DrainRequest).await.unwrap();
         assert_eq!(counters.acked.load(Ordering::Relaxed), 210);
         assert!(!counters.is_failing.load(Ordering::Relaxed));
         assert_stored(&store.history, 21).await;
@@ -153,7 +153,7 @@ fn a_sqlite_that_is_locked_costs_nothing_but_time() {
         let store = impatient().await;
         let (recorder, counters) = start(&store.history, quick());
         recorder.send(batch(0)).await.unwrap();
-        recorder.send(Drain).await.unwrap();
+        recorder.send(DrainRequest).await.unwrap();
         let other = lock(&store).await;
         for number in 1..20 {
             recorder.send(batch(number)).await.unwrap();
@@ -161,7 +161,7 @@ fn a_sqlite_that_is_locked_costs_nothing_but_time() {
         until_it_fails(&counters).await;
         assert_eq!(counters.acked.load(Ordering::Relaxed), 10, "nothing is acknowledged meanwhile");
         other.execute_unprepared("ROLLBACK").await.unwrap();
-        recorder.send(Drain).await.unwrap();
+        recorder.send(DrainRequest).await.unwrap();
         assert_eq!(counters.acked.load(Ordering::Relaxed), 200);
         assert_stored(&store.history, 20).await;
     });
@@ -183,7 +183,7 @@ fn results_beyond_memory_wait_on_disk() {
         assert!(get(&counters.spooled) >= 270 && get(&counters.spool_bytes) > 0);
         assert_eq!((get(&counters.acked), get(&counters.shed)), (0, 0));
         other.execute_unprepared("ROLLBACK").await.unwrap();
-        recorder.send(Drain).await.unwrap();
+        recorder.send(DrainRequest).await.unwrap();
         assert_eq!((get(&counters.acked), get(&counters.shed)), (300, 0));
         assert_eq!(get(&counters.spool_bytes), 0);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -211,7 +211,7 @@ fn a_spool_outlives_the_processes_that_write_it() {
             }
             // Ends what has been taken as SIGTERM does, with the database still away.
             until_it_fails(&counters).await;
-            recorder.send(Stop).await.unwrap();
+            recorder.send(StopActor).await.unwrap();
             assert_eq!(counters.waiting.load(Ordering::Relaxed), 0);
             other.execute_unprepared("ROLLBACK").await.unwrap();
             if process % 2 == 1 {
@@ -224,7 +224,7 @@ fn a_spool_outlives_the_processes_that_write_it() {
             drop(history);
         }
         let (thread, recorder, _) = start_spooling(&store.history, (limits, folder.path()));
-        recorder.send(Drain).await.unwrap();
+        recorder.send(DrainRequest).await.unwrap();
         assert_stored(&store.history, 40).await;
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         thread.stop();
@@ -243,7 +243,7 @@ fn a_full_spool_sheds_results_and_keeps_changes() {
             recorder.send(batch(number)).await.unwrap();
         }
         other.execute_unprepared("ROLLBACK").await.unwrap();
-        recorder.send(Drain).await.unwrap();
+        recorder.send(DrainRequest).await.unwrap();
         let (acked, shed) = (counters.acked.load(Ordering::Relaxed), counters.shed.load(Ordering::Relaxed));
         assert!(shed > 0 && acked + shed == 300, "each is stored or counted: {acked} + {shed}");
         let reader = store.history.reader();
@@ -262,10 +262,10 @@ fn spooled_results_of_an_unknown_location_are_written() {
         let (store, folder) = (impatient().await, tempfile::tempdir().unwrap());
         let checks = vec![check(1, "elsewhere", 5, CheckStatus::Down)];
         let mut spool = Spool::open(folder.path(), 1).unwrap();
-        spool.append(&Batch { checks, changes: Vec::new() }).unwrap();
+        spool.append(&RecordBatch { checks, changes: Vec::new() }).unwrap();
         drop(spool);
         let (thread, recorder, _) = start_spooling(&store.history, (quick(), folder.path()));
-        recorder.send(Drain).await.unwrap();
+        recorder.send(DrainRequest).await.unwrap();
         let shown = page(&store.history, 1, &CheckFilter::default(), 100).await.unwrap();
         assert_eq!(shown.len(), 1);
         thread.stop();
@@ -278,7 +278,7 @@ fn the_spool_takes_results_faster_than_they_come() {
     let folder = tempfile::tempdir().unwrap();
     let mut spool = Spool::open(folder.path(), u64::MAX).unwrap();
     let checks = (0..8_192).map(|n| check(n, "fra-1", 1_795_000_000_000 + n, CheckStatus::Up)).collect();
-    let batch = Batch { checks, changes: Vec::new() };
+    let batch = RecordBatch { checks, changes: Vec::new() };
     let started = tokio::time::Instant::now();
     (0..25).for_each(|_| spool.append(&batch).unwrap());
     let written = started.elapsed();
@@ -309,7 +309,7 @@ fn results_beyond_the_limit_are_shed_and_counted(
             recorder.send(batch(number)).await.unwrap();
         }
         store.history.reader().execute_unprepared("ALTER TABLE away RENAME TO fresh_check").await.unwrap();
-        recorder.send(Drain).await.unwrap();
+        recorder.send(DrainRequest).await.unwrap();
         let (acked, shed) = (counters.acked.load(Ordering::Relaxed), counters.shed.load(Ordering::Relaxed));
         assert_eq!((acked, shed), (25, 75), "each is stored or counted");
         let reader = store.history.reader();
@@ -335,7 +335,7 @@ fn a_first_write_that_fails_does_not_lose_the_locations(
         recorder.send(batch(0)).await.unwrap();
         until_it_fails(&counters).await;
         execute("ALTER TABLE away RENAME TO status_change").await;
-        recorder.send(Drain).await.unwrap();
+        recorder.send(DrainRequest).await.unwrap();
         let shown = page(&store.history, 1, &CheckFilter::default(), 100).await.unwrap();
         assert_eq!(shown.len(), 10);
     });

@@ -9,28 +9,28 @@ use actix::{Actor, Context, Handler, System};
 use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 use rstest::rstest;
-use watchkeeper::announcer::Announcer;
+use watchkeeper::announcer::ServiceRouter;
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{Clock, DAY_MS};
 use watchkeeper::config::limits::{CompactionLimits, EngineLimits};
-use watchkeeper::engine::aggregator::{Batch, Snapshot};
-use watchkeeper::engine::definition::Definer;
+use watchkeeper::engine::aggregator::{RecordBatch, ServiceSnapshot};
+use watchkeeper::engine::definition::DefinitionCompiler;
 use watchkeeper::engine::location::Prober;
-use watchkeeper::engine::roster::Roster;
-use watchkeeper::engine::shard::Threads;
+use watchkeeper::engine::roster::LocationRegistry;
+use watchkeeper::engine::shard::ShardThreads;
 use watchkeeper::engine::{Engine, EngineParts};
-use watchkeeper::model::check::{CheckStatus, Outcome};
+use watchkeeper::model::check::{CheckOutcome, CheckStatus};
 use watchkeeper::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use watchkeeper::model::location::Location;
-use watchkeeper::model::secret::Sealer;
-use watchkeeper::model::service::{OverrideStatus, Pause, PauseReason, Service, Settings};
+use watchkeeper::model::secret::SecretSealer;
+use watchkeeper::model::service::{OverrideStatus, PauseReason, Service, ServicePause, ServiceSettings};
 use watchkeeper::model::verdict::Verdict;
-use watchkeeper::model::window::{Window, WindowKind};
+use watchkeeper::model::window::{ServiceWindow, WindowKind};
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::record::restore;
 use watchkeeper::store::history::changes;
-use watchkeeper::store::history::segments::Retention;
+use watchkeeper::store::history::segments::RetentionClass;
 use watchkeeper::store::windows;
 use watchkeeper::supervise::Supervisor;
 
@@ -49,7 +49,7 @@ const NOW_MS: i64 = 20_040 * DAY_MS + 300 * MINUTE_MS;
 struct Unseeing;
 
 impl Prober for Unseeing {
-    fn probe(&self, _: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome> {
+    fn probe(&self, _: Arc<CheckSpec>) -> LocalBoxFuture<'static, CheckOutcome> {
         std::future::pending().boxed_local()
     }
 }
@@ -61,16 +61,16 @@ impl Actor for Collector {
     type Context = Context<Self>;
 }
 
-impl Handler<Batch> for Collector {
+impl Handler<RecordBatch> for Collector {
     type Result = ();
 
-    fn handle(&mut self, batch: Batch, _: &mut Context<Self>) {
+    fn handle(&mut self, batch: RecordBatch, _: &mut Context<Self>) {
         self.0.lock().unwrap().extend(batch.changes);
     }
 }
 
 /// What a process that starts now makes of the store: what it knows of each service, and the changes it reports.
-async fn restart(store: &Store, known: &[&Service]) -> (Vec<Snapshot>, Vec<StatusChange>) {
+async fn restart(store: &Store, known: &[&Service]) -> (Vec<ServiceSnapshot>, Vec<StatusChange>) {
     restart_with(store, known, true).await
 }
 
@@ -79,32 +79,33 @@ async fn restart_with(
     store: &Store,
     known: &[&Service],
     is_past_there: bool,
-) -> (Vec<Snapshot>, Vec<StatusChange>) {
+) -> (Vec<ServiceSnapshot>, Vec<StatusChange>) {
     let location = |text: &str| Location {
         code: code(text),
         name: text.into(),
         place: String::new(),
         country_code: "ZZ".into(),
     };
-    let roster = Arc::new(Roster::new(["a", "b", "c"].map(location).into()));
+    let roster = Arc::new(LocationRegistry::new(["a", "b", "c"].map(location).into()));
     let collector = Collector::default();
     let engine = Engine::start(&EngineParts {
         roster: Arc::clone(&roster),
         probers: vec![Arc::new(Unseeing), Arc::new(Unseeing), Arc::new(Unseeing)],
         clock: Clock::fixed(at(NOW_MS)),
         limits: EngineLimits::default(),
-        threads: Threads::Current,
+        threads: ShardThreads::Current,
         sink: collector.clone().start().recipient(),
         supervisor: Supervisor::default(),
     });
-    let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
-    let announcer = Announcer::alone((*store).clone(), engine.clone(), definer);
+    let definer =
+        DefinitionCompiler { sealer: SecretSealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
+    let announcer = ServiceRouter::alone((*store).clone(), engine.clone(), definer);
     let restored = if is_past_there {
-        restore::services(&announcer).await.unwrap()
+        restore::restore_all(&announcer).await.unwrap()
     } else {
-        restore::services_without_past(&announcer).await.unwrap()
+        restore::restore_without_past(&announcer).await.unwrap()
     };
-    restore::figures::of_past(store, &engine, &restored).await.unwrap();
+    restore::figures::restore_figures(store, &engine, &restored).await.unwrap();
     let addresses: Vec<_> = known.iter().map(|service| service.address()).collect();
     let snapshots = engine.snapshots(&addresses).await.unwrap();
     engine.stop().await;
@@ -115,7 +116,7 @@ async fn restart_with(
 async fn watched(store: &Store, interval_seconds: u32) -> Service {
     let owner = stored_organisation(store, "owner").await;
     let plain = service(owner.key, "watched");
-    let settings = plain.settings.clone().map(|settings| Settings { interval_seconds, ..settings });
+    let settings = plain.settings.clone().map(|settings| ServiceSettings { interval_seconds, ..settings });
     stored_service(store, Service { settings, ..plain }).await
 }
 
@@ -166,7 +167,7 @@ fn verdicts_come_back(
         };
         append_checks(&store.history, &votes.iter().map(row).collect::<Vec<_>>()).await;
         if sealed {
-            let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+            let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
             let limits = CompactionLimits::default();
             let mut compaction = Compaction::new(store.history.clone(), retention, limits, Arc::default());
             compaction.pass(JudgedTime::trusted(at(NOW_MS + DAY_MS))).await.unwrap();
@@ -185,7 +186,7 @@ fn a_paused_service_keeps_the_time_of_its_last_check(
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
-        let pause = Some(Pause { at: at(NOW_MS - 10_000), reason: PauseReason::Manual });
+        let pause = Some(ServicePause { at: at(NOW_MS - 10_000), reason: PauseReason::Manual });
         let paused = stored_service(&store, Service { pause, ..service(owner.key, "paused") }).await;
         let last = NOW_MS - seconds_ago * 1_000;
         append_checks(&store.history, &[check(paused.key, "a", last, CheckStatus::Up)]).await;
@@ -254,7 +255,7 @@ fn a_history_that_comes_late_gets_its_gap(#[values(Backend::Sqlite, Backend::Pos
 /// A past of minutes: changes, decisions, results; the last result may be old.
 struct Past {
     changes: Vec<StatusChange>,
-    windows: Vec<Window>,
+    windows: Vec<ServiceWindow>,
     checks: Vec<CheckRecord>,
 }
 
@@ -278,11 +279,11 @@ fn past(key: i64, seed: u64) -> Past {
         for _ in 0..4 {
             from += (1 + chance.below(6_000)) * MINUTE_MS;
             let to = from + (1 + chance.below(3_000)) * MINUTE_MS;
-            windows.push(Window { service: key, kind, from: at(from), to: Some(at(to)) });
+            windows.push(ServiceWindow { service: key, kind, from: at(from), to: Some(at(to)) });
             from = to;
         }
         if chance.below(2) == 0 {
-            windows.push(Window { service: key, kind, from: at(NOW_MS - 700 * MINUTE_MS), to: None });
+            windows.push(ServiceWindow { service: key, kind, from: at(NOW_MS - 700 * MINUTE_MS), to: None });
         }
     }
     let newest = chance.pick(&[0, 1, 2, 90]) * MINUTE_MS;
@@ -300,12 +301,12 @@ fn past(key: i64, seed: u64) -> Past {
 /// Contract 4.7, a minute at a time: what it counts for, up (`true`), down (`false`) or not at all.
 fn counts(past: &Past, moment: i64, backed_until: i64) -> Option<bool> {
     let covers = |kind: fn(WindowKind) -> bool| {
-        let holds = move |window: &&Window| {
+        let holds = move |window: &&ServiceWindow| {
             kind(window.kind) && window.from.ms() <= moment && window.to.is_none_or(|to| moment < to.ms())
         };
         past.windows.iter().find(holds)
     };
-    if let Some(Window { kind: WindowKind::Override(status), .. }) =
+    if let Some(ServiceWindow { kind: WindowKind::Override(status), .. }) =
         covers(|kind| matches!(kind, WindowKind::Override(_)))
     {
         return match status {
@@ -360,7 +361,7 @@ fn figures_equal_counting_minute_by_minute(
         append_checks(&store.history, &past.checks).await;
         append_changes(&store.history, &past.changes).await;
         if is_sealed {
-            let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+            let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
             let limits = CompactionLimits::default();
             let mut compaction = Compaction::new(store.history.clone(), retention, limits, Arc::default());
             compaction.pass(JudgedTime::trusted(at(NOW_MS - 3 * 60 * MINUTE_MS))).await.unwrap();
@@ -396,7 +397,7 @@ fn a_history_that_cannot_be_read_stops_no_watch(
         let service = watched(&store, 60).await;
         store.history.reader().execute_unprepared("DROP TABLE status_change").await.unwrap();
         let collector = Collector::default();
-        let roster = Arc::new(Roster::new(vec![Location {
+        let roster = Arc::new(LocationRegistry::new(vec![Location {
             code: code("a"),
             name: "a".into(),
             place: String::new(),
@@ -407,16 +408,20 @@ fn a_history_that_cannot_be_read_stops_no_watch(
             probers: vec![Arc::new(Unseeing)],
             clock: Clock::fixed(at(NOW_MS)),
             limits: EngineLimits::default(),
-            threads: Threads::Current,
+            threads: ShardThreads::Current,
             sink: collector.start().recipient(),
             supervisor: Supervisor::default(),
         });
-        let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
-        let announcer = Announcer::alone((*store).clone(), engine.clone(), definer);
-        let restored = restore::services(&announcer).await.unwrap();
+        let definer = DefinitionCompiler {
+            sealer: SecretSealer::new(&[0; 32]),
+            roster,
+            limits: EngineLimits::default(),
+        };
+        let announcer = ServiceRouter::alone((*store).clone(), engine.clone(), definer);
+        let restored = restore::restore_all(&announcer).await.unwrap();
         assert_eq!(restored.iter().map(|one| one.id).collect::<Vec<_>>(), [service.id]);
         assert!(engine.watched().await.unwrap().contains_key(&service.id));
-        assert!(restore::figures::of_past(&store, &engine, &restored).await.is_err());
+        assert!(restore::figures::restore_figures(&store, &engine, &restored).await.is_err());
         engine.stop().await;
     });
 }

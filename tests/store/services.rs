@@ -7,15 +7,16 @@ use sea_orm::ConnectionTrait as _;
 use serde_json::{Map, json};
 use watchkeeper::id::Id;
 use watchkeeper::model::check::CheckType;
-use watchkeeper::model::partition::Partitions;
+use watchkeeper::model::partition::PartitionSet;
 use watchkeeper::model::quorum::Quorum;
 use watchkeeper::model::rules::FlappingRule;
-use watchkeeper::model::rules::Rules;
+use watchkeeper::model::rules::StatusRules;
 use watchkeeper::model::service::{
-    OverrideStatus, Pause, PauseReason, ProbeRole, Service, ServiceKey, Settings, StatusOverride,
+    OverrideStatus, PauseReason, ProbeRole, Service, ServiceKey, ServicePause, ServiceSettings,
+    StatusOverride,
 };
 use watchkeeper::model::service_outline::{ServiceOutline, SettingsOutline};
-use watchkeeper::model::sight::Sight;
+use watchkeeper::model::sight::Visibility;
 use watchkeeper::store::PageWindow;
 use watchkeeper::store::services::definitions::{self, OwnedService};
 use watchkeeper::store::services::{self, active, outlines};
@@ -35,21 +36,21 @@ fn full(organisation: i64) -> Service {
         name: "Bäckerei 'Zum' \"Brot\" \\ 🥐".into(),
         check_type: CheckType::Http,
         target: Some("https://shop.example/path?q=ä".into()),
-        settings: Some(Settings {
+        settings: Some(ServiceSettings {
             interval_seconds: 604_800,
             timeout_seconds: 60,
             retries: 5,
             assigned_probes: Some(vec!["fra".into(), "ams".into()]),
             probe_roles: Some(vec![role("fra", ProbeRole::Reachability), role("ams", ProbeRole::Full)]),
             config: config.as_object().cloned().unwrap(),
-            rules: Rules {
+            rules: StatusRules {
                 quorum: Quorum::AtLeast(50),
                 recovery_checks: 10,
                 flapping: FlappingRule { changes: 0, minutes: 1_440 },
             },
         }),
         configured_at: Some(at(1_700_000_000_001)),
-        pause: Some(Pause { reason: PauseReason::PlanLimit, at: at(1_700_000_000_002) }),
+        pause: Some(ServicePause { reason: PauseReason::PlanLimit, at: at(1_700_000_000_002) }),
         status_override: Some(StatusOverride {
             status: OverrideStatus::Maintenance,
             reason: "moving".into(),
@@ -70,7 +71,7 @@ fn empty_lists(organisation: i64) -> Service {
         settings.probe_roles = Some(Vec::new());
         settings.config = Map::new();
     }
-    Service { pause: Some(Pause { reason: PauseReason::Manual, at: at(9) }), ..made }
+    Service { pause: Some(ServicePause { reason: PauseReason::Manual, at: at(9) }), ..made }
 }
 
 #[rstest]
@@ -84,10 +85,10 @@ async fn every_field_survives(
     let made = make(owner.key);
     let stored = stored_service(&store, made.clone()).await;
     assert_eq!(stored, Service { key: stored.key, ..made });
-    let found = services::find(store.main.reader(), Sight::whole(owner.key), stored.id).await.unwrap();
+    let found = services::find(store.main.reader(), Visibility::whole(owner.key), stored.id).await.unwrap();
     assert_eq!(found.as_ref(), Some(&stored));
     let with_owner =
-        definitions::page(store.main.reader(), Partitions::ALL, ServiceKey::MIN, 10).await.unwrap();
+        definitions::page(store.main.reader(), PartitionSet::ALL, ServiceKey::MIN, 10).await.unwrap();
     assert_eq!(with_owner.services, [OwnedService { service: stored.clone(), organisation: owner.id }]);
 
     let text = |service: &Service| {
@@ -107,14 +108,15 @@ async fn an_update_stores_every_field_under_the_next_revision(
     let other = stored_service(&store, service(owner.key, "other")).await;
     let changed = Service { key: first.key, id: first.id, revision: first.revision, ..bare(owner.key) };
     let transaction = store.main.begin().await.unwrap();
-    let locked = services::find_for_update(&transaction, Sight::whole(owner.key), first.id).await.unwrap();
+    let locked =
+        services::find_for_update(&transaction, Visibility::whole(owner.key), first.id).await.unwrap();
     assert_eq!(locked.as_ref(), Some(&first));
     let updated = services::update(&transaction, changed.clone()).await.unwrap();
     transaction.commit().await.unwrap();
     assert_eq!(updated, Service { revision: 42, ..changed });
     let reader = store.main.reader();
-    assert_eq!(services::find(reader, Sight::whole(owner.key), first.id).await.unwrap(), Some(updated));
-    assert_eq!(services::find(reader, Sight::whole(owner.key), other.id).await.unwrap(), Some(other));
+    assert_eq!(services::find(reader, Visibility::whole(owner.key), first.id).await.unwrap(), Some(updated));
+    assert_eq!(services::find(reader, Visibility::whole(owner.key), other.id).await.unwrap(), Some(other));
 }
 
 /// Reliability 22: another organisation's service is not there.
@@ -160,9 +162,9 @@ async fn an_outline_is_the_service_without_its_configuration(
     let mut found = outlines::by_keys(reader, &keys).await.unwrap();
     found.sort_by_key(|outline| outline.key);
     assert_eq!(found, made.iter().map(outline).collect::<Vec<_>>());
-    let one = outlines::find(reader, Sight::whole(owner), made[1].id).await.unwrap();
+    let one = outlines::find(reader, Visibility::whole(owner), made[1].id).await.unwrap();
     assert_eq!(one, Some(outline(&made[1])));
-    assert_eq!(outlines::find(reader, Sight::whole(owner + 1), made[1].id).await.unwrap(), None);
+    assert_eq!(outlines::find(reader, Visibility::whole(owner + 1), made[1].id).await.unwrap(), None);
 }
 
 #[rstest]
@@ -172,10 +174,10 @@ async fn finders_see_one_organisation(#[values(Backend::Sqlite, Backend::Postgre
     let (mine, other) = (stored_organisation(&store, "m").await, stored_organisation(&store, "o").await);
     let hidden = stored_service(&store, service(other.key, "hidden")).await;
     let reader = store.main.reader();
-    assert_eq!(services::find(reader, Sight::whole(mine.key), hidden.id).await.unwrap(), None);
-    assert_eq!(services::find(reader, Sight::whole(mine.key), Id::random()).await.unwrap(), None);
+    assert_eq!(services::find(reader, Visibility::whole(mine.key), hidden.id).await.unwrap(), None);
+    assert_eq!(services::find(reader, Visibility::whole(mine.key), Id::random()).await.unwrap(), None);
     assert_eq!(
-        services::list(reader, Sight::whole(mine.key), (None, &[]), PageWindow { offset: 0, limit: 10 })
+        services::list(reader, Visibility::whole(mine.key), (None, &[]), PageWindow { offset: 0, limit: 10 })
             .await
             .unwrap(),
         (Vec::new(), 0)
@@ -183,7 +185,7 @@ async fn finders_see_one_organisation(#[values(Backend::Sqlite, Backend::Postgre
     assert_eq!(services::count_active(reader, mine.key).await.unwrap(), 0);
     let transaction = store.main.begin().await.unwrap();
     assert_eq!(
-        services::find_for_update(&transaction, Sight::whole(mine.key), hidden.id).await.unwrap(),
+        services::find_for_update(&transaction, Visibility::whole(mine.key), hidden.id).await.unwrap(),
         None
     );
 }
@@ -207,17 +209,25 @@ async fn no_page_repeats_or_skips_a_service(#[values(Backend::Sqlite, Backend::P
     let owner = stored_organisation(&store, "owner").await;
     let all = store_many(&store, owner.key, 10).await;
     let reader = store.main.reader();
-    let (whole, total) =
-        services::list(reader, Sight::whole(owner.key), (None, &[]), PageWindow { offset: 0, limit: 100 })
-            .await
-            .unwrap();
+    let (whole, total) = services::list(
+        reader,
+        Visibility::whole(owner.key),
+        (None, &[]),
+        PageWindow { offset: 0, limit: 100 },
+    )
+    .await
+    .unwrap();
     assert_eq!(total, 10);
     let mut walked = Vec::new();
     for offset in 0..10 {
-        let (page, total) =
-            services::list(reader, Sight::whole(owner.key), (None, &[]), PageWindow { offset, limit: 1 })
-                .await
-                .unwrap();
+        let (page, total) = services::list(
+            reader,
+            Visibility::whole(owner.key),
+            (None, &[]),
+            PageWindow { offset, limit: 1 },
+        )
+        .await
+        .unwrap();
         assert_eq!(total, 10);
         walked.extend(page);
     }
@@ -262,7 +272,7 @@ async fn the_newest_services_beyond_a_limit_are_paused(
     let transaction = store.main.begin().await.unwrap();
     let beyond = active::beyond(&transaction, owner, 1).await.unwrap();
     assert_eq!(beyond, [made[0].key, made[2].key]);
-    let pause = Pause { reason: PauseReason::PlanLimit, at: at(9_000) };
+    let pause = ServicePause { reason: PauseReason::PlanLimit, at: at(9_000) };
     active::pause(&transaction, &beyond, pause).await.unwrap();
     transaction.commit().await.unwrap();
     let read = services::by_keys(store.main.reader(), &beyond[..1]).await.unwrap();
@@ -286,7 +296,7 @@ async fn definitions_are_walked_by_key_over_all_organisations(
     }
     let (mut walked, mut after) = (Vec::new(), ServiceKey::MIN);
     loop {
-        let page = definitions::page(store.main.reader(), Partitions::ALL, after, 2).await.unwrap();
+        let page = definitions::page(store.main.reader(), PartitionSet::ALL, after, 2).await.unwrap();
         let Some(last) = page.last else { break };
         after = last;
         walked.extend(page.services);
@@ -316,13 +326,13 @@ async fn a_service_that_cannot_be_read_is_left_out_of_the_definitions(
     }
     write.commit().await.unwrap();
     let reader = store.main.reader();
-    let walked = definitions::page(reader, Partitions::ALL, ServiceKey::MIN, 10).await.unwrap();
+    let walked = definitions::page(reader, PartitionSet::ALL, ServiceKey::MIN, 10).await.unwrap();
     let named = definitions::with_keys(reader, &keys).await.unwrap();
     for page in [walked, named] {
         let read: Vec<ServiceKey> = page.services.iter().map(|owned| owned.service.key).collect();
         assert_eq!((read, page.unreadable), (vec![keys[0], keys[3]], vec![keys[1], keys[2]]));
     }
-    let last = definitions::page(reader, Partitions::ALL, keys[0], 2).await.unwrap();
+    let last = definitions::page(reader, PartitionSet::ALL, keys[0], 2).await.unwrap();
     assert_eq!((last.services.len(), last.last), (0, Some(keys[2])), "and the walk goes on");
 }
 
@@ -338,7 +348,7 @@ async fn a_deleted_service_leaves_an_erasure_and_its_key_is_never_reused(
     services::delete(&transaction, gone.key).await.unwrap();
     transaction.commit().await.unwrap();
     let reader = store.main.reader();
-    assert_eq!(services::find(reader, Sight::whole(owner.key), gone.id).await.unwrap(), None);
+    assert_eq!(services::find(reader, Visibility::whole(owner.key), gone.id).await.unwrap(), None);
     assert_eq!(services::erasures(reader).await.unwrap(), [gone.key]);
     let next = stored_service(&store, service(owner.key, "next")).await;
     assert!(next.key > gone.key, "measurements of {} may still be there", gone.key);

@@ -7,10 +7,10 @@ use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::id::Id;
 use watchkeeper::model::component::Component;
-use watchkeeper::model::sight::Sight;
+use watchkeeper::model::sight::Visibility;
 use watchkeeper::model::slug::{HOLD_MS, holds_of_organisation};
 use watchkeeper::model::statuspage::Statuspage;
-use watchkeeper::model::translated::Translated;
+use watchkeeper::model::translated::TranslatedText;
 use watchkeeper::store::statuspages::{shown, slugs};
 use watchkeeper::store::{components, page_facts, statuspages, synced_groups};
 use watchkeeper_entities::{service_tag, tag};
@@ -20,7 +20,7 @@ use crate::support::backend::Store;
 use crate::support::rows::{at, service, stored_organisation, stored_service};
 
 fn page(organisation: i64, slug: &str) -> Statuspage {
-    let new = Statuspage::new(organisation, Translated::single("en", "Shop"), at(0));
+    let new = Statuspage::new(organisation, TranslatedText::single("en", "Shop"), at(0));
     Statuspage { slug: slug.into(), ..new }
 }
 
@@ -38,9 +38,12 @@ async fn a_slug_has_one_page_and_is_held(#[values(Backend::Sqlite, Backend::Post
     let mine = stored_organisation(&store, "mine").await.key;
     let theirs = stored_organisation(&store, "theirs").await.key;
     let stored = stored_page(&store, page(mine, "shop"), 0).await.unwrap();
-    let found = statuspages::find(store.main.reader(), Sight::whole(mine), stored.id).await.unwrap();
+    let found = statuspages::find(store.main.reader(), Visibility::whole(mine), stored.id).await.unwrap();
     assert_eq!(found, Some(stored.clone()));
-    assert_eq!(statuspages::find(store.main.reader(), Sight::whole(theirs), stored.id).await.unwrap(), None);
+    assert_eq!(
+        statuspages::find(store.main.reader(), Visibility::whole(theirs), stored.id).await.unwrap(),
+        None
+    );
     assert_eq!(
         stored_page(&store, page(theirs, "shop"), 0).await,
         None,
@@ -143,7 +146,7 @@ async fn a_group_follows_its_tag(#[values(Backend::Sqlite, Backend::Postgres)] b
     let group = Component {
         is_group: true,
         sync_tag: Some(tag),
-        ..Component::new(page.key, Translated::single("en", "All"), at(0))
+        ..Component::new(page.key, TranslatedText::single("en", "All"), at(0))
     };
     let group = components::insert(&write, group).await.unwrap();
     synced_groups::follow_group(&write, &owner, &group, at(1)).await.unwrap();
@@ -151,16 +154,16 @@ async fn a_group_follows_its_tag(#[values(Backend::Sqlite, Backend::Postgres)] b
     write.commit().await.unwrap();
 
     let reader = store.main.reader();
-    let all = components::of_page(reader, Sight::whole(owner.key), page.key).await.unwrap();
+    let all = components::of_page(reader, Visibility::whole(owner.key), page.key).await.unwrap();
     let child = &all[1];
     assert_eq!((all.len(), child.service, child.parent), (2, Some(one.key), Some(group.key)));
     assert!(child.is_sync_managed);
-    assert_eq!(components::sync_tags(reader, Sight::whole(owner.key), page.key).await.unwrap().len(), 1);
-    let facts = page_facts::gather(reader, Sight::whole(owner.key), page.key).await.unwrap();
+    assert_eq!(components::sync_tags(reader, Visibility::whole(owner.key), page.key).await.unwrap().len(), 1);
+    let facts = page_facts::gather(reader, Visibility::whole(owner.key), page.key).await.unwrap();
     let shown: Vec<_> = facts.services.iter().map(|service| service.key).collect();
     assert_eq!(shown, [one.key]);
     assert_eq!(
-        shown::of_pages(reader, Sight::whole(owner.key), &[page.key]).await.unwrap()[&page.key]
+        shown::of_pages(reader, Visibility::whole(owner.key), &[page.key]).await.unwrap()[&page.key]
             .components_count,
         2
     );
@@ -169,5 +172,5 @@ async fn a_group_follows_its_tag(#[values(Backend::Sqlite, Backend::Postgres)] b
     synced_groups::forget_service(&write, one.key).await.unwrap();
     components::delete(&write, group.key).await.unwrap();
     write.commit().await.unwrap();
-    assert_eq!(components::of_page(reader, Sight::whole(owner.key), page.key).await.unwrap(), []);
+    assert_eq!(components::of_page(reader, Visibility::whole(owner.key), page.key).await.unwrap(), []);
 }

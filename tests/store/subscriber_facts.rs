@@ -8,15 +8,17 @@ use watchkeeper::model::access::Organisation;
 use watchkeeper::model::announcement::TimelineEntry;
 use watchkeeper::model::component::Component;
 use watchkeeper::model::incident::{ChosenPage, IncidentStatus, WholeIncident};
-use watchkeeper::model::maintenance::step::{Announcement, Stamp, Step};
-use watchkeeper::model::maintenance::{Maintenance, MaintenanceStatus, Notices, Schedule};
+use watchkeeper::model::maintenance::step::{MaintenanceTransition, OperationContext, RescheduleOptions};
+use watchkeeper::model::maintenance::{
+    Maintenance, MaintenanceNotices, MaintenanceStatus, MaintenanceWindow,
+};
 use watchkeeper::model::service::ServiceKey;
 use watchkeeper::model::subscriber_fact::FactKind::{
     IncidentEntry, MaintenanceAnnounced, MaintenanceCancelled, MaintenanceCompleted, MaintenanceDayBefore,
     MaintenanceHourBefore, MaintenanceMoved, MaintenanceStarted,
 };
 use watchkeeper::model::subscriber_fact::{FactKind, KEPT_MS, SubscriberFact};
-use watchkeeper::model::translated::Translated;
+use watchkeeper::model::translated::TranslatedText;
 use watchkeeper::store::components;
 use watchkeeper::store::linked::LinkedPage;
 use watchkeeper::store::maintenances::reminders;
@@ -40,7 +42,7 @@ async fn kinds(store: &Store, owner: &Organisation) -> Vec<FactKind> {
 }
 
 fn entry(text: &str, notify_subscribers: bool) -> TimelineEntry<IncidentStatus> {
-    let message = Translated::single("en", text);
+    let message = TranslatedText::single("en", text);
     TimelineEntry {
         id: Id::random(),
         status: IncidentStatus::Monitoring,
@@ -118,7 +120,7 @@ async fn show(
     service: ServiceKey,
     (group_is_visible, is_visible): (bool, bool),
 ) {
-    let new = || Component::new(page.key, Translated::single("en", "Part"), at(1));
+    let new = || Component::new(page.key, TranslatedText::single("en", "Part"), at(1));
     let transaction = store.main.begin().await.unwrap();
     let group = Component { is_group: true, is_visible: group_is_visible, ..new() };
     let group = components::insert(&transaction, group).await.unwrap();
@@ -159,13 +161,13 @@ async fn a_fact_is_for_the_pages_that_show_it(
 async fn announced(store: &Store, planned: Maintenance, now: i64) -> Maintenance {
     let transaction = store.main.begin().await.unwrap();
     let planned = lifecycle::maintenances::insert(&transaction, planned, &[], &[]).await.unwrap();
-    let step = Step::announce(planned, None, Stamp { at: at(now), locale: "en" });
+    let step = MaintenanceTransition::announce(planned, None, OperationContext { at: at(now), locale: "en" });
     lifecycle::maintenances::carry_out(&transaction, &step, at(now)).await.unwrap();
     transaction.commit().await.unwrap();
     step.after
 }
 
-async fn act(store: &Store, step: Step, now: i64) -> Maintenance {
+async fn act(store: &Store, step: MaintenanceTransition, now: i64) -> Maintenance {
     let transaction = store.main.begin().await.unwrap();
     lifecycle::maintenances::carry_out(&transaction, &step, at(now)).await.unwrap();
     transaction.commit().await.unwrap();
@@ -184,14 +186,19 @@ async fn remind(store: &Store, now: i64) {
 }
 
 fn planned(owner: &Organisation, start: i64) -> Maintenance {
-    let all =
-        Notices { announcement: true, day_before: true, hour_before: true, start: true, complete: true };
-    let schedule = Schedule { start: at(start), end: Some(at(start + HOUR_MS)) };
+    let all = MaintenanceNotices {
+        announcement: true,
+        day_before: true,
+        hour_before: true,
+        start: true,
+        complete: true,
+    };
+    let schedule = MaintenanceWindow { start: at(start), end: Some(at(start + HOUR_MS)) };
     Maintenance { notices: all, schedule, ..maintenance(owner.key, MaintenanceStatus::Scheduled) }
 }
 
-fn stamp(now: i64) -> Stamp<'static> {
-    Stamp { at: at(now), locale: "en" }
+fn stamp(now: i64) -> OperationContext<'static> {
+    OperationContext { at: at(now), locale: "en" }
 }
 
 /// Contract 4.11: announced, a day and an hour before, started, completed; each once.
@@ -208,8 +215,8 @@ async fn a_maintenance_is_told_at_its_moments(
     assert_eq!(kinds(&store, &owner).await, [MaintenanceAnnounced]);
     remind(&store, DAY_MS).await;
     remind(&store, start - HOUR_MS).await;
-    let running = act(&store, Step::start(&planned, stamp(start)).unwrap(), start).await;
-    act(&store, Step::complete(&running, stamp(start + 5)).unwrap(), start + 5).await;
+    let running = act(&store, MaintenanceTransition::start(&planned, stamp(start)).unwrap(), start).await;
+    act(&store, MaintenanceTransition::complete(&running, stamp(start + 5)).unwrap(), start + 5).await;
     remind(&store, start + DAY_MS).await;
     let expected = [
         MaintenanceAnnounced,
@@ -230,15 +237,20 @@ async fn a_maintenance_is_told_at_its_moments(
 async fn flags_decide_what_is_told(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
-    let none =
-        Notices { announcement: false, day_before: false, hour_before: false, start: false, complete: false };
+    let none = MaintenanceNotices {
+        announcement: false,
+        day_before: false,
+        hour_before: false,
+        start: false,
+        complete: false,
+    };
     let quiet = Maintenance { notices: none, ..planned(&owner, 2 * DAY_MS) };
     let quiet = announced(&store, quiet, 0).await;
-    act(&store, Step::cancel(&quiet, stamp(1)).unwrap(), 1).await;
+    act(&store, MaintenanceTransition::cancel(&quiet, stamp(1)).unwrap(), 1).await;
     remind(&store, DAY_MS).await;
     assert!(facts(&store, &owner).await.is_empty());
     let loud = announced(&store, planned(&owner, 2 * DAY_MS), 0).await;
-    act(&store, Step::cancel(&loud, stamp(1)).unwrap(), 1).await;
+    act(&store, MaintenanceTransition::cancel(&loud, stamp(1)).unwrap(), 1).await;
     remind(&store, DAY_MS).await;
     assert_eq!(kinds(&store, &owner).await, [MaintenanceAnnounced, MaintenanceCancelled]);
 }
@@ -253,14 +265,17 @@ async fn a_moved_window_is_reminded_of_anew(#[values(Backend::Sqlite, Backend::P
     remind(&store, 1).await;
     assert_eq!(kinds(&store, &owner).await, [MaintenanceAnnounced], "its day before has passed");
     remind(&store, HOUR_MS).await;
-    let schedule = Schedule { start: at(2 * DAY_MS), end: None };
-    let announcement = Announcement { is_posted: true, notifies: true };
+    let schedule = MaintenanceWindow { start: at(2 * DAY_MS), end: None };
+    let announcement = RescheduleOptions { is_posted: true, notifies: true };
     let far = Maintenance { schedule, auto_complete: false, ..near.clone() };
-    let far = act(&store, Step::revise(&near, far, announcement, stamp(HOUR_MS + 1)), HOUR_MS + 1).await;
+    let far =
+        act(&store, MaintenanceTransition::revise(&near, far, announcement, stamp(HOUR_MS + 1)), HOUR_MS + 1)
+            .await;
     remind(&store, DAY_MS).await;
     // A change of anything else plans nothing anew.
-    let renamed = Maintenance { title: Translated::single("en", "Other"), ..far.clone() };
-    act(&store, Step::revise(&far, renamed, announcement, stamp(DAY_MS + 1)), DAY_MS + 1).await;
+    let renamed = Maintenance { title: TranslatedText::single("en", "Other"), ..far.clone() };
+    act(&store, MaintenanceTransition::revise(&far, renamed, announcement, stamp(DAY_MS + 1)), DAY_MS + 1)
+        .await;
     remind(&store, DAY_MS + 2).await;
     let expected = [MaintenanceAnnounced, MaintenanceHourBefore, MaintenanceMoved, MaintenanceDayBefore];
     assert_eq!(kinds(&store, &owner).await, expected);
@@ -276,8 +291,8 @@ async fn a_clock_that_is_set_back_reminds_nobody_again(
     let owner = stored_organisation(&store, "owner").await;
     let planned = announced(&store, planned(&owner, 2 * DAY_MS), 0).await;
     remind(&store, DAY_MS).await;
-    let quiet = Announcement { is_posted: false, notifies: false };
-    act(&store, Step::revise(&planned, planned.clone(), quiet, stamp(5)), 5).await;
+    let quiet = RescheduleOptions { is_posted: false, notifies: false };
+    act(&store, MaintenanceTransition::revise(&planned, planned.clone(), quiet, stamp(5)), 5).await;
     remind(&store, DAY_MS).await;
     assert_eq!(kinds(&store, &owner).await, [MaintenanceAnnounced, MaintenanceDayBefore]);
 }

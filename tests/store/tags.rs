@@ -4,7 +4,7 @@ use rstest::rstest;
 use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use watchkeeper::id::Id;
 use watchkeeper::model::service::{Service, ServiceKey};
-use watchkeeper::model::sight::Sight;
+use watchkeeper::model::sight::Visibility;
 use watchkeeper::model::tag::{Tag, TagName, TagSource};
 use watchkeeper::store::tags::{self, TagFilter};
 use watchkeeper::store::{PageWindow, services, usage};
@@ -53,16 +53,24 @@ async fn tags_are_listed_by_key_and_value(#[values(Backend::Sqlite, Backend::Pos
     }
     stored(&store, other, "env").await;
     let reader = store.main.reader();
-    let (all, total) =
-        tags::list(reader, Sight::whole(owner), &TagFilter::default(), PageWindow { offset: 0, limit: 10 })
-            .await
-            .unwrap();
+    let (all, total) = tags::list(
+        reader,
+        Visibility::whole(owner),
+        &TagFilter::default(),
+        PageWindow { offset: 0, limit: 10 },
+    )
+    .await
+    .unwrap();
     assert_eq!(labels(&all), ["a-b", "a.b", "a_b", "b", "env", "env:Prod", "env:prod", "env:Übung"]);
     assert_eq!(total, 8);
-    let (page, total) =
-        tags::list(reader, Sight::whole(owner), &TagFilter::default(), PageWindow { offset: 2, limit: 2 })
-            .await
-            .unwrap();
+    let (page, total) = tags::list(
+        reader,
+        Visibility::whole(owner),
+        &TagFilter::default(),
+        PageWindow { offset: 2, limit: 2 },
+    )
+    .await
+    .unwrap();
     assert_eq!((labels(&page), total), (vec!["a_b".to_owned(), "b".to_owned()], 8));
     for (label, key, expected) in [
         (Some("env:prod"), None, vec!["env:prod"]),
@@ -74,7 +82,7 @@ async fn tags_are_listed_by_key_and_value(#[values(Backend::Sqlite, Backend::Pos
     ] {
         let filter = TagFilter { name: label.map(name), key: key.map(str::to_owned) };
         let (found, total) =
-            tags::list(reader, Sight::whole(owner), &filter, PageWindow { offset: 0, limit: 10 })
+            tags::list(reader, Visibility::whole(owner), &filter, PageWindow { offset: 0, limit: 10 })
                 .await
                 .unwrap();
         assert_eq!(
@@ -94,23 +102,23 @@ async fn a_tag_is_found_in_its_organisation_alone(
         (stored_organisation(&store, "m").await.key, stored_organisation(&store, "o").await.key);
     let (tag, bare) = (stored(&store, mine, "env:Prod").await, stored(&store, mine, "env").await);
     let reader = store.main.reader();
-    assert_eq!(tags::find(reader, Sight::whole(mine), tag.id).await.unwrap().as_ref(), Some(&tag));
+    assert_eq!(tags::find(reader, Visibility::whole(mine), tag.id).await.unwrap().as_ref(), Some(&tag));
     assert_eq!(
-        tags::find_named(reader, Sight::whole(mine), &name("env:Prod")).await.unwrap().as_ref(),
+        tags::find_named(reader, Visibility::whole(mine), &name("env:Prod")).await.unwrap().as_ref(),
         Some(&tag)
     );
     assert_eq!(
-        tags::find_named(reader, Sight::whole(mine), &name("env")).await.unwrap().as_ref(),
+        tags::find_named(reader, Visibility::whole(mine), &name("env")).await.unwrap().as_ref(),
         Some(&bare)
     );
-    assert_eq!(tags::find_named(reader, Sight::whole(mine), &name("env:prod")).await.unwrap(), None);
+    assert_eq!(tags::find_named(reader, Visibility::whole(mine), &name("env:prod")).await.unwrap(), None);
     let wanted = ([tag.id, Id::random()], [name("env"), name("nowhere")]);
-    let mut all = tags::find_all(reader, Sight::whole(mine), &wanted.0, &wanted.1).await.unwrap();
+    let mut all = tags::find_all(reader, Visibility::whole(mine), &wanted.0, &wanted.1).await.unwrap();
     all.sort_by_key(|tag| tag.row);
     assert_eq!(all, [tag.clone(), bare]);
-    assert_eq!(tags::find(reader, Sight::whole(other), tag.id).await.unwrap(), None);
-    assert_eq!(tags::find_named(reader, Sight::whole(other), &tag.name).await.unwrap(), None);
-    assert_eq!(tags::find_all(reader, Sight::whole(other), &wanted.0, &wanted.1).await.unwrap(), []);
+    assert_eq!(tags::find(reader, Visibility::whole(other), tag.id).await.unwrap(), None);
+    assert_eq!(tags::find_named(reader, Visibility::whole(other), &tag.name).await.unwrap(), None);
+    assert_eq!(tags::find_all(reader, Visibility::whole(other), &wanted.0, &wanted.1).await.unwrap(), []);
 }
 
 /// Contract 4.4: the database itself lets no name be there twice; no value is a value of its own.
@@ -143,17 +151,26 @@ async fn services_carry_tags(#[values(Backend::Sqlite, Backend::Postgres)] backe
     let carried = tags::of_services(reader, &[one.key, two.key]).await.unwrap();
     assert_eq!(labels(&carried[&one.key]), ["a:1", "os:linux", "z"]);
     assert_eq!(labels(&carried[&two.key]), ["a:1"]);
-    let counts = tags::services_counts(reader, Sight::whole(owner), &[z.row, a.row, -1]).await.unwrap();
+    let counts = tags::services_counts(reader, Visibility::whole(owner), &[z.row, a.row, -1]).await.unwrap();
     assert_eq!((counts.get(&z.row), counts.get(&a.row), counts.len()), (Some(&1), Some(&2), 2));
-    let (found, total) =
-        services::list(reader, Sight::whole(owner), (Some(a.row), &[]), PageWindow { offset: 0, limit: 10 })
-            .await
-            .unwrap();
+    let (found, total) = services::list(
+        reader,
+        Visibility::whole(owner),
+        (Some(a.row), &[]),
+        PageWindow { offset: 0, limit: 10 },
+    )
+    .await
+    .unwrap();
     assert_eq!((found, total), (vec![one.clone(), two.clone()], 2));
     assert_eq!(
-        services::list(reader, Sight::whole(owner), (Some(z.row), &[]), PageWindow { offset: 0, limit: 10 })
-            .await
-            .unwrap(),
+        services::list(
+            reader,
+            Visibility::whole(owner),
+            (Some(z.row), &[]),
+            PageWindow { offset: 0, limit: 10 }
+        )
+        .await
+        .unwrap(),
         (vec![one.clone()], 1)
     );
     assert_eq!(tags::count_user(reader, owner).await.unwrap(), 2);
@@ -236,7 +253,7 @@ async fn synced_groups_use_a_tag(#[values(Backend::Sqlite, Backend::Postgres)] b
     assert_eq!(users, ["status page Laden", "status page Internal"]);
     assert_eq!(tags::users(reader, free.row, "de").await.unwrap(), Vec::<String>::new());
     let counted = usage::count(reader, owner).await.unwrap();
-    let expected = usage::Usage {
+    let expected = usage::PlanUsage {
         services: 0,
         tags: 2,
         statuspages: 2,

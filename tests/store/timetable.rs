@@ -6,29 +6,29 @@ use actix::{Actor, Context, Handler, System};
 use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 use rstest::rstest;
-use watchkeeper::announcer::Announcer;
+use watchkeeper::announcer::ServiceRouter;
 use watchkeeper::clock::{Clock, DAY_MS};
 use watchkeeper::config::limits::EngineLimits;
-use watchkeeper::engine::aggregator::Batch;
-use watchkeeper::engine::definition::Definer;
+use watchkeeper::engine::aggregator::RecordBatch;
+use watchkeeper::engine::definition::DefinitionCompiler;
 use watchkeeper::engine::fleet::WatchedService;
 use watchkeeper::engine::location::Prober;
-use watchkeeper::engine::roster::Roster;
-use watchkeeper::engine::shard::Threads;
+use watchkeeper::engine::roster::LocationRegistry;
+use watchkeeper::engine::shard::ShardThreads;
 use watchkeeper::engine::{Engine, EngineParts};
-use watchkeeper::model::check::{CheckType, Outcome};
-use watchkeeper::model::heartbeat::Ping;
+use watchkeeper::model::check::{CheckOutcome, CheckType};
+use watchkeeper::model::heartbeat::HeartbeatPing;
 use watchkeeper::model::location::Location;
-use watchkeeper::model::maintenance::{Maintenance, MaintenanceStatus, Schedule};
-use watchkeeper::model::secret::Sealer;
+use watchkeeper::model::maintenance::{Maintenance, MaintenanceStatus, MaintenanceWindow};
+use watchkeeper::model::secret::SecretSealer;
 use watchkeeper::model::service::Service;
-use watchkeeper::model::sight::Sight;
+use watchkeeper::model::sight::Visibility;
 use watchkeeper::model::verdict::Verdict;
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::store::heartbeats;
 use watchkeeper::store::maintenances::{self, due, timeline};
 use watchkeeper::supervise::Supervisor;
-use watchkeeper::timetable::maintenances::Transitions;
+use watchkeeper::timetable::maintenances::TransitionExecutor;
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -43,7 +43,7 @@ const HOUR_MS: i64 = 3_600_000;
 struct Unseeing;
 
 impl Prober for Unseeing {
-    fn probe(&self, _: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome> {
+    fn probe(&self, _: Arc<CheckSpec>) -> LocalBoxFuture<'static, CheckOutcome> {
         std::future::pending().boxed_local()
     }
 }
@@ -54,33 +54,34 @@ impl Actor for Deaf {
     type Context = Context<Self>;
 }
 
-impl Handler<Batch> for Deaf {
+impl Handler<RecordBatch> for Deaf {
     type Result = ();
 
-    fn handle(&mut self, _: Batch, _: &mut Context<Self>) {}
+    fn handle(&mut self, _: RecordBatch, _: &mut Context<Self>) {}
 }
 
 /// A process that looks at this store with this clock.
-pub(crate) fn transitions(store: &Store, clock: &Clock) -> Transitions {
+pub(crate) fn transitions(store: &Store, clock: &Clock) -> TransitionExecutor {
     let here =
         Location { code: code("here"), name: "here".into(), place: String::new(), country_code: "ZZ".into() };
-    let roster = Arc::new(Roster::new(vec![here]));
+    let roster = Arc::new(LocationRegistry::new(vec![here]));
     let engine = Engine::start(&EngineParts {
         roster: Arc::clone(&roster),
         probers: vec![Arc::new(Unseeing)],
         clock: clock.clone(),
         limits: EngineLimits::default(),
-        threads: Threads::Current,
+        threads: ShardThreads::Current,
         sink: Deaf.start().recipient(),
         supervisor: Supervisor::default(),
     });
-    let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
-    let announcer = Announcer::alone((*store).clone(), engine, definer);
-    Transitions { announcer, clock: clock.clone() }
+    let definer =
+        DefinitionCompiler { sealer: SecretSealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
+    let announcer = ServiceRouter::alone((*store).clone(), engine, definer);
+    TransitionExecutor { announcer, clock: clock.clone() }
 }
 
 async fn now_stored(store: &Store, of: &Maintenance) -> Maintenance {
-    maintenances::find(store.main.reader(), Sight::whole(of.organisation), of.id).await.unwrap().unwrap()
+    maintenances::find(store.main.reader(), Visibility::whole(of.organisation), of.id).await.unwrap().unwrap()
 }
 
 async fn entries(store: &Store, of: &Maintenance) -> Vec<MaintenanceStatus> {
@@ -178,7 +179,7 @@ fn only_what_was_asked_for_happens(#[values(Backend::Sqlite, Backend::Postgres)]
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
-        let open = Schedule { start: at(10_000), end: None };
+        let open = MaintenanceWindow { start: at(10_000), end: None };
         for quiet in [
             Maintenance { auto_start: false, ..maintenance(owner.key, Scheduled) },
             Maintenance { auto_complete: false, ..maintenance(owner.key, InProgress) },
@@ -232,7 +233,7 @@ fn a_resumed_heartbeat_does_not_go_down_with_a_maintenance(
         let job = stored_service(&store, reporting).await;
         let write = store.main.begin().await.unwrap();
         heartbeats::insert(&write, job.key, ([1; 32], "sealed".into())).await.unwrap();
-        let long_ago = Ping { at: at(-HOUR_MS), has_failed: false };
+        let long_ago = HeartbeatPing { at: at(-HOUR_MS), has_failed: false };
         heartbeats::ping(&write, &[1; 32], long_ago).await.unwrap();
         heartbeats::count_from(&write, job.key, at(4_000)).await.unwrap();
         write.commit().await.unwrap();

@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 use watchkeeper::id::Id;
-use watchkeeper::model::access::{Permission, Permissions, Token};
+use watchkeeper::model::access::{ApiToken, Permission, PermissionSet};
 use watchkeeper::store::tokens;
 
 use crate::support::Backend;
@@ -20,12 +20,12 @@ async fn a_token_is_found_by_its_hash_with_every_field(
 ) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
-    let permissions: Permissions = permissions.iter().copied().collect();
-    let made = Token { permissions, expires_at, ..token(owner.key, "ci 'token'") };
+    let permissions: PermissionSet = permissions.iter().copied().collect();
+    let made = ApiToken { permissions, expires_at, ..token(owner.key, "ci 'token'") };
     let transaction = store.main.begin().await.unwrap();
     let stored = tokens::insert(&transaction, made.clone(), &[7; 32]).await.unwrap();
     transaction.commit().await.unwrap();
-    assert_eq!(stored, Token { key: stored.key, ..made });
+    assert_eq!(stored, ApiToken { key: stored.key, ..made });
     let reader = store.main.reader();
     assert_eq!(tokens::find_by_hash(reader, &[7; 32]).await.unwrap(), Some(stored));
     assert_eq!(tokens::find_by_hash(reader, &[8; 32]).await.unwrap(), None);

@@ -11,7 +11,7 @@ use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
 use tokio::task::JoinSet;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::model::access::Organisation;
-use watchkeeper::store::changes::Scope;
+use watchkeeper::store::changes::ChangeScope;
 use watchkeeper::store::{Database, MainError, organisations};
 
 use crate::support::Backend;
@@ -205,13 +205,14 @@ async fn a_transaction_that_is_given_up_while_it_begins_leaves_no_lock(
 #[tokio::test]
 async fn a_commit_marks_what_it_concerns() {
     let Some(store) = Backend::Sqlite.open().await else { return };
-    let (ours, others) = ([Scope::Organisation(1), Scope::Service(7)], [Scope::Organisation(2)]);
+    let (ours, others) =
+        ([ChangeScope::Organisation(1), ChangeScope::Service(7)], [ChangeScope::Organisation(2)]);
     let changes = store.main.changes().unwrap();
     let before = changes.stamp();
     names(&store.main).await;
     stored_organisation(&store, "one").await;
     assert!(changes.is_current(before, &ours), "services are not shown from organisations");
-    for (scope, is_ours) in [(Scope::Service(8), true), (Scope::Service(7), false)] {
+    for (scope, is_ours) in [(ChangeScope::Service(8), true), (ChangeScope::Service(7), false)] {
         let transaction = store.main.begin().await.unwrap();
         transaction.concerns(scope);
         transaction.execute_unprepared("UPDATE service SET name = 'x' WHERE id = 0").await.unwrap();

@@ -14,17 +14,19 @@ use watchkeeper::clock::{Clock, DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::id::Id;
 use watchkeeper::model::check::CheckStatus;
-use watchkeeper::model::domain::{Domain, DomainStatus, Sight};
+use watchkeeper::model::domain::{CustomDomain, DomainRecordsState, DomainStatus};
 use watchkeeper::model::domain_names::DomainNames;
 use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
 use watchkeeper::model::statuspage::Statuspage;
-use watchkeeper::model::translated::Translated;
+use watchkeeper::model::translated::TranslatedText;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
-use watchkeeper::record::compaction::{Compact, Compaction, Compactor, RetentionPolicy};
+use watchkeeper::record::compaction::{CompactNow, Compaction, Compactor, RetentionPolicy};
 use watchkeeper::record::upkeep;
-use watchkeeper::store::history::segments::Retention;
+use watchkeeper::store::history::segments::RetentionClass;
 use watchkeeper::store::history::{changes, segments};
-use watchkeeper::store::idempotency_keys::{self as keys, AnswerHead, Claimed, KeptAnswer, NewRun, Run};
+use watchkeeper::store::idempotency_keys::{
+    self as keys, AnswerHead, ClaimOutcome, IdempotentRun, KeptAnswer, NewRun,
+};
 use watchkeeper::store::statuspages::slugs;
 use watchkeeper::store::{Databases, clock_mark, custom_domains, tokens};
 use watchkeeper::timetable::domains::DomainWatch;
@@ -43,7 +45,7 @@ const YEAR_MS: i64 = 365 * DAY_MS;
 const LEASE_MS: i64 = 60_000;
 
 /// A run on some node that asks for its key.
-fn new_run(run: &Run, now: JudgedTime) -> NewRun<'_> {
+fn new_run(run: &IdempotentRun, now: JudgedTime) -> NewRun<'_> {
     NewRun { run, fingerprint: &PRINT, node: Id::random(), now, lease_ms: LEASE_MS }
 }
 const PRINT: [u8; 32] = [7; 32];
@@ -51,9 +53,9 @@ const SLUG: &str = "freed";
 
 /// Something of every kind that is kept for a while.
 struct Kept {
-    key: Run,
-    waiting: Domain,
-    stale: Domain,
+    key: IdempotentRun,
+    waiting: CustomDomain,
+    stale: CustomDomain,
     stranger: i64,
 }
 
@@ -95,20 +97,21 @@ impl Kept {
         let stranger = stored_organisation(store, "stranger").await.key;
         let transaction = store.main.begin().await.unwrap();
         let token = tokens::insert(&transaction, token(owner, "ci"), &[7; 32]).await.unwrap().key;
-        let key = Run { token, key: "order-17".into(), claim: Id::random() };
+        let key = IdempotentRun { token, key: "order-17".into(), claim: Id::random() };
         let an_hour_ago = JudgedTime::trusted(START.plus_ms(-HOUR_MS));
         keys::claim(&transaction, new_run(&key, an_hour_ago)).await.unwrap();
         let head = AnswerHead { status: 201, location: None, language: None };
         let answer = KeptAnswer { head, body: Some("sealed".into()), resource: None };
         assert!(keys::settle(&transaction, &key, answer).await.unwrap());
-        let page = Statuspage::new(owner, Translated::single("en", "Shop"), START);
+        let page = Statuspage::new(owner, TranslatedText::single("en", "Shop"), START);
         let page = Statuspage { slug: "shop".into(), ..page };
         let page = slugs::insert(&transaction, page, an_hour_ago).await.unwrap().unwrap();
         let renamed = Statuspage { slug: SLUG.into(), ..page.clone() };
         slugs::hold(&transaction, &renamed, START.plus_ms(-HOUR_MS)).await.unwrap();
         let page = page.key;
-        let attached = |name: &str| Domain::attached(page, name.into(), days(1));
-        let seen = attached("stale.example.com").looked_at(Sight::Right, JudgedTime::trusted(days(1)));
+        let attached = |name: &str| CustomDomain::attached(page, name.into(), days(1));
+        let seen = attached("stale.example.com")
+            .after_check(DomainRecordsState::Right, JudgedTime::trusted(days(1)));
         let waiting = custom_domains::insert(&transaction, attached("waiting.example.com")).await.unwrap();
         let stale = custom_domains::insert(&transaction, seen).await.unwrap();
         transaction.commit().await.unwrap();
@@ -117,17 +120,17 @@ impl Kept {
 
     async fn left(&self, store: &Store, guard: &ClockGuard) -> Left {
         let main = store.main.reader();
-        let stored = async |domain: &Domain| {
+        let stored = async |domain: &CustomDomain| {
             custom_domains::find(main, domain.statuspage, domain.id).await.unwrap().unwrap().status
         };
         let transaction = store.main.begin().await.unwrap();
-        let again = Run { claim: Id::random(), ..self.key.clone() };
+        let again = IdempotentRun { claim: Id::random(), ..self.key.clone() };
         let now = guard.judged_now();
         let claimed = keys::claim(&transaction, new_run(&again, now)).await.unwrap();
         let left = Left {
             checks: in_blocks(store).await.len(),
             changes: changes::since(store.history.reader(), 1, at(0)).await.unwrap().len(),
-            is_key_remembered: matches!(claimed, Claimed::Answered(_)),
+            is_key_remembered: matches!(claimed, ClaimOutcome::Answered(_)),
             domains: [stored(&self.waiting).await, stored(&self.stale).await],
             is_slug_held: slugs::is_taken(main, self.stranger, SLUG, now).await.unwrap(),
         };
@@ -147,7 +150,7 @@ struct Process {
 impl Process {
     fn start(store: &Store, clock: &Clock, mark: Option<ClockMark>) -> Self {
         let guard = Arc::new(ClockGuard::new(clock.clone(), mark.as_ref()));
-        let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+        let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
         let compaction =
             Compaction::new(store.history.clone(), retention, CompactionLimits::default(), Arc::default());
         let compactor = Compactor::new(compaction, Arc::clone(&guard)).start();
@@ -171,7 +174,7 @@ impl Process {
 
     /// Lets everything that is due be done.
     async fn work(&self) {
-        assert!(self.compactor.send(Compact).await.unwrap(), "the pass fails");
+        assert!(self.compactor.send(CompactNow).await.unwrap(), "the pass fails");
         self.domains.round().await.unwrap();
         let databases = self.domains.databases.clone();
         let upkeep =

@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 use watchkeeper::model::service::OverrideStatus;
-use watchkeeper::model::window::{Window, WindowKind};
+use watchkeeper::model::window::{ServiceWindow, WindowKind};
 use watchkeeper::store::{services, windows};
 
 use crate::support::Backend;
@@ -16,8 +16,8 @@ async fn two_services(store: &Store) -> (i64, i64) {
     (one.key, two.key)
 }
 
-fn window(service: i64, kind: WindowKind, from: i64, to: Option<i64>) -> Window {
-    Window { service, kind, from: at(from), to: to.map(at) }
+fn window(service: i64, kind: WindowKind, from: i64, to: Option<i64>) -> ServiceWindow {
+    ServiceWindow { service, kind, from: at(from), to: to.map(at) }
 }
 
 const DOWN: WindowKind = WindowKind::Override(OverrideStatus::Down);

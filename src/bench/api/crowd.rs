@@ -23,7 +23,7 @@ pub(super) type Requests = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
 
 /// Measurements of a crowd.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct CrowdMeasurement {
     /// Microseconds from the first byte sent to the last byte read.
     pub(super) latency_us: Histogram<u64>,
     /// Responses that were not 2xx.
@@ -38,7 +38,7 @@ pub(super) async fn ask(
     clients: u32,
     time: Duration,
     requests: &Requests,
-) -> anyhow::Result<Seen> {
+) -> anyhow::Result<CrowdMeasurement> {
     let started = Instant::now();
     let end = started + time;
     let mut tasks = JoinSet::new();
@@ -54,7 +54,7 @@ pub(super) async fn ask(
         latency_us.add(&latencies)?;
         failed += failures;
     }
-    Ok(Seen { latency_us, failed, elapsed: started.elapsed() })
+    Ok(CrowdMeasurement { latency_us, failed, elapsed: started.elapsed() })
 }
 
 async fn one(

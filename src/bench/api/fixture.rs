@@ -12,11 +12,11 @@ use tokio::time::Instant;
 
 use crate::bench::api::crowd::{self, Requests};
 use crate::bench::api::floor;
-use crate::bench::api::plan::{Plan, Question};
-use crate::bench::api::report::Figures;
-use crate::bench::folder::Folder;
-use crate::bench::kind::Kind;
-use crate::bench::process::Process;
+use crate::bench::api::plan::{ApiBenchPlan, MeasuredRequest};
+use crate::bench::api::report::RequestFigures;
+use crate::bench::folder::TemporaryFolder;
+use crate::bench::kind::BenchKind;
+use crate::bench::process::ChildProcess;
 use crate::bench::server::{exchange, free_address, metric, post, serve, until_ready};
 use crate::bench::target_process::TargetProcess;
 use crate::config::Config;
@@ -27,26 +27,30 @@ const PINGS_PER_SECOND: u32 = 200;
 const CHANGES_PER_SECOND: u32 = 50;
 
 /// The running setup; shut down when dropped.
-pub(super) struct Fixture {
-    server: Process,
+pub(super) struct ApiFixture {
+    server: ChildProcess,
     address: SocketAddr,
     token: String,
     ids: Arc<[String]>,
     /// Paths of the ping addresses.
     pings: Arc<[String]>,
-    floor: Process,
+    floor: ChildProcess,
     floor_address: SocketAddr,
     filled_at: Instant,
     _target: TargetProcess,
-    _folder: Folder,
+    _folder: TemporaryFolder,
 }
 
-impl Fixture {
+impl ApiFixture {
     /// Starts everything and fills the database.
-    pub(super) async fn build(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<Self> {
-        let folder = Folder::new()?;
-        let target = TargetProcess::start(Kind::Http)?;
-        let mut floor = Process::start(&["bench", "api-floor"], &[])?;
+    pub(super) async fn build(
+        plan: &ApiBenchPlan,
+        config: &Config,
+        bar: &ProgressBar,
+    ) -> anyhow::Result<Self> {
+        let folder = TemporaryFolder::new()?;
+        let target = TargetProcess::start(BenchKind::Http)?;
+        let mut floor = ChildProcess::start(&["bench", "api-floor"], &[])?;
         let floor_address = SocketAddr::from(([127, 0, 0, 1], floor.port()?));
         let address = free_address()?;
         let data = folder.path().join("data");
@@ -70,7 +74,7 @@ impl Fixture {
     }
 
     /// Creates the services through the API, as a client would.
-    async fn fill(&mut self, plan: &Plan, bar: &ProgressBar) -> anyhow::Result<()> {
+    async fn fill(&mut self, plan: &ApiBenchPlan, bar: &ProgressBar) -> anyhow::Result<()> {
         bar.set_message("services");
         let port = self._target.port;
         let mut ids = Vec::new();
@@ -140,9 +144,13 @@ impl Fixture {
     }
 
     /// Sends requests of one kind for the planned time.
-    pub(super) async fn measure(&self, question: Question, plan: &Plan) -> anyhow::Result<Figures> {
+    pub(super) async fn measure(
+        &self,
+        question: MeasuredRequest,
+        plan: &ApiBenchPlan,
+    ) -> anyhow::Result<RequestFigures> {
         let (process, address) = match question {
-            Question::Floor => (&self.floor, self.floor_address),
+            MeasuredRequest::Floor => (&self.floor, self.floor_address),
             _ => (&self.server, self.address),
         };
         let requests = self.requests(question);
@@ -155,26 +163,26 @@ impl Fixture {
             asking.await?
         };
         let cpu = process.cpu().zip(before).map(|(after, before)| after.saturating_sub(before));
-        Ok(Figures::of(question, &seen, cpu))
+        Ok(RequestFigures::of(question, &seen, cpu))
     }
 
-    fn requests(&self, question: Question) -> Requests {
+    fn requests(&self, question: MeasuredRequest) -> Requests {
         let get = |path: &str| format!("GET {path} HTTP/1.1\r\n{}\r\n", self.headers());
         match question {
-            Question::Floor => Arc::new(|number| {
+            MeasuredRequest::Floor => Arc::new(|number| {
                 let row = scattered(number) % floor::ROWS + 1;
                 format!("GET /things/{row} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes()
             }),
-            Question::Service | Question::ServiceBesideWrites => {
+            MeasuredRequest::Service | MeasuredRequest::ServiceBesideWrites => {
                 let ready: Vec<Vec<u8>> =
                     self.ids.iter().map(|id| get(&format!("/v1/services/{id}")).into_bytes()).collect();
                 Arc::new(move |number| ready[place(number, ready.len())].clone())
             }
-            Question::List | Question::ListBesideWrites => {
+            MeasuredRequest::List | MeasuredRequest::ListBesideWrites => {
                 let ready = get("/v1/services").into_bytes();
                 Arc::new(move |_| ready.clone())
             }
-            Question::Incident => {
+            MeasuredRequest::Incident => {
                 let ids = Arc::clone(&self.ids);
                 let post = |body: &Value| self.post("/v1/incidents", body);
                 let ready: Vec<Vec<u8>> = ids.iter().map(|id| post(&incident(id))).collect();

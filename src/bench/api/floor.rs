@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::Command;
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
 
-use crate::bench::folder::Folder;
+use crate::bench::folder::TemporaryFolder;
 use crate::bench::target::end_of_input;
 use crate::config::Config;
 use crate::store::database::sqlite_url;
@@ -28,7 +28,7 @@ pub fn command() -> Command {
 /// # Errors
 /// When the database cannot be opened or no port is free.
 pub async fn run(config: &Config) -> anyhow::Result<ExitCode> {
-    let folder = Folder::new()?;
+    let folder = TemporaryFolder::new()?;
     let database = Database::connect(&sqlite_url(&folder.path().join("floor.db")), &config.database).await?;
     let transaction = database.begin().await?;
     transaction.execute_unprepared("CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT NOT NULL)").await?;

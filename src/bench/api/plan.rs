@@ -4,7 +4,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 /// A kind of request that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Question {
+pub(super) enum MeasuredRequest {
     /// The floor: a bare read by key.
     Floor,
     /// `GET /v1/services/{id}`.
@@ -19,7 +19,7 @@ pub(super) enum Question {
     ListBesideWrites,
 }
 
-impl Question {
+impl MeasuredRequest {
     const ALL: [Self; 6] = [
         Self::Floor,
         Self::Service,
@@ -72,7 +72,7 @@ impl Question {
 
 /// The plan of one run.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(super) struct ApiBenchPlan {
     /// Services in the database.
     pub(super) services: u32,
     /// Concurrent checks per second.
@@ -85,7 +85,7 @@ pub(super) struct Plan {
     pub(super) as_json: bool,
 }
 
-impl Plan {
+impl ApiBenchPlan {
     pub(super) fn of(arguments: &ArgMatches) -> Self {
         let number = |name: &str| arguments.get_one::<u32>(name).copied().unwrap_or(1);
         Self {
@@ -98,8 +98,8 @@ impl Plan {
     }
 
     /// The measured kinds, in order.
-    pub(super) fn questions(&self) -> impl Iterator<Item = Question> + use<> {
-        Question::ALL.into_iter()
+    pub(super) fn questions(&self) -> impl Iterator<Item = MeasuredRequest> + use<> {
+        MeasuredRequest::ALL.into_iter()
     }
 
     /// Seconds between two checks of a service, so that all services together reach the planned rate.
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn without_flags_the_promise_is_measured() {
-        let plan = Plan::of(&command().try_get_matches_from(["api"]).unwrap());
+        let plan = ApiBenchPlan::of(&command().try_get_matches_from(["api"]).unwrap());
         assert_eq!((plan.services, plan.checks, plan.connections), (1_000, 1_000, 64));
         assert_eq!(plan.interval_seconds(), 1);
         assert!(!plan.as_json);
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn few_checks_mean_long_intervals() {
-        let plan = Plan::of(&command().try_get_matches_from(["api", "--checks", "100"]).unwrap());
+        let plan = ApiBenchPlan::of(&command().try_get_matches_from(["api", "--checks", "100"]).unwrap());
         assert_eq!(plan.interval_seconds(), 10);
     }
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::bench::api::crowd::Seen;
-use crate::bench::api::plan::Question;
+use crate::bench::api::crowd::CrowdMeasurement;
+use crate::bench::api::plan::MeasuredRequest;
 
 const COLUMNS: [(&str, usize); 6] = [
     ("request", 36),
@@ -18,9 +18,9 @@ const COLUMNS: [(&str, usize); 6] = [
 
 /// Figures of one kind of request.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Figures {
+pub(super) struct RequestFigures {
     /// Kind of request.
-    pub(super) question: Question,
+    pub(super) question: MeasuredRequest,
     /// Responses.
     pub(super) answered: u64,
     /// Responses that were not 2xx.
@@ -32,9 +32,9 @@ pub(super) struct Figures {
     cpu_us: Option<f64>,
 }
 
-impl Figures {
+impl RequestFigures {
     /// Figures from the clients' measurements and the server's CPU time.
-    pub(super) fn of(question: Question, seen: &Seen, cpu: Option<Duration>) -> Self {
+    pub(super) fn of(question: MeasuredRequest, seen: &CrowdMeasurement, cpu: Option<Duration>) -> Self {
         let answered = seen.latency_us.len();
         Self {
             question,
@@ -62,7 +62,7 @@ impl Figures {
 }
 
 /// A table for people.
-pub(super) fn table(measured: &[Figures], checks_per_second: f64) -> String {
+pub(super) fn table(measured: &[RequestFigures], checks_per_second: f64) -> String {
     let row = |cells: [String; 6]| {
         let padded: Vec<String> =
             cells.into_iter().zip(COLUMNS).map(|(cell, (_, width))| format!("{cell:>width$}")).collect();
@@ -75,7 +75,7 @@ pub(super) fn table(measured: &[Figures], checks_per_second: f64) -> String {
 }
 
 /// JSON for machines.
-pub(super) fn object(measured: &[Figures], checks_per_second: f64) -> Value {
+pub(super) fn object(measured: &[RequestFigures], checks_per_second: f64) -> Value {
     let requests: Vec<Value> = measured
         .iter()
         .map(|figures| {
@@ -101,11 +101,11 @@ mod tests {
 
     use super::*;
 
-    fn figures() -> Figures {
+    fn figures() -> RequestFigures {
         let mut latency_us = Histogram::new_with_max(60_000_000, 2).unwrap();
         latency_us.record_n(2_000, 10_000).unwrap();
-        let seen = Seen { latency_us, failed: 1, elapsed: Duration::from_secs(2) };
-        Figures::of(Question::List, &seen, Some(Duration::from_secs(1)))
+        let seen = CrowdMeasurement { latency_us, failed: 1, elapsed: Duration::from_secs(2) };
+        RequestFigures::of(MeasuredRequest::List, &seen, Some(Duration::from_secs(1)))
     }
 
     #[test]

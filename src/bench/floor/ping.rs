@@ -9,15 +9,15 @@ use socket2::{Domain, Protocol, SockFilter, Socket, Type};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 
-use crate::bench::floor::Exchange;
+use crate::bench::floor::BareExchange;
 
 const REQUEST_BYTES: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A raw socket.
-pub(super) struct Ping(UdpSocket);
+pub(super) struct PingSocket(UdpSocket);
 
-impl Ping {
+impl PingSocket {
     /// Opens the socket, if permitted.
     pub(super) fn open() -> std::io::Result<Self> {
         let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4))?;
@@ -27,7 +27,7 @@ impl Ping {
     }
 
     /// Pings the next peer.
-    pub(super) async fn once(&self, number: u64, exchange: &Exchange) -> std::io::Result<()> {
+    pub(super) async fn once(&self, number: u64, exchange: &BareExchange) -> std::io::Result<()> {
         let peer = exchange.peer(number);
         let sequence = u16::try_from(number & 0xffff).unwrap_or_default();
         self.0.send_to(&request(sequence), SocketAddr::new(peer.ip(), 0)).await?;

@@ -9,10 +9,10 @@ use tokio::time::Instant;
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
-use crate::bench::history::fleet::Fleet;
-use crate::bench::history::ingest::{HOUR_MS, Pipeline};
-use crate::bench::history::plan::Plan;
-use crate::bench::history::storage::{self, Storage};
+use crate::bench::history::fleet::SimulatedFleet;
+use crate::bench::history::ingest::{HOUR_MS, IngestPipeline};
+use crate::bench::history::plan::HistoryBenchPlan;
+use crate::bench::history::storage::{self, BenchStorage};
 use crate::bench::history::{plot, progress, report};
 use crate::config::Config;
 use crate::store::history::History;
@@ -35,7 +35,7 @@ const COLUMNS: [(&str, usize); 5] = [
 
 /// Figures at one size of the history.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Point {
+pub(super) struct CurvePoint {
     /// Results in the history.
     pub(super) results: u64,
     /// Results per second since the previous size, including sealing and merging.
@@ -49,20 +49,20 @@ pub(super) struct Point {
 }
 
 /// Measures all sizes, prints the figures and draws the curve.
-pub(super) async fn run(plan: &Plan, config: &Config) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(plan: &HistoryBenchPlan, config: &Config) -> anyhow::Result<ExitCode> {
     let sizes = plan.sizes();
     let bar = progress(plan, sizes.last().copied().unwrap_or(0));
-    let storage = Storage::new(config)?;
-    let pipeline = Pipeline::start(plan, config, &storage).await?;
-    let mut fleet = Fleet::new(plan)?;
-    let mut points: Vec<Point> = Vec::new();
+    let storage = BenchStorage::new(config)?;
+    let pipeline = IngestPipeline::start(plan, config, &storage).await?;
+    let mut fleet = SimulatedFleet::new(plan)?;
+    let mut points: Vec<CurvePoint> = Vec::new();
     let mut written = 0;
     for results in &sizes {
         let (fed, mut spent) = pipeline.feed(fleet, results - written, HOUR_MS, &bar).await?;
         fleet = fed;
         spent += pipeline.settle(&mut fleet).await?;
         written = *results;
-        points.push(Point {
+        points.push(CurvePoint {
             results: *results,
             per_second: spent.per_second(),
             cpu_us: spent.cpu_us(),
@@ -77,16 +77,16 @@ pub(super) async fn run(plan: &Plan, config: &Config) -> anyhow::Result<ExitCode
         std::fs::write(file, plot::draw(&points))?;
     }
     if plan.as_json {
-        println!("{}", Value::from(points.iter().map(Point::object).collect::<Vec<_>>()));
+        println!("{}", Value::from(points.iter().map(CurvePoint::object).collect::<Vec<_>>()));
     } else {
-        let rows: Vec<_> = points.iter().map(Point::cells).collect();
+        let rows: Vec<_> = points.iter().map(CurvePoint::cells).collect();
         print!("{}", report::table(COLUMNS, &rows));
     }
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// 99th percentile of reading the newest checks of a service.
-async fn newest_pages(history: &History, plan: &Plan) -> anyhow::Result<u64> {
+async fn newest_pages(history: &History, plan: &HistoryBenchPlan) -> anyhow::Result<u64> {
     let mut latency_us: Histogram<u64> = Histogram::new_with_max(60_000_000, 2)?;
     for number in 0..PAGES {
         let service = i64::from(number.wrapping_mul(STRIDE) % plan.services) + 1;
@@ -97,7 +97,7 @@ async fn newest_pages(history: &History, plan: &Plan) -> anyhow::Result<u64> {
     Ok(latency_us.value_at_quantile(0.99))
 }
 
-impl Point {
+impl CurvePoint {
     /// Results in millions.
     pub(super) fn millions(&self) -> f64 {
         self.results as f64 / 1e6

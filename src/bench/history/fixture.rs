@@ -12,14 +12,14 @@ use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::bench::folder::Folder;
-use crate::bench::history::fleet::Fleet;
-use crate::bench::history::ingest::{HOUR_MS, Pipeline};
-use crate::bench::history::plan::Plan;
-use crate::bench::history::reads::{Question, Seen};
-use crate::bench::kind::Kind;
-use crate::bench::process::Process;
-use crate::bench::server::{Client, exchange, free_address, metric, post, serve, until_ready};
+use crate::bench::folder::TemporaryFolder;
+use crate::bench::history::fleet::SimulatedFleet;
+use crate::bench::history::ingest::{HOUR_MS, IngestPipeline};
+use crate::bench::history::plan::HistoryBenchPlan;
+use crate::bench::history::reads::{MeasuredRead, ReadMeasurement};
+use crate::bench::kind::BenchKind;
+use crate::bench::process::ChildProcess;
+use crate::bench::server::{BenchClient, exchange, free_address, metric, post, serve, until_ready};
 use crate::bench::target_process::TargetProcess;
 use crate::clock::{Clock, DAY_MS, Timestamp};
 use crate::config::Config;
@@ -35,23 +35,27 @@ const FAR_PAGES: usize = 16;
 const NEWEST_DAYS: i64 = 3;
 
 /// A running server.
-pub(super) struct Fixture {
+pub(super) struct HistoryFixture {
     /// Results of the service that is read.
     pub(super) results: u64,
     address: SocketAddr,
     token: String,
     /// Path of the service in the API.
     path: String,
-    _server: Process,
+    _server: ChildProcess,
     _target: TargetProcess,
-    _folder: Folder,
+    _folder: TemporaryFolder,
 }
 
-impl Fixture {
+impl HistoryFixture {
     /// Fills a history and starts the server on it.
-    pub(super) async fn build(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<Self> {
-        let folder = Folder::new()?;
-        let target = TargetProcess::start(Kind::Tcp)?;
+    pub(super) async fn build(
+        plan: &HistoryBenchPlan,
+        config: &Config,
+        bar: &ProgressBar,
+    ) -> anyhow::Result<Self> {
+        let folder = TemporaryFolder::new()?;
+        let target = TargetProcess::start(BenchKind::Tcp)?;
         let data = folder.path().join("data");
         let shown = data.display().to_string();
         let address = free_address()?;
@@ -85,33 +89,33 @@ impl Fixture {
     }
 
     /// Sends one kind of request repeatedly, at most `most` times, on one connection.
-    pub(super) async fn ask(&self, question: Question, most: u32) -> anyhow::Result<Seen> {
-        let mut client = Client::connect(self.address, &self.token).await?;
+    pub(super) async fn ask(&self, question: MeasuredRead, most: u32) -> anyhow::Result<ReadMeasurement> {
+        let mut client = BenchClient::connect(self.address, &self.token).await?;
         let paths = match question {
-            Question::Newest | Question::Down => Vec::new(),
-            Question::Far => self.far_pages(&mut client).await?,
-            Question::Metrics => vec![format!("{}/metrics?range=30d", self.path)],
-            Question::Uptime => vec![format!("{}/uptime?days=90", self.path)],
+            MeasuredRead::Newest | MeasuredRead::Down => Vec::new(),
+            MeasuredRead::Far => self.far_pages(&mut client).await?,
+            MeasuredRead::Metrics => vec![format!("{}/metrics?range=30d", self.path)],
+            MeasuredRead::Uptime => vec![format!("{}/uptime?days=90", self.path)],
         };
-        let mut seen = Seen::nothing()?;
+        let mut seen = ReadMeasurement::nothing()?;
         for number in 0..question.repetitions(most) as usize {
             let asked_at = Instant::now();
             let status = match question {
-                Question::Newest => client.get(&format!("{}/checks?per_page=50", self.path)).await?,
-                Question::Down => self.all_down(&mut client, &mut seen).await?,
+                MeasuredRead::Newest => client.get(&format!("{}/checks?per_page=50", self.path)).await?,
+                MeasuredRead::Down => self.all_down(&mut client, &mut seen).await?,
                 _ => client.get(&paths[number % paths.len()]).await?,
             };
             seen.latency_us.saturating_record(u64::try_from(asked_at.elapsed().as_micros())?.max(1));
             seen.failed += u64::from(!(200..300).contains(&status));
         }
-        if question != Question::Down {
+        if question != MeasuredRead::Down {
             seen.entries = entries(&client.json()?);
         }
         Ok(seen)
     }
 
     /// Paths of page 1,000 and the pages before it, as far as they exist.
-    async fn far_pages(&self, client: &mut Client) -> anyhow::Result<Vec<String>> {
+    async fn far_pages(&self, client: &mut BenchClient) -> anyhow::Result<Vec<String>> {
         let first = format!("{}/checks?per_page=50", self.path);
         let mut paths = vec![first.clone()];
         while paths.len() < FAR_PAGE {
@@ -125,7 +129,7 @@ impl Fixture {
     }
 
     /// Reads all pages; their time and entries count as one read.
-    async fn all_down(&self, client: &mut Client, seen: &mut Seen) -> anyhow::Result<u16> {
+    async fn all_down(&self, client: &mut BenchClient, seen: &mut ReadMeasurement) -> anyhow::Result<u16> {
         let first = format!("{}/checks?status=down&per_page=100", self.path);
         let (mut path, mut worst) = (first.clone(), 200);
         seen.entries = 0;
@@ -168,15 +172,15 @@ async fn make_service(
 async fn fill(
     databases: Databases,
     id: &str,
-    plan: &Plan,
+    plan: &HistoryBenchPlan,
     config: &Config,
     bar: &ProgressBar,
 ) -> anyhow::Result<u64> {
     let now = Clock::System.now();
     let start = now.plus_ms(-i64::from(plan.days) * DAY_MS);
     let key = backdate(&databases, id, start).await?;
-    let pipeline = Pipeline::on(databases, plan, config, Clock::fixed(start), 0)?;
-    let mut fleet = Fleet::of(&[key], plan.interval_ms(), plan.codes()?, start);
+    let pipeline = IngestPipeline::on(databases, plan, config, Clock::fixed(start), 0)?;
+    let mut fleet = SimulatedFleet::of(&[key], plan.interval_ms(), plan.codes()?, start);
     let rounds = |days: i64| u64::try_from(days * DAY_MS / i64::from(plan.interval_ms())).unwrap_or_default();
     let results = |days: i64| rounds(days) * u64::from(plan.locations);
     let old_days = (i64::from(plan.days) - NEWEST_DAYS).max(0);

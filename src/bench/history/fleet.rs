@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use crate::bench::history::generator::{Profile, Series};
-use crate::bench::history::plan::Plan;
+use crate::bench::history::generator::{CheckProfile, ResultSeries};
+use crate::bench::history::plan::HistoryBenchPlan;
 use crate::clock::{DAY_MS, Timestamp};
-use crate::engine::aggregator::Batch;
+use crate::engine::aggregator::RecordBatch;
 use crate::model::check::CheckStatus;
 use crate::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use crate::model::location::LocationCode;
 use crate::model::service::ServiceKey;
-use crate::store::history::blocks::Entry;
+use crate::store::history::blocks::CheckEntry;
 
 /// Start of the simulated time, a midnight.
 const START_MS: i64 = 20_000 * DAY_MS;
 
 /// All services and locations.
 #[derive(Debug)]
-pub(super) struct Fleet {
+pub(super) struct SimulatedFleet {
     codes: Arc<[LocationCode]>,
-    members: Vec<Member>,
+    members: Vec<SimulatedMember>,
     /// Index of the next member.
     next: usize,
     now: Timestamp,
@@ -27,16 +27,16 @@ pub(super) struct Fleet {
 
 /// One service at one location.
 #[derive(Debug)]
-struct Member {
+struct SimulatedMember {
     service: ServiceKey,
     place: usize,
-    series: Series,
+    series: ResultSeries,
     status: MeasuredStatus,
 }
 
-impl Fleet {
+impl SimulatedFleet {
     /// The planned services, numbered from 1; their checks are spread over the interval.
-    pub(super) fn new(plan: &Plan) -> anyhow::Result<Self> {
+    pub(super) fn new(plan: &HistoryBenchPlan) -> anyhow::Result<Self> {
         let services: Vec<ServiceKey> = (1..=i64::from(plan.services)).collect();
         Ok(Self::of(&services, plan.interval_ms(), plan.codes()?, Timestamp::from_ms(START_MS)))
     }
@@ -51,11 +51,16 @@ impl Fleet {
         let mut members = Vec::with_capacity(services.len() * codes.len());
         for (rank, service) in services.iter().enumerate() {
             let phase_ms = i64::from(interval_ms) * rank as i64 / services.len().max(1) as i64;
-            let profile = Profile::of_seed(service.unsigned_abs());
+            let profile = CheckProfile::of_seed(service.unsigned_abs());
             for place in 0..codes.len() {
                 let seed = service.unsigned_abs() << 8 | place as u64;
-                let series = Series::new(seed, profile, interval_ms, start.plus_ms(phase_ms));
-                members.push(Member { service: *service, place, series, status: MeasuredStatus::Unknown });
+                let series = ResultSeries::new(seed, profile, interval_ms, start.plus_ms(phase_ms));
+                members.push(SimulatedMember {
+                    service: *service,
+                    place,
+                    series,
+                    status: MeasuredStatus::Unknown,
+                });
             }
         }
         Self { codes: codes.into(), members, next: 0, now: start }
@@ -67,8 +72,8 @@ impl Fleet {
     }
 
     /// The next `results` results. The first location decides the status of a service.
-    pub(super) fn batch(&mut self, results: usize) -> Batch {
-        let mut batch = Batch { checks: Vec::with_capacity(results), changes: Vec::new() };
+    pub(super) fn batch(&mut self, results: usize) -> RecordBatch {
+        let mut batch = RecordBatch { checks: Vec::with_capacity(results), changes: Vec::new() };
         for _ in 0..results {
             let turn = self.next;
             self.next = (turn + 1) % self.members.len();
@@ -92,8 +97,8 @@ impl Fleet {
     }
 }
 
-impl Member {
-    fn change(&mut self, entry: &Entry) -> Option<StatusChange> {
+impl SimulatedMember {
+    fn change(&mut self, entry: &CheckEntry) -> Option<StatusChange> {
         let to = match entry.measurement.status {
             CheckStatus::Up => MeasuredStatus::Up,
             CheckStatus::Degraded => MeasuredStatus::Degraded,
@@ -106,8 +111,8 @@ impl Member {
     }
 }
 
-fn record(service: ServiceKey, location: LocationCode, entry: Entry) -> CheckRecord {
-    let Entry { checked_at, scheduled_at, attempt, role, measurement } = entry;
+fn record(service: ServiceKey, location: LocationCode, entry: CheckEntry) -> CheckRecord {
+    let CheckEntry { checked_at, scheduled_at, attempt, role, measurement } = entry;
     CheckRecord { service, location, role, scheduled_at, checked_at, attempt, measurement }
 }
 
@@ -119,8 +124,13 @@ mod tests {
 
     #[test]
     fn results_come_in_the_order_of_their_due_times_and_once() {
-        let plan = Plan { services: 7, locations: 2, interval_seconds: 60, ..Plan::default() };
-        let mut fleet = Fleet::new(&plan).unwrap();
+        let plan = HistoryBenchPlan {
+            services: 7,
+            locations: 2,
+            interval_seconds: 60,
+            ..HistoryBenchPlan::default()
+        };
+        let mut fleet = SimulatedFleet::new(&plan).unwrap();
         let mut checks = fleet.batch(100).checks;
         checks.extend(fleet.batch(40).checks);
         assert!(checks.is_sorted_by_key(|check| check.scheduled_at));

@@ -8,9 +8,9 @@ use std::f64::consts::TAU;
 use std::num::NonZeroU32;
 
 use crate::clock::{DAY_MS, Timestamp};
-use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Timings};
+use crate::model::check::{CheckFailure, CheckStatus, ErrorCode, Measurement, Micros, PhaseTimings};
 use crate::model::service::ProbeRole;
-use crate::store::history::blocks::Entry;
+use crate::store::history::blocks::CheckEntry;
 
 /// Timeout of every generated check.
 const TIMEOUT_US: f64 = 10_000_000.0;
@@ -26,7 +26,7 @@ const FLAKE_SHARE: f64 = 0.002;
 
 /// Kind of a check, which determines its phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Profile {
+pub enum CheckProfile {
     /// Name resolution, connection, TLS, first byte, body.
     Http,
     /// Name resolution and connection.
@@ -37,11 +37,11 @@ pub enum Profile {
     Icmp,
 }
 
-impl Profile {
+impl CheckProfile {
     /// A typical mix by seed: most services are web sites.
     #[must_use]
     pub const fn of_seed(seed: u64) -> Self {
-        match Random(seed).peek() % 100 {
+        match SplitMix64(seed).peek() % 100 {
             0..70 => Self::Http,
             70..85 => Self::Tcp,
             85..93 => Self::Icmp,
@@ -52,9 +52,9 @@ impl Profile {
 
 /// Endless results of one service at one location, oldest first.
 #[derive(Clone, Debug)]
-pub struct Series {
-    random: Random,
-    profile: Profile,
+pub struct ResultSeries {
+    random: SplitMix64,
+    profile: CheckProfile,
     interval_ms: i64,
     scheduled_at: Timestamp,
     /// Typical durations of a healthy check in microseconds: dns, connect, tls, ttfb, transfer.
@@ -63,21 +63,21 @@ pub struct Series {
     rush_hour: f64,
     /// Natural logarithm of the slow drift.
     drift: f64,
-    weather: Weather,
+    weather: TargetHealth,
     weather_until: Timestamp,
 }
 
 /// State of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Weather {
+enum TargetHealth {
     Fine,
     Slow,
-    Out(Cause),
+    Out(OutageCause),
 }
 
 /// Cause of an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cause {
+enum OutageCause {
     Refuses,
     Unreachable,
     Silent,
@@ -87,11 +87,11 @@ enum Cause {
 /// Standard deviation of the logarithm of each phase.
 const SIGMAS: [f64; 5] = [0.4, 0.1, 0.1, 0.3, 0.5];
 
-impl Series {
+impl ResultSeries {
     /// Results from `start` on, one per `interval_ms`.
     #[must_use]
-    pub fn new(seed: u64, profile: Profile, interval_ms: u32, start: Timestamp) -> Self {
-        let mut random = Random(seed);
+    pub fn new(seed: u64, profile: CheckProfile, interval_ms: u32, start: Timestamp) -> Self {
+        let mut random = SplitMix64(seed);
         let typical = [2_000.0, 20_000.0, 40_000.0, 80_000.0, 3_000.0];
         let medians_us = typical.map(|median: f64| median * (0.25 * random.normal()).exp());
         Self {
@@ -101,7 +101,7 @@ impl Series {
             medians_us,
             rush_hour: random.unit(),
             drift: 0.0,
-            weather: Weather::Fine,
+            weather: TargetHealth::Fine,
             weather_until: start,
             random,
         }
@@ -117,21 +117,21 @@ impl Series {
         if self.scheduled_at < self.weather_until {
             return;
         }
-        self.weather = Weather::Fine;
+        self.weather = TargetHealth::Fine;
         let stretches = f64::from(u32::try_from(self.interval_ms).unwrap_or(u32::MAX)) / MEAN_STRETCH_MS;
         let chance = self.random.unit();
         if chance < stretches * OUTAGE_SHARE {
             let causes = [
-                Cause::Refuses,
-                Cause::Silent,
-                Cause::Silent,
-                Cause::Unreachable,
-                Cause::Broken(500),
-                Cause::Broken(503),
+                OutageCause::Refuses,
+                OutageCause::Silent,
+                OutageCause::Silent,
+                OutageCause::Unreachable,
+                OutageCause::Broken(500),
+                OutageCause::Broken(503),
             ];
-            self.weather = Weather::Out(causes[self.random.below(6)]);
+            self.weather = TargetHealth::Out(causes[self.random.below(6)]);
         } else if chance < stretches * (OUTAGE_SHARE + DEGRADED_SHARE) {
-            self.weather = Weather::Slow;
+            self.weather = TargetHealth::Slow;
         } else {
             return;
         }
@@ -145,7 +145,7 @@ impl Series {
         let of_day = self.scheduled_at.ms().rem_euclid(DAY_MS);
         let of_day = f64::from(u32::try_from(of_day).unwrap_or_default()) / 86_400_000.0;
         let rush = 1.0 + 0.06 * ((of_day - self.rush_hour) * TAU).cos();
-        let slow = if self.weather == Weather::Slow { 6.0 } else { 1.0 };
+        let slow = if self.weather == TargetHealth::Slow { 6.0 } else { 1.0 };
         let factors = [1.0, 1.0, 1.0, rush * slow, rush];
         std::array::from_fn(|phase| {
             let spread = (SIGMAS[phase] * self.random.normal() + self.drift).exp();
@@ -156,10 +156,12 @@ impl Series {
     fn measurement(&mut self) -> Measurement {
         let durations = self.durations();
         match (self.weather, self.profile) {
-            (Weather::Out(Cause::Broken(code)), Profile::Http) => self.broken(durations, code),
-            (Weather::Out(cause), _) => self.unanswered(durations, cause),
-            (Weather::Slow, _) => slow(self.answered(durations)),
-            (Weather::Fine, _) => self.answered(durations),
+            (TargetHealth::Out(OutageCause::Broken(code)), CheckProfile::Http) => {
+                self.broken(durations, code)
+            }
+            (TargetHealth::Out(cause), _) => self.unanswered(durations, cause),
+            (TargetHealth::Slow, _) => slow(self.answered(durations)),
+            (TargetHealth::Fine, _) => self.answered(durations),
         }
     }
 
@@ -168,14 +170,14 @@ impl Series {
         let timings = |phases: [u32; 5], overhead: u32| {
             let [dns, connect, tls, ttfb, transfer] = phases.map(NonZeroU32::new);
             let total = NonZeroU32::new(phases.iter().sum::<u32>() + overhead);
-            Timings { dns, connect, tls, ttfb, transfer, total }
+            PhaseTimings { dns, connect, tls, ttfb, transfer, total }
         };
         let mut response_time = None;
         let timings = match self.profile {
-            Profile::Http => timings([dns, connect, tls, ttfb, transfer], 30 + self.below(91)),
-            Profile::Tcp => timings([dns, connect, 0, 0, 0], self.below(2)),
-            Profile::Dns => timings([connect, 0, 0, 0, 0], self.below(2)),
-            Profile::Icmp => {
+            CheckProfile::Http => timings([dns, connect, tls, ttfb, transfer], 30 + self.below(91)),
+            CheckProfile::Tcp => timings([dns, connect, 0, 0, 0], self.below(2)),
+            CheckProfile::Dns => timings([connect, 0, 0, 0, 0], self.below(2)),
+            CheckProfile::Icmp => {
                 response_time = NonZeroU32::new(connect);
                 let trips = 3 * connect + self.below(3);
                 timings([0; 5], trips + 100 + self.below(200))
@@ -185,7 +187,7 @@ impl Series {
             status: CheckStatus::Up,
             response_time: response_time.or(timings.total),
             timings,
-            status_code: (self.profile == Profile::Http).then_some(200),
+            status_code: (self.profile == CheckProfile::Http).then_some(200),
             failure: None,
         }
     }
@@ -195,30 +197,36 @@ impl Series {
         Measurement {
             status: CheckStatus::Down,
             status_code: Some(code),
-            failure: Some(Box::new(Failure::new(ErrorCode::ConditionFailed, message))),
+            failure: Some(Box::new(CheckFailure::new(ErrorCode::ConditionFailed, message))),
             ..self.answered(durations)
         }
     }
 
     /// Durations of the phases before the failed one, and the total.
-    fn unanswered(&mut self, [dns, connect, tls, ..]: [u32; 5], cause: Cause) -> Measurement {
+    fn unanswered(&mut self, [dns, connect, tls, ..]: [u32; 5], cause: OutageCause) -> Measurement {
         let timed_out = whole(TIMEOUT_US) + 200 + self.below(3_000);
-        let has_name = self.profile != Profile::Icmp;
+        let has_name = self.profile != CheckProfile::Icmp;
         let (code, message, total) = match (cause, self.profile) {
-            (_, Profile::Icmp) => (ErrorCode::IcmpNoReply, "No echo reply", timed_out),
-            (_, Profile::Dns) => (ErrorCode::DnsTimeout, "The name server did not answer in time", timed_out),
-            (Cause::Refuses, _) => (ErrorCode::ConnectRefused, "Connection refused", dns + connect),
-            (Cause::Unreachable, _) => (ErrorCode::ConnectUnreachable, "No route to the host", dns + 400),
-            (Cause::Broken(_), Profile::Http) => (ErrorCode::HttpTimeout, "No response in time", timed_out),
+            (_, CheckProfile::Icmp) => (ErrorCode::IcmpNoReply, "No echo reply", timed_out),
+            (_, CheckProfile::Dns) => {
+                (ErrorCode::DnsTimeout, "The name server did not answer in time", timed_out)
+            }
+            (OutageCause::Refuses, _) => (ErrorCode::ConnectRefused, "Connection refused", dns + connect),
+            (OutageCause::Unreachable, _) => {
+                (ErrorCode::ConnectUnreachable, "No route to the host", dns + 400)
+            }
+            (OutageCause::Broken(_), CheckProfile::Http) => {
+                (ErrorCode::HttpTimeout, "No response in time", timed_out)
+            }
             _ => (ErrorCode::ConnectTimeout, "Connecting timed out", timed_out),
         };
         let connects = code == ErrorCode::HttpTimeout;
-        let timings = Timings {
-            dns: micros(dns).filter(|_| has_name && self.profile != Profile::Dns),
+        let timings = PhaseTimings {
+            dns: micros(dns).filter(|_| has_name && self.profile != CheckProfile::Dns),
             connect: micros(connect).filter(|_| connects),
             tls: micros(tls).filter(|_| connects),
             total: micros(total),
-            ..Timings::default()
+            ..PhaseTimings::default()
         };
         Measurement::unanswered(code, message, timings)
     }
@@ -231,7 +239,7 @@ impl Series {
             _ => i64::from(self.below(4)),
         };
         let attempt = match self.weather {
-            Weather::Out(_) => 3,
+            TargetHealth::Out(_) => 3,
             _ if self.random.unit() < FLAKE_SHARE => 2 + u8::from(self.below(4) == 0),
             _ => 1,
         };
@@ -244,10 +252,10 @@ impl Series {
     }
 }
 
-impl Iterator for Series {
-    type Item = Entry;
+impl Iterator for ResultSeries {
+    type Item = CheckEntry;
 
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<CheckEntry> {
         self.change_weather();
         let (late_ms, attempt) = self.attempt();
         let measurement = self.measurement();
@@ -256,7 +264,7 @@ impl Iterator for Series {
         // Checks of a series never overlap: the next one is due after this one has started.
         let late_ms = late_ms.min(self.interval_ms - 1);
         let checked_at = scheduled_at.plus_ms(late_ms);
-        Some(Entry { checked_at, scheduled_at, attempt, role: ProbeRole::Full, measurement })
+        Some(CheckEntry { checked_at, scheduled_at, attempt, role: ProbeRole::Full, measurement })
     }
 }
 
@@ -264,7 +272,7 @@ fn slow(mut answered: Measurement) -> Measurement {
     let ms = answered.response_time.map_or(0.0, |us| f64::from(us.get()) / 1000.0);
     let message = format!("Condition met: response_time_ms gt 400 (measured {ms})");
     answered.status = CheckStatus::Degraded;
-    answered.failure = Some(Box::new(Failure::new(ErrorCode::ConditionFailed, message)));
+    answered.failure = Some(Box::new(CheckFailure::new(ErrorCode::ConditionFailed, message)));
     answered
 }
 
@@ -285,9 +293,9 @@ fn whole(us: f64) -> u32 {
 
 /// SplitMix64.
 #[derive(Clone, Copy, Debug)]
-struct Random(u64);
+struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
     const fn peek(self) -> u64 {
@@ -324,23 +332,23 @@ impl Random {
 mod tests {
     use super::*;
 
-    fn series(profile: Profile) -> Vec<Entry> {
-        Series::new(7, profile, 60_000, Timestamp::from_ms(1_790_000_000_000)).take(20_000).collect()
+    fn series(profile: CheckProfile) -> Vec<CheckEntry> {
+        ResultSeries::new(7, profile, 60_000, Timestamp::from_ms(1_790_000_000_000)).take(20_000).collect()
     }
 
     #[test]
     fn the_same_seed_gives_the_same_results() {
-        assert_eq!(series(Profile::Http), series(Profile::Http));
+        assert_eq!(series(CheckProfile::Http), series(CheckProfile::Http));
     }
 
     #[test]
     fn a_series_is_mostly_up_sorted_and_like_a_probe_s() {
-        for profile in [Profile::Http, Profile::Tcp, Profile::Dns, Profile::Icmp] {
+        for profile in [CheckProfile::Http, CheckProfile::Tcp, CheckProfile::Dns, CheckProfile::Icmp] {
             let entries = series(profile);
             assert!(entries.is_sorted_by(|a, b| a.checked_at < b.checked_at));
             let up = entries.iter().filter(|entry| entry.measurement.status == CheckStatus::Up).count();
             assert!((19_000..20_000).contains(&up), "{profile:?}: {up} up");
-            for Entry { measurement, .. } in entries {
+            for CheckEntry { measurement, .. } in entries {
                 assert_eq!(measurement.status == CheckStatus::Up, measurement.failure.is_none());
                 assert!(measurement.timings.total.is_some());
             }

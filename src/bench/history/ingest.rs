@@ -18,19 +18,19 @@ use tokio::time::Instant;
 use crate::announcer::ownership::Ownership;
 use crate::app;
 use crate::app::recording::{RecorderParts, start_recorder};
-use crate::bench::history::fleet::Fleet;
-use crate::bench::history::plan::{Plan, location_code};
-use crate::bench::history::storage::{self, Sealed, Storage};
+use crate::bench::history::fleet::SimulatedFleet;
+use crate::bench::history::plan::{HistoryBenchPlan, location_code};
+use crate::bench::history::storage::{self, BenchStorage, SealedTotals};
 use crate::bench::usage;
 use crate::clock::guard::ClockGuard;
 use crate::clock::{Clock, DAY_MS, Timestamp};
 use crate::config::{Config, LocationConfig};
-use crate::engine::aggregator::Batch;
-use crate::record::compaction::{Compact, Compaction, Compactor, RetentionPolicy};
-use crate::record::recorder::{Drain, RecordCounters, Recorder};
+use crate::engine::aggregator::RecordBatch;
+use crate::record::compaction::{CompactNow, Compaction, Compactor, RetentionPolicy};
+use crate::record::recorder::{DrainRequest, RecordCounters, Recorder};
 use crate::store::Databases;
-use crate::store::history::segments::Retention;
-use crate::supervise::{Handle, Supervisor};
+use crate::store::history::segments::RetentionClass;
+use crate::supervise::{ActorHandle, Supervisor};
 
 /// Results per batch, as in aggregators.
 const BATCH_RESULTS: usize = 1_024;
@@ -51,9 +51,9 @@ const ALL_DROPPED_MS: i64 = 120_000;
 const RETENTION_DAYS: u32 = 90;
 
 /// Recorder and compactor on their databases.
-pub(super) struct Pipeline {
+pub(super) struct IngestPipeline {
     databases: Databases,
-    recorder: Handle<Recorder>,
+    recorder: ActorHandle<Recorder>,
     compactor: Addr<Compactor>,
     threads: [Arbiter; 2],
     recorded: Arc<RecordCounters>,
@@ -63,7 +63,7 @@ pub(super) struct Pipeline {
 
 /// Time and CPU time spent on results.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Spent {
+pub(super) struct IngestCost {
     /// Number of results.
     pub(super) results: u64,
     /// From the first result until the last was durable, and settled if that was awaited.
@@ -74,18 +74,22 @@ pub(super) struct Spent {
 
 /// Figures of a whole history.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Figures {
+pub(super) struct HistoryFigures {
     /// Time until everything was sealed and merged.
-    pub(super) spent: Spent,
+    pub(super) spent: IngestCost,
     /// Contents of its segments.
-    pub(super) sealed: Sealed,
+    pub(super) sealed: SealedTotals,
     /// Bytes on the disk.
     pub(super) bytes: u64,
 }
 
-impl Pipeline {
+impl IngestPipeline {
     /// Starts the pipeline on empty databases.
-    pub(super) async fn start(plan: &Plan, config: &Config, storage: &Storage) -> anyhow::Result<Self> {
+    pub(super) async fn start(
+        plan: &HistoryBenchPlan,
+        config: &Config,
+        storage: &BenchStorage,
+    ) -> anyhow::Result<Self> {
         let databases = storage.open(config).await?;
         let empty_bytes = storage.bytes(databases.history.reader()).await?;
         let clock = Clock::fixed(Timestamp::from_ms(0));
@@ -95,7 +99,7 @@ impl Pipeline {
     /// Starts the pipeline on these databases.
     pub(super) fn on(
         databases: Databases,
-        plan: &Plan,
+        plan: &HistoryBenchPlan,
         config: &Config,
         clock: Clock,
         empty_bytes: u64,
@@ -119,7 +123,7 @@ impl Pipeline {
             news: Arc::default(),
             spool: None,
         });
-        let retention = RetentionPolicy::Uniform(Retention::of_days(RETENTION_DAYS));
+        let retention = RetentionPolicy::Uniform(RetentionClass::of_days(RETENTION_DAYS));
         let limits = config.compaction.clone();
         let compaction = Compaction::new(databases.history.clone(), retention, limits, Arc::default());
         let compactor = Compactor::new(compaction, Arc::new(ClockGuard::new(clock.clone(), None)));
@@ -136,11 +140,11 @@ impl Pipeline {
     /// are durable.
     pub(super) async fn feed(
         &self,
-        mut fleet: Fleet,
+        mut fleet: SimulatedFleet,
         results: u64,
         look_ms: i64,
         bar: &ProgressBar,
-    ) -> anyhow::Result<(Fleet, Spent)> {
+    ) -> anyhow::Result<(SimulatedFleet, IngestCost)> {
         let (started, cpu) = (Instant::now(), usage::cpu()?);
         let acked_before = self.recorded.acked.load(Ordering::Relaxed);
         let (sender, mut batches) = mpsc::channel(BATCHES_READY);
@@ -157,7 +161,7 @@ impl Pipeline {
             }
             anyhow::Ok((fleet, usage::thread_cpu()?.saturating_sub(before)))
         });
-        let mut looks = Looks::new(acked_before, look_ms);
+        let mut looks = CompactionSchedule::new(acked_before, look_ms);
         while let Some((batch, now)) = batches.recv().await {
             self.hand_over(batch, &mut looks).await?;
             bar.set_position(bar.position() + BATCH_RESULTS as u64);
@@ -166,16 +170,16 @@ impl Pipeline {
             }
         }
         looks.end().await?;
-        self.recorder.send(Drain).await.context("the recorder has stopped")?;
+        self.recorder.send(DrainRequest).await.context("the recorder has stopped")?;
         let (fleet, made) = making.await.context("the fleet panicked")??;
         if self.recorded.acked.load(Ordering::Relaxed) - acked_before < results {
             bail!("results were lost: the history database is too slow or away");
         }
         let cpu = usage::cpu()?.saturating_sub(cpu).saturating_sub(made);
-        Ok((fleet, Spent { results, elapsed: started.elapsed(), cpu }))
+        Ok((fleet, IngestCost { results, elapsed: started.elapsed(), cpu }))
     }
 
-    async fn hand_over(&self, batch: Batch, looks: &mut Looks) -> anyhow::Result<()> {
+    async fn hand_over(&self, batch: RecordBatch, looks: &mut CompactionSchedule) -> anyhow::Result<()> {
         while looks.sent - self.recorded.acked.load(Ordering::Relaxed) > WAITING_RESULTS {
             tokio::time::sleep(GLANCE).await;
         }
@@ -190,35 +194,39 @@ impl Pipeline {
 
     /// Advances time until everything is sealed, merged and dropped; returns the time before which nothing may be
     /// written.
-    pub(super) async fn settle(&self, fleet: &mut Fleet) -> anyhow::Result<Spent> {
+    pub(super) async fn settle(&self, fleet: &mut SimulatedFleet) -> anyhow::Result<IngestCost> {
         let (started, cpu) = (Instant::now(), usage::cpu()?);
         let settled = Timestamp::from_ms((fleet.now().day() + 1) * DAY_MS + ALL_SETTLED_MS);
         self.compact(settled).await?;
         self.compact(settled.plus_ms(ALL_DROPPED_MS)).await?;
         fleet.rest_until(Timestamp::from_ms((settled.day() + 1) * DAY_MS));
-        Ok(Spent { results: 0, elapsed: started.elapsed(), cpu: usage::cpu()?.saturating_sub(cpu) })
+        Ok(IngestCost { results: 0, elapsed: started.elapsed(), cpu: usage::cpu()?.saturating_sub(cpu) })
     }
 
     /// Bytes by which the history has grown.
-    pub(super) async fn bytes(&self, storage: &Storage) -> anyhow::Result<u64> {
+    pub(super) async fn bytes(&self, storage: &BenchStorage) -> anyhow::Result<u64> {
         let bytes = storage.bytes(self.databases.history.reader()).await?;
         Ok(bytes.saturating_sub(self.empty_bytes))
     }
 
     /// Stops the pipeline and measures what is on the disk.
-    pub(super) async fn finish(self, spent: Spent, storage: &Storage) -> anyhow::Result<Figures> {
+    pub(super) async fn finish(
+        self,
+        spent: IngestCost,
+        storage: &BenchStorage,
+    ) -> anyhow::Result<HistoryFigures> {
         let sealed = storage::sealed(&self.databases).await?;
         let on_server = self.bytes(storage).await?;
         let is_sqlite = storage.is_sqlite();
         self.stop().await;
         let bytes = if is_sqlite { storage.file_bytes()? } else { on_server };
-        Ok(Figures { spent, sealed, bytes })
+        Ok(HistoryFigures { spent, sealed, bytes })
     }
 
     /// Stops the pipeline and closes the databases, which moves write-ahead logs into the files.
     pub(super) async fn stop(self) {
         // If it has stopped before, there is nothing to wait for.
-        let _ = self.recorder.send(Drain).await;
+        let _ = self.recorder.send(DrainRequest).await;
         for thread in self.threads {
             thread.stop();
         }
@@ -228,7 +236,7 @@ impl Pipeline {
 }
 
 /// Schedule of the compactor's runs.
-struct Looks {
+struct CompactionSchedule {
     look_ms: i64,
     sent: u64,
     next_sent: u64,
@@ -236,7 +244,7 @@ struct Looks {
     running: Option<JoinHandle<anyhow::Result<()>>>,
 }
 
-impl Looks {
+impl CompactionSchedule {
     const fn new(sent: u64, look_ms: i64) -> Self {
         Self { look_ms, sent, next_sent: sent + LOOK_RESULTS, next_at: None, running: None }
     }
@@ -249,7 +257,7 @@ impl Looks {
     }
 
     /// Waits for the previous run, then starts one in the background once all results sent so far are durable.
-    async fn start(&mut self, pipeline: &Pipeline, now: Timestamp) -> anyhow::Result<()> {
+    async fn start(&mut self, pipeline: &IngestPipeline, now: Timestamp) -> anyhow::Result<()> {
         self.end().await?;
         self.next_sent = self.sent + LOOK_RESULTS;
         self.next_at = None;
@@ -274,13 +282,13 @@ impl Looks {
 
 async fn compact(compactor: &Addr<Compactor>, clock: &Clock, now: Timestamp) -> anyhow::Result<()> {
     clock.pass(now.ms_since(clock.now()));
-    if !compactor.send(Compact).await.context("the compactor has stopped")? {
+    if !compactor.send(CompactNow).await.context("the compactor has stopped")? {
         bail!("the compactor could not do its work; what it said stands above");
     }
     Ok(())
 }
 
-impl AddAssign for Spent {
+impl AddAssign for IngestCost {
     fn add_assign(&mut self, other: Self) {
         self.results += other.results;
         self.elapsed += other.elapsed;
@@ -288,7 +296,7 @@ impl AddAssign for Spent {
     }
 }
 
-impl Spent {
+impl IngestCost {
     /// Results per second.
     pub(super) fn per_second(&self) -> f64 {
         self.results as f64 / self.elapsed.as_secs_f64()

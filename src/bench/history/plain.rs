@@ -8,10 +8,10 @@ use indicatif::ProgressBar;
 use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
 use tokio::time::Instant;
 
-use crate::bench::history::fleet::Fleet;
-use crate::bench::history::ingest::Spent;
-use crate::bench::history::plan::Plan;
-use crate::bench::history::storage::Storage;
+use crate::bench::history::fleet::SimulatedFleet;
+use crate::bench::history::ingest::IngestCost;
+use crate::bench::history::plan::HistoryBenchPlan;
+use crate::bench::history::storage::BenchStorage;
 use crate::bench::usage;
 use crate::config::Config;
 use crate::model::check::Micros;
@@ -30,16 +30,20 @@ const ROWS: usize = 1_024;
 
 /// Figures of plain rows.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Figures {
+pub(super) struct PlainRowFigures {
     /// Time until they were durable.
-    pub(super) spent: Spent,
+    pub(super) spent: IngestCost,
     /// Bytes, including the index.
     pub(super) bytes: u64,
 }
 
 /// Writes the planned results.
-pub(super) async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<Figures> {
-    let storage = Storage::new(config)?;
+pub(super) async fn measure(
+    plan: &HistoryBenchPlan,
+    config: &Config,
+    bar: &ProgressBar,
+) -> anyhow::Result<PlainRowFigures> {
+    let storage = BenchStorage::new(config)?;
     let database = storage.open_plain(config).await?;
     let empty_bytes = storage.plain_bytes(database.reader()).await?;
     let transaction = database.begin().await?;
@@ -49,14 +53,15 @@ pub(super) async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> 
     transaction.commit().await?;
     let rows_per_commit = config.record.rows_per_commit as u64;
     let codes = plan.codes()?;
-    let mut fleet = Fleet::new(plan)?;
-    let (mut spent, mut left) = (Spent::default(), plan.plain_results());
+    let mut fleet = SimulatedFleet::new(plan)?;
+    let (mut spent, mut left) = (IngestCost::default(), plan.plain_results());
     while left > 0 {
         let size = left.min(rows_per_commit);
         let checks = fleet.batch(usize::try_from(size)?).checks;
         let (started, cpu) = (Instant::now(), usage::cpu()?);
         write(&database, &checks, &codes).await?;
-        spent += Spent { results: size, elapsed: started.elapsed(), cpu: usage::cpu()?.saturating_sub(cpu) };
+        spent +=
+            IngestCost { results: size, elapsed: started.elapsed(), cpu: usage::cpu()?.saturating_sub(cpu) };
         left -= size;
         bar.inc(size);
     }
@@ -68,7 +73,7 @@ pub(super) async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> 
     if storage.is_sqlite() {
         bytes = storage.plain_file_bytes()?;
     }
-    Ok(Figures { spent, bytes: bytes.saturating_sub(empty_bytes) })
+    Ok(PlainRowFigures { spent, bytes: bytes.saturating_sub(empty_bytes) })
 }
 
 async fn write(database: &Database, checks: &[CheckRecord], codes: &[LocationCode]) -> anyhow::Result<()> {

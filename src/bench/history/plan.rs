@@ -22,7 +22,7 @@ With --curve the cost of a check is shown as the history grows, without reads ov
 /// Measure the history: results a second, bytes a check, reads, beside plain rows
 #[derive(Args, Clone, Debug, Default)]
 #[command(long_about = LONG_ABOUT)]
-pub(super) struct Plan {
+pub(super) struct HistoryBenchPlan {
     /// Results that are written
     #[arg(long, value_name = "N", default_value_t = 6_000_000, value_parser = value_parser!(u64).range(1..=1_000_000_000))]
     pub(super) results: u64,
@@ -62,7 +62,7 @@ fn number() -> RangedI64ValueParser<u32> {
     value_parser!(u32).range(1..=1_000_000)
 }
 
-impl Plan {
+impl HistoryBenchPlan {
     /// Sizes of the curve in results, smallest first; empty without a curve.
     pub(super) fn sizes(&self) -> BTreeSet<u64> {
         self.curve.iter().copied().collect()
@@ -104,10 +104,11 @@ mod tests {
 
     use super::*;
 
-    fn plan(flags: &[&str]) -> Result<Plan, clap::Error> {
+    fn plan(flags: &[&str]) -> Result<HistoryBenchPlan, clap::Error> {
         let arguments = std::iter::once("history").chain(flags.iter().copied());
-        let matches = Plan::augment_args(Command::new("history")).try_get_matches_from(arguments)?;
-        Plan::from_arg_matches(&matches)
+        let matches =
+            HistoryBenchPlan::augment_args(Command::new("history")).try_get_matches_from(arguments)?;
+        HistoryBenchPlan::from_arg_matches(&matches)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Hand-written: three lines and their axes need no library.
 
-use crate::bench::history::curve::Point;
+use crate::bench::history::curve::CurvePoint;
 
 const WIDTH: f64 = 760.0;
 const PANEL: f64 = 190.0;
@@ -13,20 +13,20 @@ const GAP: f64 = 56.0;
 const COLOUR: &str = "#2563eb";
 
 /// One panel of the drawing.
-struct Panel {
+struct PlotPanel {
     title: &'static str,
-    value: fn(&Point) -> f64,
+    value: fn(&CurvePoint) -> f64,
 }
 
-const PANELS: [Panel; 4] = [
-    Panel { title: "CPU per check, µs", value: |point| point.cpu_us },
-    Panel { title: "checks per second", value: |point| point.per_second },
-    Panel { title: "bytes per check on disk", value: |point| point.bytes_per_result },
-    Panel { title: "newest page of checks, p99, ms", value: |point| point.page_p99_us as f64 / 1e3 },
+const PANELS: [PlotPanel; 4] = [
+    PlotPanel { title: "CPU per check, µs", value: |point| point.cpu_us },
+    PlotPanel { title: "checks per second", value: |point| point.per_second },
+    PlotPanel { title: "bytes per check on disk", value: |point| point.bytes_per_result },
+    PlotPanel { title: "newest page of checks, p99, ms", value: |point| point.page_p99_us as f64 / 1e3 },
 ];
 
 /// Draws the whole file.
-pub(super) fn draw(points: &[Point]) -> String {
+pub(super) fn draw(points: &[CurvePoint]) -> String {
     let height = TOP + PANELS.len() as f64 * (PANEL + GAP);
     let panels: String = PANELS.iter().enumerate().map(|(rank, panel)| panel.draw(rank, points)).collect();
     format!(
@@ -35,11 +35,11 @@ pub(super) fn draw(points: &[Point]) -> String {
     )
 }
 
-impl Panel {
-    fn draw(&self, rank: usize, points: &[Point]) -> String {
+impl PlotPanel {
+    fn draw(&self, rank: usize, points: &[CurvePoint]) -> String {
         let top = TOP + rank as f64 * (PANEL + GAP);
         let most = nice(points.iter().map(self.value).fold(0.0, f64::max));
-        let x = |point: &Point| across(points, point);
+        let x = |point: &CurvePoint| across(points, point);
         let y = |value: f64| top + PANEL * (1.0 - value / most);
         let mut text = format!(
             "<text x=\"{LEFT}\" y=\"{:.1}\" font-weight=\"bold\">{}</text>\n",
@@ -83,8 +83,8 @@ impl Panel {
 }
 
 /// Horizontal position on a logarithmic axis.
-fn across(points: &[Point], point: &Point) -> f64 {
-    let log = |point: &Point| point.millions().max(1e-6).ln();
+fn across(points: &[CurvePoint], point: &CurvePoint) -> f64 {
+    let log = |point: &CurvePoint| point.millions().max(1e-6).ln();
     let (first, last) = (points.first().map_or(0.0, log), points.last().map_or(0.0, log));
     let part = if last > first { (log(point) - first) / (last - first) } else { 0.5 };
     LEFT + 30.0 + part * (WIDTH - LEFT - RIGHT - 60.0)
@@ -106,8 +106,8 @@ fn number(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn point(millions: u64) -> Point {
-        Point {
+    fn point(millions: u64) -> CurvePoint {
+        CurvePoint {
             results: millions * 1_000_000,
             cpu_us: 14.5,
             per_second: 61_234.0,

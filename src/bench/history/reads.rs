@@ -6,13 +6,13 @@ use hdrhistogram::Histogram;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
-use crate::bench::history::fixture::Fixture;
-use crate::bench::history::plan::Plan;
+use crate::bench::history::fixture::HistoryFixture;
+use crate::bench::history::plan::HistoryBenchPlan;
 use crate::config::Config;
 
 /// A kind of measured read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Question {
+pub(super) enum MeasuredRead {
     /// The newest page of checks.
     Newest,
     /// Page 1,000 of checks, by its cursor.
@@ -25,7 +25,7 @@ pub(super) enum Question {
     Uptime,
 }
 
-impl Question {
+impl MeasuredRead {
     /// All kinds, in the order of the report.
     pub(super) const ALL: [Self; 5] = [Self::Newest, Self::Far, Self::Down, Self::Metrics, Self::Uptime];
 
@@ -73,9 +73,9 @@ impl Question {
 
 /// Figures of one kind of read.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Figures {
+pub(super) struct ReadLatency {
     /// Kind of read.
-    question: Question,
+    question: MeasuredRead,
     /// Responses.
     pub(super) asked: u64,
     /// Responses that were not 2xx.
@@ -87,9 +87,9 @@ pub(super) struct Figures {
     max_us: u64,
 }
 
-impl Figures {
+impl ReadLatency {
     /// Figures from the measurements.
-    pub(super) fn of(question: Question, seen: &Seen) -> Self {
+    pub(super) fn of(question: MeasuredRead, seen: &ReadMeasurement) -> Self {
         Self {
             question,
             asked: seen.latency_us.len(),
@@ -131,7 +131,7 @@ impl Figures {
 
 /// Measurements of one kind of read.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct ReadMeasurement {
     /// Microseconds from the first byte sent to the last byte read; over all pages, if there are several.
     pub(super) latency_us: Histogram<u64>,
     /// Responses that were not 2xx.
@@ -140,7 +140,7 @@ pub(super) struct Seen {
     pub(super) entries: u64,
 }
 
-impl Seen {
+impl ReadMeasurement {
     /// No measurements yet; records up to a minute, with 1 % precision.
     pub(super) fn nothing() -> anyhow::Result<Self> {
         let longest = Duration::from_secs(60);
@@ -151,9 +151,9 @@ impl Seen {
 
 /// Figures of all reads, and the concurrent rate of writes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reads {
+pub(super) struct ReadsReport {
     /// Figures in order.
-    pub(super) figures: Vec<Figures>,
+    pub(super) figures: Vec<ReadLatency>,
     /// Results of the service that was read.
     pub(super) results: u64,
     /// Results per second that became durable meanwhile.
@@ -161,17 +161,21 @@ pub(super) struct Reads {
 }
 
 /// Fills a history, serves it, and measures the reads.
-pub(super) async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<Reads> {
-    let fixture = Fixture::build(plan, config, bar).await?;
+pub(super) async fn measure(
+    plan: &HistoryBenchPlan,
+    config: &Config,
+    bar: &ProgressBar,
+) -> anyhow::Result<ReadsReport> {
+    let fixture = HistoryFixture::build(plan, config, bar).await?;
     let before = fixture.written().await?;
     let started = tokio::time::Instant::now();
     let mut figures = Vec::new();
-    for question in Question::ALL {
+    for question in MeasuredRead::ALL {
         let seen = fixture.ask(question, plan.repetitions).await?;
-        figures.push(Figures::of(question, &seen));
+        figures.push(ReadLatency::of(question, &seen));
     }
     let written = fixture.written().await? - before;
-    Ok(Reads {
+    Ok(ReadsReport {
         figures,
         results: fixture.results,
         written_per_second: written / started.elapsed().as_secs_f64(),

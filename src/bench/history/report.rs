@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::bench::history::ingest;
 use crate::bench::history::plain;
-use crate::bench::history::plan::Plan;
+use crate::bench::history::plan::HistoryBenchPlan;
 use crate::bench::history::reads;
 
 /// Promised results per second on two cores, by database.
@@ -31,20 +31,20 @@ const READ_COLUMNS: [(&str, usize); 6] = [
 
 /// Figures of one run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Report {
+pub(super) struct HistoryReport {
     /// The plan of the run.
-    pub(super) plan: Plan,
+    pub(super) plan: HistoryBenchPlan,
     /// True if the history is in SQLite.
     pub(super) is_sqlite: bool,
     /// The floor.
-    pub(super) plain: plain::Figures,
+    pub(super) plain: plain::PlainRowFigures,
     /// The history.
-    pub(super) history: ingest::Figures,
+    pub(super) history: ingest::HistoryFigures,
     /// Reads, if they were measured.
-    pub(super) reads: Option<reads::Reads>,
+    pub(super) reads: Option<reads::ReadsReport>,
 }
 
-impl Report {
+impl HistoryReport {
     /// Returns true if every result is in a block and every request was answered.
     pub(super) fn is_clean(&self) -> bool {
         let is_complete = self.history.sealed.results == self.plan.results;
@@ -64,7 +64,7 @@ impl Report {
     pub(super) fn tables(&self) -> String {
         let (store, promised) = self.promised();
         let (plain, history) = (&self.plain, &self.history);
-        let line = |what: String, spent: &ingest::Spent, promised: String, bytes: u64| {
+        let line = |what: String, spent: &ingest::IngestCost, promised: String, bytes: u64| {
             let each = bytes as f64 / spent.results.max(1) as f64;
             [
                 what,
@@ -82,7 +82,7 @@ impl Report {
         let mut text = table(COLUMNS, &rows);
         text.push_str(&self.composition());
         if let Some(reads) = &self.reads {
-            let rows: Vec<_> = reads.figures.iter().map(reads::Figures::cells).collect();
+            let rows: Vec<_> = reads.figures.iter().map(reads::ReadLatency::cells).collect();
             text.push('\n');
             text.push_str(&table(READ_COLUMNS, &rows));
             text.push_str(&format!(
@@ -113,7 +113,7 @@ impl Report {
     pub(super) fn object(&self) -> Value {
         let (store, promised) = self.promised();
         let (plain, history, sealed) = (&self.plain, &self.history, &self.history.sealed);
-        let spent = |spent: &ingest::Spent, bytes: u64| {
+        let spent = |spent: &ingest::IngestCost, bytes: u64| {
             json!({
                 "results": spent.results,
                 "seconds": spent.elapsed.as_secs_f64(),
@@ -142,7 +142,7 @@ impl Report {
             "reads": self.reads.as_ref().map(|reads| json!({
                 "results": reads.results,
                 "written_per_second": reads.written_per_second,
-                "requests": reads.figures.iter().map(reads::Figures::object).collect::<Vec<_>>(),
+                "requests": reads.figures.iter().map(reads::ReadLatency::object).collect::<Vec<_>>(),
             })),
         })
     }
@@ -166,19 +166,24 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::bench::history::ingest::Spent;
-    use crate::bench::history::storage::Sealed;
+    use crate::bench::history::ingest::IngestCost;
+    use crate::bench::history::storage::SealedTotals;
 
-    fn report() -> Report {
+    fn report() -> HistoryReport {
         let spent =
-            Spent { results: 1_000, elapsed: Duration::from_millis(20), cpu: Duration::from_millis(15) };
-        let sealed =
-            Sealed { results: 1_000, blocks: 2, block_bytes: 8_000, rollup_bytes: 500, segment_bytes: 9_000 };
-        Report {
-            plan: Plan { results: 1_000, ..Plan::default() },
+            IngestCost { results: 1_000, elapsed: Duration::from_millis(20), cpu: Duration::from_millis(15) };
+        let sealed = SealedTotals {
+            results: 1_000,
+            blocks: 2,
+            block_bytes: 8_000,
+            rollup_bytes: 500,
+            segment_bytes: 9_000,
+        };
+        HistoryReport {
+            plan: HistoryBenchPlan { results: 1_000, ..HistoryBenchPlan::default() },
             is_sqlite: true,
-            plain: plain::Figures { spent, bytes: 100_000 },
-            history: ingest::Figures { spent, sealed, bytes: 10_000 },
+            plain: plain::PlainRowFigures { spent, bytes: 100_000 },
+            history: ingest::HistoryFigures { spent, sealed, bytes: 10_000 },
             reads: None,
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
 
-use crate::bench::folder::Folder;
+use crate::bench::folder::TemporaryFolder;
 use crate::config::Config;
 use crate::store::database::sqlite_url;
 use crate::store::history::{fresh, segments};
@@ -13,14 +13,14 @@ use crate::store::{Database, Databases};
 
 /// A main database in its own folder, and the history beside it or at the configured URL.
 #[derive(Debug)]
-pub(super) struct Storage {
-    folder: Folder,
+pub(super) struct BenchStorage {
+    folder: TemporaryFolder,
     history_url: Option<String>,
 }
 
 /// Numbers and sizes of sealed results and blocks.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sealed {
+pub(super) struct SealedTotals {
     /// Results in blocks.
     pub(super) results: u64,
     /// Blocks.
@@ -33,7 +33,7 @@ pub(super) struct Sealed {
     pub(super) segment_bytes: u64,
 }
 
-impl Storage {
+impl BenchStorage {
     pub(super) fn new(config: &Config) -> anyhow::Result<Self> {
         let history_url = config.history_url.clone();
         if history_url.as_ref().is_some_and(|url| url.starts_with("sqlite:")) {
@@ -41,7 +41,7 @@ impl Storage {
                 "SQLite is measured in a folder of its own: leave the history URL out, or name a postgres:// database"
             );
         }
-        Ok(Self { folder: Folder::new()?, history_url })
+        Ok(Self { folder: TemporaryFolder::new()?, history_url })
     }
 
     /// Opens the databases. Fails if the history is not empty.
@@ -131,9 +131,9 @@ fn bytes_below(folder: &Path) -> anyhow::Result<u64> {
 }
 
 /// Returns the sums over the visible segments.
-pub(super) async fn sealed(databases: &Databases) -> anyhow::Result<Sealed> {
+pub(super) async fn sealed(databases: &Databases) -> anyhow::Result<SealedTotals> {
     let history = &databases.history;
-    let mut sum = Sealed::default();
+    let mut sum = SealedTotals::default();
     for segment in segments::visible(history.reader()).await? {
         let opened = history.storage().connect(segment.id).await?;
         let blocks = format!(

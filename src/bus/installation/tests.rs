@@ -37,7 +37,7 @@ fn kept(folder: &Path) -> BTreeMap<PathBuf, (String, u32)> {
 #[test]
 fn another_node_changes_nothing_that_is_there() {
     let folder = tempfile::tempdir().unwrap();
-    let (installation, choices) = (Installation::at(folder.path()), choices(folder.path()));
+    let (installation, choices) = (BusInstallation::at(folder.path()), choices(folder.path()));
     let first = installation.write(&choices, &["a".parse().unwrap()], NOW).unwrap();
     let before = kept(folder.path());
     let both = ["a".parse().unwrap(), "b".parse().unwrap()];
@@ -54,7 +54,7 @@ fn another_node_changes_nothing_that_is_there() {
 #[test]
 fn secrets_are_for_their_owner_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let installation = Installation::at(folder.path());
+    let installation = BusInstallation::at(folder.path());
     installation.write(&choices(folder.path()), &["a".parse().unwrap()], NOW).unwrap();
     for (path, (text, mode)) in kept(folder.path()) {
         let is_secret = ["SEED", "PRIVATE KEY", "signing_key"].iter().any(|mark| text.contains(mark))
@@ -68,7 +68,7 @@ fn secrets_are_for_their_owner_alone() {
 #[test]
 fn what_is_no_key_is_never_written_over() {
     let folder = tempfile::tempdir().unwrap();
-    let installation = Installation::at(folder.path());
+    let installation = BusInstallation::at(folder.path());
     installation.write(&choices(folder.path()), &[], NOW).unwrap();
     for name in ["keys/operator.seed", "keys/engine.seed", "keys/authority.key", "locations.key"] {
         let file = folder.path().join(name);
@@ -85,7 +85,7 @@ fn what_is_no_key_is_never_written_over() {
 #[test]
 fn a_key_that_is_gone_is_not_made_anew() {
     let folder = tempfile::tempdir().unwrap();
-    let installation = Installation::at(folder.path());
+    let installation = BusInstallation::at(folder.path());
     let (a, both) = (["a".parse().unwrap()], ["a".parse().unwrap(), "b".parse().unwrap()]);
     installation.write(&choices(folder.path()), &a, NOW).unwrap();
     for name in [
@@ -117,17 +117,17 @@ fn what_another_installation_has_made_is_refused() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let a = ["a".parse().unwrap()];
     for folder in [&folder, &other] {
-        Installation::at(folder.path()).write(&choices(folder.path()), &a, NOW).unwrap();
+        BusInstallation::at(folder.path()).write(&choices(folder.path()), &a, NOW).unwrap();
     }
     for name in ["keys/engine.seed", "keys/authority.key", "nodes/a.creds", "tls/ca.pem", "locations.key"] {
         let file = folder.path().join(name);
         let right = fs::read_to_string(&file).unwrap();
         fs::write(&file, fs::read_to_string(other.path().join(name)).unwrap()).unwrap();
         let before = kept(folder.path());
-        let installation = Installation::at(folder.path());
+        let installation = BusInstallation::at(folder.path());
         assert!(installation.write(&choices(folder.path()), &a, NOW).is_err(), "{name}");
         assert_eq!(kept(folder.path()), before, "{name}");
         fs::write(&file, right).unwrap();
     }
-    assert!(Installation::at(folder.path()).write(&choices(folder.path()), &a, NOW).is_ok());
+    assert!(BusInstallation::at(folder.path()).write(&choices(folder.path()), &a, NOW).is_ok());
 }

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::bus::sealing::{SealingKey, SealingProblem};
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::rules::Rules;
+use crate::model::rules::StatusRules;
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
 
@@ -35,12 +35,12 @@ pub struct LocationDefinition {
     /// Configuration of the check, with its secrets in clear.
     pub config: Map<String, Value>,
     /// The schedule of the checks.
-    pub rhythm: Rhythm,
+    pub rhythm: LocationSchedule,
 }
 
 /// The schedule of one location's checks of one service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rhythm {
+pub struct LocationSchedule {
     /// Hash that determines the phase of its schedule.
     pub hash: u64,
     /// Milliseconds between two checks.
@@ -57,7 +57,7 @@ pub struct Rhythm {
     pub uncertain_interval_ms: i64,
 }
 
-impl Rhythm {
+impl LocationSchedule {
     /// The schedule of a plan with a single location.
     #[must_use]
     pub fn of(plan: &WatchPlan, timeout_seconds: u8) -> Self {
@@ -85,7 +85,7 @@ impl Rhythm {
             backoff_max_ms: self.backoff_max_ms,
             uncertain_interval_ms: self.uncertain_interval_ms,
             // A location only measures; the engine applies the rules.
-            rules: Rules::default(),
+            rules: StatusRules::default(),
             locations: [alone].into(),
         })
     }
@@ -188,7 +188,7 @@ mod tests {
             revision: 3,
             target: "https://a.example/".into(),
             config,
-            rhythm: Rhythm {
+            rhythm: LocationSchedule {
                 hash: u64::MAX,
                 interval_ms: 60_000,
                 timeout_seconds: 10,
@@ -231,7 +231,7 @@ mod tests {
     fn a_rhythm_without_time_makes_no_plan() {
         let rhythm = definition().rhythm;
         assert!(rhythm.plan().is_some());
-        assert_eq!(Rhythm { interval_ms: 0, ..rhythm.clone() }.plan(), None);
-        assert_eq!(Rhythm { attempts: 0, ..rhythm }.plan(), None);
+        assert_eq!(LocationSchedule { interval_ms: 0, ..rhythm.clone() }.plan(), None);
+        assert_eq!(LocationSchedule { attempts: 0, ..rhythm }.plan(), None);
     }
 }

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
-use crate::bus::credentials::Credentials;
+use crate::bus::credentials::BusCredentials;
 
 /// The first characters of a join token; the digit is its version.
 const HEAD: &str = "wkjoin1.";
@@ -23,7 +23,7 @@ pub struct JoinToken {
 
 /// The token as JSON, before it is encoded as one word.
 #[derive(Deserialize, Serialize)]
-struct Inside {
+struct JoinTokenContent {
     url: String,
     authority: Option<String>,
     credentials: String,
@@ -32,13 +32,13 @@ struct Inside {
 /// The text is no join token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is no join token; watchkeeper location create prints one, which begins with {HEAD}")]
-pub struct JoinTokenForm;
+pub struct JoinTokenError;
 
 impl JoinToken {
     /// Encodes the token as one word.
     #[must_use]
     pub fn to_text(&self) -> SecretString {
-        let inside = Inside {
+        let inside = JoinTokenContent {
             url: self.url.clone(),
             authority: self.authority.clone(),
             credentials: self.credentials.expose_secret().to_owned(),
@@ -52,12 +52,12 @@ impl JoinToken {
     ///
     /// # Errors
     /// [`JoinTokenForm`] when it is no join token, or a truncated one.
-    pub fn parse(text: &str) -> Result<Self, JoinTokenForm> {
-        let word = text.trim().strip_prefix(HEAD).ok_or(JoinTokenForm)?;
-        let json = BASE64.decode(word).map_err(|_| JoinTokenForm)?;
-        let inside: Inside = serde_json::from_slice(&json).map_err(|_| JoinTokenForm)?;
-        Credentials::parse(&inside.credentials).map_err(|_| JoinTokenForm)?;
-        let Inside { url, authority, credentials } = inside;
+    pub fn parse(text: &str) -> Result<Self, JoinTokenError> {
+        let word = text.trim().strip_prefix(HEAD).ok_or(JoinTokenError)?;
+        let json = BASE64.decode(word).map_err(|_| JoinTokenError)?;
+        let inside: JoinTokenContent = serde_json::from_slice(&json).map_err(|_| JoinTokenError)?;
+        BusCredentials::parse(&inside.credentials).map_err(|_| JoinTokenError)?;
+        let JoinTokenContent { url, authority, credentials } = inside;
         Ok(Self { url, authority, credentials: credentials.into() })
     }
 }
@@ -73,7 +73,7 @@ pub struct EnrolmentRequest {
 
 /// The answer to a successful enrolment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Enrolled {
+pub struct EnrolmentGrant {
     /// Code of the location.
     pub code: String,
     /// Its name.
@@ -84,7 +84,7 @@ pub struct Enrolled {
 
 /// The answer with a renewed token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Renewed {
+pub struct RenewalGrant {
     /// The token, for the key that the location was enrolled with.
     pub token: String,
 }
@@ -92,7 +92,7 @@ pub struct Renewed {
 /// The answer to a request that can be refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer<T> {
+pub enum BusReply<T> {
     /// The requested data.
     Granted(T),
     /// The reason, for people.
@@ -104,13 +104,14 @@ mod tests {
     use nkeys::KeyPair;
 
     use super::*;
-    use crate::bus::users::{Issuer, User};
+    use crate::bus::users::{BusUser, TokenIssuer};
     use crate::clock::Timestamp;
     use crate::id::Id;
 
     fn token() -> JoinToken {
-        let issuer = Issuer::new(KeyPair::new_account().public_key(), KeyPair::new_account());
-        let made = issuer.credentials(&User::Enrolment(Id::random()), Timestamp::from_ms(0), None).unwrap();
+        let issuer = TokenIssuer::new(KeyPair::new_account().public_key(), KeyPair::new_account());
+        let made =
+            issuer.credentials(&BusUser::Enrolment(Id::random()), Timestamp::from_ms(0), None).unwrap();
         JoinToken {
             url: "tls://nats.example.net:4222".into(),
             authority: None,

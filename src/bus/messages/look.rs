@@ -6,7 +6,7 @@ use crate::id::Id;
 
 /// A request to check a service. It is not answered: a lost one delays a check, but loses no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Look {
+pub struct RemoteCheckRequest {
     /// The service.
     pub service: Id,
     /// True if it has to check at once instead of at its scheduled time.

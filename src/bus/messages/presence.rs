@@ -10,7 +10,7 @@ pub(super) const LATEST_MS: i64 = 253_402_300_799_999;
 
 /// A report of a location about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Presence {
+pub struct LocationPresence {
     /// Version of the program.
     pub version: String,
     /// Its wall clock at the time of the report, in milliseconds since 1970.
@@ -37,7 +37,7 @@ pub struct Presence {
     pub blind_by: Option<String>,
 }
 
-impl Presence {
+impl LocationPresence {
     /// Parses a report; `None` = it is none, or has a value out of range.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
@@ -57,19 +57,21 @@ mod tests {
 
     #[test]
     fn a_report_of_an_older_version_says_nothing_of_an_impairment() {
-        let mut said = serde_json::to_value(Presence { impaired: true, ..Presence::default() }).unwrap();
+        let mut said =
+            serde_json::to_value(LocationPresence { impaired: true, ..LocationPresence::default() }).unwrap();
         said.as_object_mut().unwrap().remove("impaired");
-        assert_eq!(Presence::read(said.to_string().as_bytes()), Some(Presence::default()));
+        assert_eq!(LocationPresence::read(said.to_string().as_bytes()), Some(LocationPresence::default()));
     }
 
     #[test]
     fn what_is_shown_of_a_report_is_tame() {
-        let said = Presence { version: "1.0\u{1b}[31m<b>ä".repeat(100), ..Presence::default() };
-        let read = Presence::read(&serde_json::to_vec(&said).unwrap()).unwrap();
+        let said =
+            LocationPresence { version: "1.0\u{1b}[31m<b>ä".repeat(100), ..LocationPresence::default() };
+        let read = LocationPresence::read(&serde_json::to_vec(&said).unwrap()).unwrap();
         assert!(read.version.len() == 64 && read.version.starts_with("1.0[31m<b>1.0"), "{}", read.version);
-        let before_time = Presence { sent_at_ms: i64::MIN, ..said };
-        assert_eq!(Presence::read(&serde_json::to_vec(&before_time).unwrap()), None);
-        assert_eq!(Presence::read(b"{}"), None);
-        assert_eq!(Presence::read(b"\xff"), None);
+        let before_time = LocationPresence { sent_at_ms: i64::MIN, ..said };
+        assert_eq!(LocationPresence::read(&serde_json::to_vec(&before_time).unwrap()), None);
+        assert_eq!(LocationPresence::read(b"{}"), None);
+        assert_eq!(LocationPresence::read(b"\xff"), None);
     }
 }

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::announcer::peers::{Answer, Changed, Question};
+use crate::announcer::peers::{PeerReply, PeerRequest, ServiceRevision};
 use crate::bus::messages::recent::{AfterText, RecentText};
 use crate::clock::Timestamp;
-use crate::engine::aggregator::Snapshot;
+use crate::engine::aggregator::ServiceSnapshot;
 use crate::id::Id;
-use crate::model::allowance::Allowance;
-use crate::model::heartbeat::Ping;
+use crate::model::allowance::RateLimitDecision;
+use crate::model::heartbeat::HeartbeatPing;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::verdict::Verdict;
 
@@ -99,34 +99,36 @@ impl From<ServiceText> for ServiceAddress {
     }
 }
 
-impl From<Changed> for ServiceText {
-    fn from(Changed { service, revision }: Changed) -> Self {
+impl From<ServiceRevision> for ServiceText {
+    fn from(ServiceRevision { service, revision }: ServiceRevision) -> Self {
         Self { revision: Some(revision), ..service.into() }
     }
 }
 
-impl From<ServiceText> for Changed {
+impl From<ServiceText> for ServiceRevision {
     fn from(text: ServiceText) -> Self {
         Self { service: text.into(), revision: text.revision.unwrap_or(i64::MIN) }
     }
 }
 
-impl From<Question> for QuestionText {
-    fn from(question: Question) -> Self {
+impl From<PeerRequest> for QuestionText {
+    fn from(question: PeerRequest) -> Self {
         match question {
-            Question::Changed(changed) => Self::Changed(changed.into_iter().map(Into::into).collect()),
-            Question::Snapshots(services) => Self::Snapshots(services.into_iter().map(Into::into).collect()),
-            Question::LookAt(services) => Self::LookAt(services.into_iter().map(Into::into).collect()),
-            Question::Ping { service, ping } => {
+            PeerRequest::Changed(changed) => Self::Changed(changed.into_iter().map(Into::into).collect()),
+            PeerRequest::Snapshots(services) => {
+                Self::Snapshots(services.into_iter().map(Into::into).collect())
+            }
+            PeerRequest::LookAt(services) => Self::LookAt(services.into_iter().map(Into::into).collect()),
+            PeerRequest::Ping { service, ping } => {
                 Self::Ping { service: service.into(), at_ms: ping.at.ms(), has_failed: ping.has_failed }
             }
-            Question::Count(token) => Self::Count(token),
-            Question::Stored(after) => Self::Stored(after.into()),
+            PeerRequest::Count(token) => Self::Count(token),
+            PeerRequest::Stored(after) => Self::Stored(after.into()),
         }
     }
 }
 
-impl From<QuestionText> for Question {
+impl From<QuestionText> for PeerRequest {
     fn from(text: QuestionText) -> Self {
         match text {
             QuestionText::Changed(changed) => Self::Changed(changed.into_iter().map(Into::into).collect()),
@@ -136,7 +138,7 @@ impl From<QuestionText> for Question {
             QuestionText::LookAt(services) => Self::LookAt(services.into_iter().map(Into::into).collect()),
             QuestionText::Ping { service, at_ms, has_failed } => Self::Ping {
                 service: service.into(),
-                ping: Ping { at: Timestamp::from_ms(at_ms), has_failed },
+                ping: HeartbeatPing { at: Timestamp::from_ms(at_ms), has_failed },
             },
             QuestionText::Count(token) => Self::Count(token),
             QuestionText::Stored(after) => Self::Stored(after.into()),
@@ -144,43 +146,46 @@ impl From<QuestionText> for Question {
     }
 }
 
-impl From<Answer> for AnswerText {
-    fn from(answer: Answer) -> Self {
+impl From<PeerReply> for AnswerText {
+    fn from(answer: PeerReply) -> Self {
         match answer {
-            Answer::Done => Self::Done,
-            Answer::Snapshots(snapshots) => Self::Snapshots(snapshots.into_iter().map(Into::into).collect()),
-            Answer::Counted(Allowance { limit, remaining, ends_at, passes }) => {
+            PeerReply::Done => Self::Done,
+            PeerReply::Snapshots(snapshots) => {
+                Self::Snapshots(snapshots.into_iter().map(Into::into).collect())
+            }
+            PeerReply::Counted(RateLimitDecision { limit, remaining, ends_at, passes }) => {
                 Self::Counted { limit, remaining, ends_at_ms: ends_at.ms(), passes }
             }
-            Answer::NotMine => Self::NotMine,
-            Answer::Stored(recent) => Self::Stored(recent.into()),
+            PeerReply::NotMine => Self::NotMine,
+            PeerReply::Stored(recent) => Self::Stored(recent.into()),
         }
     }
 }
 
-impl TryFrom<AnswerText> for Answer {
-    type Error = AnswerForm;
+impl TryFrom<AnswerText> for PeerReply {
+    type Error = AnswerTextError;
 
-    fn try_from(text: AnswerText) -> Result<Self, AnswerForm> {
+    fn try_from(text: AnswerText) -> Result<Self, AnswerTextError> {
         Ok(match text {
             AnswerText::Done => Self::Done,
             AnswerText::NotMine => Self::NotMine,
             AnswerText::Counted { limit, remaining, ends_at_ms, passes } => {
                 let ends_at = Timestamp::from_ms(ends_at_ms);
-                Self::Counted(Allowance { limit, remaining, ends_at, passes })
+                Self::Counted(RateLimitDecision { limit, remaining, ends_at, passes })
             }
             AnswerText::Snapshots(snapshots) => {
-                let read: Result<Vec<Snapshot>, _> = snapshots.into_iter().map(TryInto::try_into).collect();
+                let read: Result<Vec<ServiceSnapshot>, _> =
+                    snapshots.into_iter().map(TryInto::try_into).collect();
                 Self::Snapshots(read?)
             }
-            AnswerText::Stored(recent) => Self::Stored(recent.read().ok_or(AnswerForm::Results)?),
+            AnswerText::Stored(recent) => Self::Stored(recent.read().ok_or(AnswerTextError::Results)?),
         })
     }
 }
 
-impl From<Snapshot> for SnapshotText {
-    fn from(snapshot: Snapshot) -> Self {
-        let Snapshot {
+impl From<ServiceSnapshot> for SnapshotText {
+    fn from(snapshot: ServiceSnapshot) -> Self {
+        let ServiceSnapshot {
             verdict,
             is_flapping,
             last_check_at,
@@ -203,7 +208,7 @@ impl From<Snapshot> for SnapshotText {
 
 /// An answer that this version cannot read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AnswerForm {
+pub enum AnswerTextError {
     /// A verdict that this version does not know.
     #[error("'{0}' is no verdict")]
     UnknownVerdict(String),
@@ -212,11 +217,11 @@ pub enum AnswerForm {
     Results,
 }
 
-impl TryFrom<SnapshotText> for Snapshot {
-    type Error = AnswerForm;
+impl TryFrom<SnapshotText> for ServiceSnapshot {
+    type Error = AnswerTextError;
 
-    fn try_from(text: SnapshotText) -> Result<Self, AnswerForm> {
-        let unknown = |_| AnswerForm::UnknownVerdict(text.verdict.clone());
+    fn try_from(text: SnapshotText) -> Result<Self, AnswerTextError> {
+        let unknown = |_| AnswerTextError::UnknownVerdict(text.verdict.clone());
         let verdict: Verdict = text.verdict.parse().map_err(unknown)?;
         Ok(Self {
             verdict,
@@ -233,37 +238,38 @@ impl TryFrom<SnapshotText> for Snapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::announcer::stored::{After, Place, Recent};
-    use crate::model::check::{ErrorCode, Measurement, Timings};
+    use crate::announcer::stored::{ResultPosition, ResultsReply, ResultsRequest};
+    use crate::model::check::{ErrorCode, Measurement, PhaseTimings};
     use crate::model::history::CheckRecord;
     use crate::model::service::ProbeRole;
 
     #[test]
     fn questions_and_answers_come_as_they_were_sent() {
         let service = ServiceAddress { id: Id::random(), key: 7 };
-        let place = Place { epoch: Id::random(), number: 8 };
-        let ping = Ping { at: Timestamp::from_ms(5), has_failed: true };
+        let place = ResultPosition { epoch: Id::random(), number: 8 };
+        let ping = HeartbeatPing { at: Timestamp::from_ms(5), has_failed: true };
         for question in [
-            Question::Changed(vec![Changed { service, revision: 3 }]),
-            Question::Snapshots(vec![service]),
-            Question::LookAt(vec![service]),
-            Question::Ping { service, ping },
-            Question::Count(3),
-            Question::Stored(After { place: Some(place), wants_results: true }),
+            PeerRequest::Changed(vec![ServiceRevision { service, revision: 3 }]),
+            PeerRequest::Snapshots(vec![service]),
+            PeerRequest::LookAt(vec![service]),
+            PeerRequest::Ping { service, ping },
+            PeerRequest::Count(3),
+            PeerRequest::Stored(ResultsRequest { place: Some(place), wants_results: true }),
         ] {
             let sent = serde_json::to_vec(&QuestionText::from(question.clone())).unwrap();
             let read: QuestionText = serde_json::from_slice(&sent).unwrap();
-            assert_eq!(Question::from(read), question);
+            assert_eq!(PeerRequest::from(read), question);
         }
-        let snapshot = Snapshot {
+        let snapshot = ServiceSnapshot {
             verdict: Verdict::Degraded,
             is_flapping: true,
             last_check_at: Some(Timestamp::from_ms(9)),
             sure_since: Some(Timestamp::from_ms(8)),
             uptime_30d: Some(99.987),
-            ..Snapshot::default()
+            ..ServiceSnapshot::default()
         };
-        let allowance = Allowance { limit: 3, remaining: 2, ends_at: Timestamp::from_ms(4), passes: true };
+        let allowance =
+            RateLimitDecision { limit: 3, remaining: 2, ends_at: Timestamp::from_ms(4), passes: true };
         let result = CheckRecord {
             service: 7,
             location: "fra".parse().unwrap(),
@@ -271,19 +277,19 @@ mod tests {
             scheduled_at: Timestamp::from_ms(3),
             checked_at: Timestamp::from_ms(5),
             attempt: 1,
-            measurement: Measurement::unanswered(ErrorCode::ALL[0], "no", Timings::default()),
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], "no", PhaseTimings::default()),
         };
         let answers = [
-            Answer::Done,
-            Answer::NotMine,
-            Answer::Snapshots(vec![snapshot]),
-            Answer::Counted(allowance),
-            Answer::Stored(Recent { place, results: vec![result], is_whole: true, has_more: false }),
+            PeerReply::Done,
+            PeerReply::NotMine,
+            PeerReply::Snapshots(vec![snapshot]),
+            PeerReply::Counted(allowance),
+            PeerReply::Stored(ResultsReply { place, results: vec![result], is_whole: true, has_more: false }),
         ];
         for answer in answers {
             let sent = serde_json::to_vec(&AnswerText::from(answer.clone())).unwrap();
             let read: AnswerText = serde_json::from_slice(&sent).unwrap();
-            assert_eq!(Answer::try_from(read), Ok(answer));
+            assert_eq!(PeerReply::try_from(read), Ok(answer));
         }
     }
 }

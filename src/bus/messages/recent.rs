@@ -6,13 +6,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use serde::{Deserialize, Serialize};
 
-use crate::announcer::stored::{After, Place, Recent};
+use crate::announcer::stored::{ResultPosition, ResultsReply, ResultsRequest};
 use crate::id::Id;
-use crate::model::facts::{self, Decoder, Fact};
+use crate::model::facts::{self, FactDecoder, RecordedFact};
 
 /// The position up to which a node has received data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlaceText {
+pub struct PositionText {
     epoch: Id,
     number: u64,
 }
@@ -20,45 +20,45 @@ pub struct PlaceText {
 /// The request of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AfterText {
-    place: Option<PlaceText>,
+    place: Option<PositionText>,
     wants_results: bool,
 }
 
 /// The answer to the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecentText {
-    place: PlaceText,
+    place: PositionText,
     results: String,
     is_whole: bool,
     has_more: bool,
 }
 
-impl From<Place> for PlaceText {
-    fn from(Place { epoch, number }: Place) -> Self {
+impl From<ResultPosition> for PositionText {
+    fn from(ResultPosition { epoch, number }: ResultPosition) -> Self {
         Self { epoch, number }
     }
 }
 
-impl From<PlaceText> for Place {
-    fn from(PlaceText { epoch, number }: PlaceText) -> Self {
+impl From<PositionText> for ResultPosition {
+    fn from(PositionText { epoch, number }: PositionText) -> Self {
         Self { epoch, number }
     }
 }
 
-impl From<After> for AfterText {
-    fn from(After { place, wants_results }: After) -> Self {
+impl From<ResultsRequest> for AfterText {
+    fn from(ResultsRequest { place, wants_results }: ResultsRequest) -> Self {
         Self { place: place.map(Into::into), wants_results }
     }
 }
 
-impl From<AfterText> for After {
+impl From<AfterText> for ResultsRequest {
     fn from(AfterText { place, wants_results }: AfterText) -> Self {
         Self { place: place.map(Into::into), wants_results }
     }
 }
 
-impl From<Recent> for RecentText {
-    fn from(Recent { place, results, is_whole, has_more }: Recent) -> Self {
+impl From<ResultsReply> for RecentText {
+    fn from(ResultsReply { place, results, is_whole, has_more }: ResultsReply) -> Self {
         let mut bytes = Vec::new();
         facts::encode(&results, &[], &mut bytes);
         Self { place: place.into(), results: BASE64.encode(bytes), is_whole, has_more }
@@ -67,17 +67,17 @@ impl From<Recent> for RecentText {
 
 impl RecentText {
     /// Decodes the answer; `None` when its results cannot be read.
-    pub(super) fn read(self) -> Option<Recent> {
+    pub(super) fn read(self) -> Option<ResultsReply> {
         let Self { place, results, is_whole, has_more } = self;
         let bytes = BASE64.decode(results).ok()?;
         let mut results = Vec::new();
-        let is_read = Decoder::default().read_whole(&bytes, |fact| match fact {
-            Fact::Check(result) => {
+        let is_read = FactDecoder::default().read_whole(&bytes, |fact| match fact {
+            RecordedFact::Check(result) => {
                 results.push(result);
                 true
             }
-            Fact::Change(_) => false,
+            RecordedFact::Change(_) => false,
         });
-        is_read.then(|| Recent { place: place.into(), results, is_whole, has_more })
+        is_read.then(|| ResultsReply { place: place.into(), results, is_whole, has_more })
     }
 }

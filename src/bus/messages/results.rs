@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::bus::messages::presence::LATEST_MS;
 use crate::bus::users::LOCATION_PAYLOAD_BYTES;
 use crate::clock::Timestamp;
-use crate::model::facts::{self, Decoder, Fact};
+use crate::model::facts::{self, FactDecoder, RecordedFact};
 use crate::model::history::CheckRecord;
 use crate::model::service::ServiceKey;
 use crate::model::varint;
@@ -44,7 +44,7 @@ pub struct BatchMessage {
 /// The bytes are no batch of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is no batch of results")]
-pub struct ResultsForm;
+pub struct ResultBatchError;
 
 impl ResultBatch {
     /// Encodes the batch.
@@ -83,23 +83,23 @@ impl ResultBatch {
     ///
     /// # Errors
     /// [`ResultsForm`] when the bytes are no batch.
-    pub fn read(bytes: &[u8]) -> Result<Self, ResultsForm> {
-        let mut rest = bytes.strip_prefix(HEAD).ok_or(ResultsForm)?;
-        let mut number = || varint::take(&mut rest).ok_or(ResultsForm);
+    pub fn read(bytes: &[u8]) -> Result<Self, ResultBatchError> {
+        let mut rest = bytes.strip_prefix(HEAD).ok_or(ResultBatchError)?;
+        let mut number = || varint::take(&mut rest).ok_or(ResultBatchError);
         let sent_at = Timestamp::from_ms(varint::unzigzag(number()?));
         let count = number()?;
         let mut versions = BTreeMap::new();
         for _ in 0..count {
-            let key = varint::unzigzag(varint::take(&mut rest).ok_or(ResultsForm)?);
-            let (version, after) = rest.split_first_chunk().ok_or(ResultsForm)?;
+            let key = varint::unzigzag(varint::take(&mut rest).ok_or(ResultBatchError)?);
+            let (version, after) = rest.split_first_chunk().ok_or(ResultBatchError)?;
             rest = after;
             if versions.insert(key, u64::from_le_bytes(*version)).is_some() {
-                return Err(ResultsForm);
+                return Err(ResultBatchError);
             }
         }
         let mut records: Vec<CheckRecord> = Vec::new();
-        let is_whole = Decoder::default().read_whole(rest, |fact| {
-            let Fact::Check(record) = fact else { return false };
+        let is_whole = FactDecoder::default().read_whole(rest, |fact| {
+            let RecordedFact::Check(record) = fact else { return false };
             let is_of_sender = records.first().is_none_or(|first| first.location == record.location);
             let is_named = versions.contains_key(&record.service)
                 && [record.checked_at, record.scheduled_at]
@@ -108,7 +108,7 @@ impl ResultBatch {
             records.push(record);
             is_of_sender && is_named
         });
-        if is_whole { Ok(Self { sent_at, versions, records }) } else { Err(ResultsForm) }
+        if is_whole { Ok(Self { sent_at, versions, records }) } else { Err(ResultBatchError) }
     }
 
     /// Returns the messages with these results, in their order; `version` returns the version with which each was measured.
@@ -151,7 +151,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::check::{ErrorCode, Measurement, Timings};
+    use crate::model::check::{ErrorCode, Measurement, PhaseTimings};
     use crate::model::location::LocationCode;
     use crate::model::service::ProbeRole;
 
@@ -164,7 +164,7 @@ mod tests {
             scheduled_at: Timestamp::from_ms(at),
             checked_at: Timestamp::from_ms(at + 3),
             attempt: 1,
-            measurement: Measurement::unanswered(ErrorCode::ALL[0], text, Timings::default()),
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], text, PhaseTimings::default()),
         }
     }
 
@@ -210,13 +210,13 @@ mod tests {
         let mut records = vec![record(1, 1, ""), record(1, 2, "")];
         records[1].location = "ams".parse().unwrap();
         let bytes = ResultBatch { sent_at: NOW, versions: [(1, 1)].into(), records }.to_bytes();
-        assert_eq!(ResultBatch::read(&bytes), Err(ResultsForm));
+        assert_eq!(ResultBatch::read(&bytes), Err(ResultBatchError));
     }
 
     #[test]
     fn a_result_of_an_unnamed_service_is_no_batch() {
         let batch = ResultBatch { sent_at: NOW, versions: [(2, 1)].into(), records: vec![record(1, 1, "")] };
-        assert_eq!(ResultBatch::read(&batch.to_bytes()), Err(ResultsForm));
+        assert_eq!(ResultBatch::read(&batch.to_bytes()), Err(ResultBatchError));
     }
 
     proptest! {

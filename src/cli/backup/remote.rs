@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 use url::Url;
 
-use crate::cli::node_api::{self, Question, authority};
+use crate::cli::node_api::{self, NodeRequest, authority};
 use crate::cli::printable::printable;
 use crate::cli::running::say;
 
@@ -107,7 +107,7 @@ impl RemoteServer<'_> {
 
     /// Sends a request; returns `data` of the response.
     async fn ask(&self, method: Method) -> anyhow::Result<Value> {
-        let question = Question { method, path: PATH.into(), body: Bytes::new(), max_bytes: MAX_BYTES };
+        let question = NodeRequest { method, path: PATH.into(), body: Bytes::new(), max_bytes: MAX_BYTES };
         let host = authority(self.url);
         let asked = timeout(ANSWER_LIMIT, node_api::exchange(self.url, self.token, question)).await;
         let (status, body) = asked

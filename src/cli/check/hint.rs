@@ -4,14 +4,14 @@ use serde_json::{Map, Value};
 
 use crate::cli::variables::most_alike;
 use crate::http::kit::rule::FieldRule;
-use crate::probe::catalogue::{ConditionField, Definition};
+use crate::probe::catalogue::{CheckTypeDefinition, ConditionField};
 
 /// Least similarity of a suggested field, 0 to 1: people leave out `metadata.`.
 const ALIKE: f64 = 0.6;
 
 /// Returns the end of the message, or an empty text if the rule says enough. `path` is that within the configuration.
 pub(super) fn hint(
-    definition: &Definition,
+    definition: &CheckTypeDefinition,
     config: &Map<String, Value>,
     path: &str,
     rule: &FieldRule,
@@ -35,7 +35,7 @@ pub(super) fn hint(
 }
 
 /// The fields that a condition of this configuration may test.
-fn condition_fields(definition: &Definition, config: &Map<String, Value>) -> Vec<String> {
+fn condition_fields(definition: &CheckTypeDefinition, config: &Map<String, Value>) -> Vec<String> {
     let subtype = definition.by_subtype.and_then(|by_subtype| {
         let chosen = config.get(by_subtype.field)?.as_str()?;
         by_subtype.fields.iter().find(|(value, _)| *value == chosen).map(|(_, fields)| *fields)

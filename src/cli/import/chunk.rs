@@ -2,11 +2,11 @@
 
 use tokio::sync::mpsc;
 
-use crate::cli::import::column::{Column, Fields};
-use crate::cli::import::directory::Directory;
-use crate::cli::import::line::Line;
-use crate::cli::import::reader::{self, Format, Position};
-use crate::cli::import::source::Source;
+use crate::cli::import::column::{ImportColumn, LineFields};
+use crate::cli::import::directory::ServiceDirectory;
+use crate::cli::import::line::ImportLine;
+use crate::cli::import::reader::{self, ImportFormat, LinePosition};
+use crate::cli::import::source::ImportSource;
 use crate::clock::Timestamp;
 use crate::model::check::CheckType;
 use crate::model::history::CheckRecord;
@@ -17,7 +17,7 @@ const CHUNK_LINES: u64 = 32_768;
 
 /// A chunk of consecutive lines.
 #[derive(Debug, Default)]
-pub(super) struct Chunk {
+pub(super) struct ImportChunk {
     /// Results of the lines.
     pub(super) records: Vec<CheckRecord>,
     /// Number of leading results that an earlier run has stored.
@@ -35,11 +35,11 @@ pub(super) struct Chunk {
 }
 
 /// Settings for making results from lines.
-pub(super) struct Packer<'a> {
-    pub(super) directory: &'a Directory,
+pub(super) struct ChunkPacker<'a> {
+    pub(super) directory: &'a ServiceDirectory,
     /// Location of lines that name none.
     pub(super) location: Option<LocationCode>,
-    pub(super) format: Format,
+    pub(super) format: ImportFormat,
     pub(super) ignores_unknown: bool,
     pub(super) skips_bad: bool,
     /// Position in the file that an earlier run has reached, in bytes.
@@ -47,18 +47,22 @@ pub(super) struct Packer<'a> {
     pub(super) now: Timestamp,
 }
 
-enum Read {
+enum LineOutcome {
     Result(Box<CheckRecord>),
     TooOld,
 }
 
-impl Packer<'_> {
+impl ChunkPacker<'_> {
     /// Reads until the file ends, a line is bad, or the receiver is closed.
     ///
     /// # Errors
     /// When the file cannot be read, or its header is invalid.
-    pub(super) fn pack(&self, source: Source, chunks: &mpsc::Sender<Chunk>) -> anyhow::Result<()> {
-        let mut chunk = Chunk::default();
+    pub(super) fn pack(
+        &self,
+        source: ImportSource,
+        chunks: &mpsc::Sender<ImportChunk>,
+    ) -> anyhow::Result<()> {
+        let mut chunk = ImportChunk::default();
         reader::read(self.format, source.into_read(), self.ignores_unknown, |position, fields| {
             self.add(&mut chunk, position, fields.and_then(|fields| self.read(fields)));
             if chunk.stops || chunk.lines >= CHUNK_LINES {
@@ -75,14 +79,14 @@ impl Packer<'_> {
         Ok(())
     }
 
-    fn add(&self, chunk: &mut Chunk, position: Position, read: Result<Read, String>) {
+    fn add(&self, chunk: &mut ImportChunk, position: LinePosition, read: Result<LineOutcome, String>) {
         chunk.lines += 1;
         match read {
-            Ok(Read::Result(record)) => {
+            Ok(LineOutcome::Result(record)) => {
                 chunk.before += usize::from(position.end <= self.reached);
                 chunk.records.push(*record);
             }
-            Ok(Read::TooOld) => chunk.too_old += 1,
+            Ok(LineOutcome::TooOld) => chunk.too_old += 1,
             Err(problem) => {
                 chunk.problems.push(format!("line {}: {problem}", position.line));
                 chunk.stops = !self.skips_bad;
@@ -94,9 +98,9 @@ impl Packer<'_> {
         }
     }
 
-    fn read(&self, fields: &Fields<'_>) -> Result<Read, String> {
-        let known = self.directory.find(fields.get(Column::Service).ok_or("service is missing")?)?;
-        let line = Line::read(fields, self.location.as_ref())?;
+    fn read(&self, fields: &LineFields<'_>) -> Result<LineOutcome, String> {
+        let known = self.directory.find(fields.get(ImportColumn::Service).ok_or("service is missing")?)?;
+        let line = ImportLine::read(fields, self.location.as_ref())?;
         if line.checked_at > self.now {
             return Err(format!("time = {} is not allowed; it must be in the past", line.checked_at));
         }
@@ -106,10 +110,10 @@ impl Packer<'_> {
             ));
         }
         if line.checked_at < known.kept_since {
-            return Ok(Read::TooOld);
+            return Ok(LineOutcome::TooOld);
         }
         let settings = known.service.settings.as_ref().ok_or("service: it is not configured")?;
-        Ok(Read::Result(Box::new(CheckRecord {
+        Ok(LineOutcome::Result(Box::new(CheckRecord {
             service: known.service.key,
             role: settings.role_of(line.location.as_str()),
             location: line.location,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// A column of CSV, or a key of a JSON line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub(super) enum Column {
+pub(super) enum ImportColumn {
     Service,
     Location,
     Time,
@@ -27,26 +27,26 @@ pub(super) enum Column {
 const COLUMNS: usize = 16;
 
 /// Names of every column, in the order of the enum; the first is the one that is shown.
-const NAMES: [(Column, &[&str]); COLUMNS] = [
-    (Column::Service, &["service"]),
-    (Column::Location, &["location", "probe"]),
-    (Column::Time, &["time", "checked_at", "timestamp"]),
-    (Column::Status, &["status"]),
-    (Column::ScheduledAt, &["scheduled_at"]),
-    (Column::Attempt, &["attempt"]),
-    (Column::ResponseTime, &["response_time_ms"]),
-    (Column::StatusCode, &["status_code"]),
-    (Column::ErrorCode, &["error_code"]),
-    (Column::ErrorMessage, &["error_message"]),
-    (Column::Dns, &["dns", "dns_ms"]),
-    (Column::Connect, &["connect", "connect_ms"]),
-    (Column::Tls, &["tls", "tls_ms"]),
-    (Column::Ttfb, &["ttfb", "ttfb_ms"]),
-    (Column::Transfer, &["transfer", "transfer_ms"]),
-    (Column::Total, &["total", "total_ms"]),
+const NAMES: [(ImportColumn, &[&str]); COLUMNS] = [
+    (ImportColumn::Service, &["service"]),
+    (ImportColumn::Location, &["location", "probe"]),
+    (ImportColumn::Time, &["time", "checked_at", "timestamp"]),
+    (ImportColumn::Status, &["status"]),
+    (ImportColumn::ScheduledAt, &["scheduled_at"]),
+    (ImportColumn::Attempt, &["attempt"]),
+    (ImportColumn::ResponseTime, &["response_time_ms"]),
+    (ImportColumn::StatusCode, &["status_code"]),
+    (ImportColumn::ErrorCode, &["error_code"]),
+    (ImportColumn::ErrorMessage, &["error_message"]),
+    (ImportColumn::Dns, &["dns", "dns_ms"]),
+    (ImportColumn::Connect, &["connect", "connect_ms"]),
+    (ImportColumn::Tls, &["tls", "tls_ms"]),
+    (ImportColumn::Ttfb, &["ttfb", "ttfb_ms"]),
+    (ImportColumn::Transfer, &["transfer", "transfer_ms"]),
+    (ImportColumn::Total, &["total", "total_ms"]),
 ];
 
-impl Column {
+impl ImportColumn {
     /// The column with this name, ignoring case.
     pub(super) fn named(name: &str) -> Option<Self> {
         let is_named = |names: &&[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
@@ -66,14 +66,14 @@ impl Column {
 
 /// Fields of one line; missing and empty ones are absent.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fields<'a>([Option<Cow<'a, str>>; COLUMNS]);
+pub(super) struct LineFields<'a>([Option<Cow<'a, str>>; COLUMNS]);
 
-impl<'a> Fields<'a> {
-    pub(super) fn set(&mut self, column: Column, text: Cow<'a, str>) {
+impl<'a> LineFields<'a> {
+    pub(super) fn set(&mut self, column: ImportColumn, text: Cow<'a, str>) {
         self.0[column as usize] = Some(text).filter(|text| !text.trim().is_empty());
     }
 
-    pub(super) fn get(&self, column: Column) -> Option<&str> {
+    pub(super) fn get(&self, column: ImportColumn) -> Option<&str> {
         self.0[column as usize].as_deref().map(str::trim)
     }
 }
@@ -87,9 +87,9 @@ mod tests {
         for (place, (column, names)) in NAMES.iter().enumerate() {
             assert_eq!(*column as usize, place);
             for name in *names {
-                assert_eq!(Column::named(&name.to_uppercase()), Some(*column));
+                assert_eq!(ImportColumn::named(&name.to_uppercase()), Some(*column));
             }
         }
-        assert_eq!(Column::named("respons_time"), None);
+        assert_eq!(ImportColumn::named("respons_time"), None);
     }
 }

@@ -6,9 +6,9 @@ use anyhow::anyhow;
 
 use crate::cli::named::find_organisation;
 use crate::clock::{DAY_MS, Timestamp};
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 use crate::model::check::CheckType;
-use crate::model::partition::Partitions;
+use crate::model::partition::PartitionSet;
 use crate::model::plans::PlanTable;
 use crate::model::service::{Service, ServiceKey};
 use crate::store::services::definitions::{self, OwnedService};
@@ -19,14 +19,14 @@ const PAGE: u64 = 1_000;
 
 /// A service as an import needs it.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct ImportService {
     pub(super) service: Service,
     /// Start of the retention of its results.
     pub(super) kept_since: Timestamp,
 }
 
 /// Options that select services.
-pub(super) struct Wanted {
+pub(super) struct ImportScope {
     /// Organisation; `None` = all.
     pub(super) organisation: Option<String>,
     /// Id or name here, by the name in another tool.
@@ -35,8 +35,8 @@ pub(super) struct Wanted {
 
 /// The services that results can belong to.
 #[derive(Debug, Default)]
-pub(super) struct Directory {
-    known: Vec<Known>,
+pub(super) struct ServiceDirectory {
+    known: Vec<ImportService>,
     by_id: HashMap<String, usize>,
     /// Service by name; `None` if several have the same name.
     by_name: HashMap<String, Option<usize>>,
@@ -44,7 +44,7 @@ pub(super) struct Directory {
     renamed: HashMap<String, String>,
 }
 
-impl Directory {
+impl ServiceDirectory {
     /// Reads the services of one or all organisations. Names are accepted only within a single organisation.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Directory {
     pub(super) async fn read(
         main: &Database,
         plans: &PlanTable,
-        Wanted { organisation, renamed }: Wanted,
+        ImportScope { organisation, renamed }: ImportScope,
         now: Timestamp,
     ) -> anyhow::Result<Self> {
         let mut wanted = organisations::list(main.reader()).await?;
@@ -67,7 +67,7 @@ impl Directory {
         let mut directory = Self { renamed, ..Self::default() };
         let mut after = ServiceKey::MIN;
         loop {
-            let page = definitions::page(main.reader(), Partitions::ALL, after, PAGE).await?;
+            let page = definitions::page(main.reader(), PartitionSet::ALL, after, PAGE).await?;
             let Some(last) = page.last else { break };
             after = last;
             for OwnedService { service, .. } in page.services {
@@ -83,7 +83,7 @@ impl Directory {
     ///
     /// # Errors
     /// A message with the flaw and what is allowed.
-    pub(super) fn find(&self, text: &str) -> Result<&Known, String> {
+    pub(super) fn find(&self, text: &str) -> Result<&ImportService, String> {
         let name = self.renamed.get(text).map_or(text, String::as_str);
         let place = match (self.by_id.get(name), self.by_name.get(name)) {
             (Some(place), _) | (None, Some(Some(place))) => *place,
@@ -108,7 +108,7 @@ impl Directory {
     }
 
     /// The service with this key, if results were found for it.
-    pub(super) fn get(&self, key: ServiceKey) -> Option<&Known> {
+    pub(super) fn get(&self, key: ServiceKey) -> Option<&ImportService> {
         let place = self.known.binary_search_by_key(&key, |known| known.service.key);
         place.ok().and_then(|place| self.known.get(place))
     }
@@ -120,7 +120,7 @@ impl Directory {
             let same = self.by_name.entry(service.name.clone());
             same.and_modify(|known| *known = None).or_insert(Some(place));
         }
-        self.known.push(Known { service, kept_since });
+        self.known.push(ImportService { service, kept_since });
     }
 
     fn check_renamed(&self) -> anyhow::Result<()> {
@@ -129,7 +129,7 @@ impl Directory {
             let is_known = self.by_id.contains_key(target) || self.by_name.contains_key(target);
             if !is_known {
                 let problem = format!("--service-map: there is no service '{target}'");
-                return Err(anyhow!(BadConfig(problem)));
+                return Err(anyhow!(ConfigError(problem)));
             }
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! Parses one line of a file into a result, or into a message with the flaw and what is allowed.
 
-use crate::cli::import::column::{Column, Fields};
+use crate::cli::import::column::{ImportColumn, LineFields};
 use crate::clock::Timestamp;
 use crate::http::kit::timestamp;
-use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Timings};
+use crate::model::check::{CheckFailure, CheckStatus, ErrorCode, Measurement, Micros, PhaseTimings};
 use crate::model::location::LocationCode;
 
 /// Timestamps below this are seconds, others milliseconds: the year 5138 in seconds, 1973 in milliseconds.
@@ -15,7 +15,7 @@ const DURATION_MAX_MS: f64 = 2_147_483.0;
 
 /// The values of a line, without its service.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct ImportLine {
     pub(super) location: LocationCode,
     pub(super) checked_at: Timestamp,
     pub(super) scheduled_at: Timestamp,
@@ -23,47 +23,53 @@ pub(super) struct Line {
     pub(super) measurement: Measurement,
 }
 
-impl Line {
+impl ImportLine {
     /// Parses a line; `location` is the default location.
     ///
     /// # Errors
     /// A message with the flaw and what is allowed.
-    pub(super) fn read(fields: &Fields<'_>, location: Option<&LocationCode>) -> Result<Self, String> {
-        let location = match (fields.get(Column::Location), location) {
+    pub(super) fn read(fields: &LineFields<'_>, location: Option<&LocationCode>) -> Result<Self, String> {
+        let location = match (fields.get(ImportColumn::Location), location) {
             (Some(text), _) => text.parse().map_err(|error| format!("location: {error}"))?,
             (None, Some(location)) => location.clone(),
             (None, None) => {
                 return Err("location is missing; name one in the line or by --default-location".into());
             }
         };
-        let checked_at = moment(fields, Column::Time)?.ok_or("time is missing")?;
-        let scheduled_at = moment(fields, Column::ScheduledAt)?.unwrap_or(checked_at);
-        let status = status(fields.get(Column::Status).ok_or("status is missing")?)?;
-        let attempt = number(fields, Column::Attempt, 1..=255, "a whole number from 1 to 255")?.unwrap_or(1);
+        let checked_at = moment(fields, ImportColumn::Time)?.ok_or("time is missing")?;
+        let scheduled_at = moment(fields, ImportColumn::ScheduledAt)?.unwrap_or(checked_at);
+        let status = status(fields.get(ImportColumn::Status).ok_or("status is missing")?)?;
+        let attempt =
+            number(fields, ImportColumn::Attempt, 1..=255, "a whole number from 1 to 255")?.unwrap_or(1);
         let measurement = Measurement {
             status,
-            response_time: duration(fields, Column::ResponseTime)?,
-            timings: Timings {
-                dns: duration(fields, Column::Dns)?,
-                connect: duration(fields, Column::Connect)?,
-                tls: duration(fields, Column::Tls)?,
-                ttfb: duration(fields, Column::Ttfb)?,
-                transfer: duration(fields, Column::Transfer)?,
-                total: duration(fields, Column::Total)?,
+            response_time: duration(fields, ImportColumn::ResponseTime)?,
+            timings: PhaseTimings {
+                dns: duration(fields, ImportColumn::Dns)?,
+                connect: duration(fields, ImportColumn::Connect)?,
+                tls: duration(fields, ImportColumn::Tls)?,
+                ttfb: duration(fields, ImportColumn::Ttfb)?,
+                transfer: duration(fields, ImportColumn::Transfer)?,
+                total: duration(fields, ImportColumn::Total)?,
             },
-            status_code: number(fields, Column::StatusCode, 100..=999, "a whole number from 100 to 999")?,
+            status_code: number(
+                fields,
+                ImportColumn::StatusCode,
+                100..=999,
+                "a whole number from 100 to 999",
+            )?,
             failure: failure(fields, status)?.map(Box::new),
         };
         Ok(Self { location, checked_at, scheduled_at, attempt, measurement })
     }
 }
 
-fn refused(column: Column, text: &str, allowed: &str) -> String {
+fn refused(column: ImportColumn, text: &str, allowed: &str) -> String {
     let shown: String = text.chars().take(60).collect();
     format!("{} = '{shown}' is not allowed; it must be {allowed}", column.name())
 }
 
-fn moment(fields: &Fields<'_>, column: Column) -> Result<Option<Timestamp>, String> {
+fn moment(fields: &LineFields<'_>, column: ImportColumn) -> Result<Option<Timestamp>, String> {
     let Some(text) = fields.get(column) else { return Ok(None) };
     let at = timestamp::parse(text).or_else(|| unix_time(text));
     let allowed = "RFC 3339 such as 2026-11-20T16:51:00Z, or Unix seconds or milliseconds";
@@ -83,13 +89,13 @@ fn status(text: &str) -> Result<CheckStatus, String> {
         "up" | "1" | "true" => Ok(CheckStatus::Up),
         "down" | "0" | "false" => Ok(CheckStatus::Down),
         "degraded" => Ok(CheckStatus::Degraded),
-        _ => Err(refused(Column::Status, text, "up, degraded or down (or 1, true; 0, false)")),
+        _ => Err(refused(ImportColumn::Status, text, "up, degraded or down (or 1, true; 0, false)")),
     }
 }
 
 fn number<T>(
-    fields: &Fields<'_>,
-    column: Column,
+    fields: &LineFields<'_>,
+    column: ImportColumn,
     range: std::ops::RangeInclusive<u16>,
     allowed: &str,
 ) -> Result<Option<T>, String>
@@ -105,7 +111,7 @@ where
 /// Converts milliseconds to microseconds. A duration that was rounded to 0 becomes the smallest one, since it was
 /// measured.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
-fn duration(fields: &Fields<'_>, column: Column) -> Result<Option<Micros>, String> {
+fn duration(fields: &LineFields<'_>, column: ImportColumn) -> Result<Option<Micros>, String> {
     let Some(text) = fields.get(column) else { return Ok(None) };
     let ms = text.parse::<f64>().ok().filter(|ms| (0.0..=DURATION_MAX_MS).contains(ms));
     let us = ms.map(|ms| (ms * 1_000.0).round() as u32);
@@ -114,8 +120,8 @@ fn duration(fields: &Fields<'_>, column: Column) -> Result<Option<Micros>, Strin
 }
 
 /// Returns the reason of a result that is not up, with or without a code.
-fn failure(fields: &Fields<'_>, status: CheckStatus) -> Result<Option<Failure>, String> {
-    let (code, message) = (fields.get(Column::ErrorCode), fields.get(Column::ErrorMessage));
+fn failure(fields: &LineFields<'_>, status: CheckStatus) -> Result<Option<CheckFailure>, String> {
+    let (code, message) = (fields.get(ImportColumn::ErrorCode), fields.get(ImportColumn::ErrorMessage));
     if status == CheckStatus::Up {
         return match (code, message) {
             (None, None) => Ok(None),
@@ -123,11 +129,11 @@ fn failure(fields: &Fields<'_>, status: CheckStatus) -> Result<Option<Failure>, 
         };
     }
     let known =
-        |text: &str| text.parse::<ErrorCode>().map_err(|_| refused(Column::ErrorCode, text, &codes()));
+        |text: &str| text.parse::<ErrorCode>().map_err(|_| refused(ImportColumn::ErrorCode, text, &codes()));
     match (code.map(known).transpose()?, message) {
         (None, None) => Ok(None),
         (code, message) => {
-            Ok(Some(Failure::new(code.unwrap_or(ErrorCode::Internal), message.unwrap_or_default())))
+            Ok(Some(CheckFailure::new(code.unwrap_or(ErrorCode::Internal), message.unwrap_or_default())))
         }
     }
 }
@@ -145,14 +151,14 @@ mod tests {
     use super::*;
 
     /// Parses a valid line that is changed by `name=value` pairs, separated by `;`.
-    fn read(changes: &str) -> Result<Line, String> {
-        let mut fields = Fields::default();
+    fn read(changes: &str) -> Result<ImportLine, String> {
+        let mut fields = LineFields::default();
         let fit = "location=fra;time=1795193460;status=up";
         for (name, value) in fit.split(';').chain(changes.split(';')).filter_map(|pair| pair.split_once('='))
         {
-            fields.set(Column::named(name).unwrap(), Cow::Borrowed(value));
+            fields.set(ImportColumn::named(name).unwrap(), Cow::Borrowed(value));
         }
-        Line::read(&fields, None)
+        ImportLine::read(&fields, None)
     }
 
     #[rstest]
@@ -192,9 +198,9 @@ mod tests {
         let measurement = Measurement {
             status: CheckStatus::Down,
             response_time: us(12_346),
-            timings: Timings { dns, connect, tls, ttfb, transfer, total },
+            timings: PhaseTimings { dns, connect, tls, ttfb, transfer, total },
             status_code: Some(503),
-            failure: Some(Box::new(Failure::new(ErrorCode::HttpTimeout, "too slow"))),
+            failure: Some(Box::new(CheckFailure::new(ErrorCode::HttpTimeout, "too slow"))),
         };
         assert_eq!(line.measurement, measurement);
         assert_eq!((line.attempt, line.scheduled_at.ms()), (3, 1_795_193_459_000));
@@ -205,7 +211,7 @@ mod tests {
     #[case("status=down;error_message=gone", Some((ErrorCode::Internal, "gone")))]
     #[case("status=degraded;error_code=tls_expired", Some((ErrorCode::TlsExpired, "")))]
     fn a_reason_may_be_incomplete(#[case] line: &str, #[case] reason: Option<(ErrorCode, &str)>) {
-        let expected = reason.map(|(code, text)| Box::new(Failure::new(code, text)));
+        let expected = reason.map(|(code, text)| Box::new(CheckFailure::new(code, text)));
         assert_eq!(read(line).unwrap().measurement.failure, expected);
     }
 

@@ -9,14 +9,14 @@ use std::io::{self, BufRead, BufReader, Read};
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 use serde_json::Value;
 
-use crate::cli::import::column::{Column, Fields};
+use crate::cli::import::column::{ImportColumn, LineFields};
 
 /// Longest line of JSON, in bytes.
 const LINE_MAX_BYTES: u64 = 1 << 20;
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Format {
+pub(super) enum ImportFormat {
     Csv,
     #[value(name = "jsonl")]
     JsonLines,
@@ -24,7 +24,7 @@ pub(super) enum Format {
 
 /// The position of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Position {
+pub(super) struct LinePosition {
     /// Number from 1; for a record of several lines, that of the first.
     pub(super) line: u64,
     /// Bytes from the start of the file to the end of the line.
@@ -37,18 +37,18 @@ pub(super) struct Position {
 /// # Errors
 /// When the file cannot be read, or its header is invalid.
 pub(super) fn read(
-    format: Format,
+    format: ImportFormat,
     file: impl Read,
     ignores_unknown: bool,
-    mut each: impl FnMut(Position, Result<&Fields<'_>, String>) -> bool,
+    mut each: impl FnMut(LinePosition, Result<&LineFields<'_>, String>) -> bool,
 ) -> anyhow::Result<()> {
     match format {
-        Format::Csv => read_csv(file, ignores_unknown, &mut each),
-        Format::JsonLines => read_json_lines(BufReader::new(file), ignores_unknown, &mut each),
+        ImportFormat::Csv => read_csv(file, ignores_unknown, &mut each),
+        ImportFormat::JsonLines => read_json_lines(BufReader::new(file), ignores_unknown, &mut each),
     }
 }
 
-type Each<'a> = &'a mut dyn FnMut(Position, Result<&Fields<'_>, String>) -> bool;
+type Each<'a> = &'a mut dyn FnMut(LinePosition, Result<&LineFields<'_>, String>) -> bool;
 
 fn read_csv(file: impl Read, ignores_unknown: bool, each: Each<'_>) -> anyhow::Result<()> {
     let mut reader = ReaderBuilder::new()
@@ -61,7 +61,7 @@ fn read_csv(file: impl Read, ignores_unknown: bool, each: Each<'_>) -> anyhow::R
     let mut record = ByteRecord::new();
     while reader.read_byte_record(&mut record)? {
         let line = record.position().map_or(0, csv::Position::line);
-        let position = Position { line, end: reader.position().byte() };
+        let position = LinePosition { line, end: reader.position().byte() };
         let fields = csv_fields(&columns, &record);
         if !each(position, fields.as_ref().map_err(String::clone)) {
             break;
@@ -70,21 +70,21 @@ fn read_csv(file: impl Read, ignores_unknown: bool, each: Each<'_>) -> anyhow::R
     Ok(())
 }
 
-fn header(names: &ByteRecord, ignores_unknown: bool) -> anyhow::Result<Vec<Option<Column>>> {
+fn header(names: &ByteRecord, ignores_unknown: bool) -> anyhow::Result<Vec<Option<ImportColumn>>> {
     let mut columns = Vec::new();
     for name in names {
         let name = String::from_utf8_lossy(name);
         let name = name.trim_start_matches('\u{feff}').trim();
-        let column = Column::named(name);
+        let column = ImportColumn::named(name);
         if column.is_none() && !ignores_unknown {
-            anyhow::bail!("line 1: the column {}", Column::unknown(name));
+            anyhow::bail!("line 1: the column {}", ImportColumn::unknown(name));
         }
         if column.is_some() && columns.contains(&column) {
             anyhow::bail!("line 1: the column '{name}' is there twice; once is allowed");
         }
         columns.push(column);
     }
-    for needed in [Column::Service, Column::Time, Column::Status] {
+    for needed in [ImportColumn::Service, ImportColumn::Time, ImportColumn::Status] {
         if !columns.contains(&Some(needed)) {
             anyhow::bail!("line 1: there is no column '{}'; the first line names the columns", needed.name());
         }
@@ -92,11 +92,14 @@ fn header(names: &ByteRecord, ignores_unknown: bool) -> anyhow::Result<Vec<Optio
     Ok(columns)
 }
 
-fn csv_fields<'a>(columns: &[Option<Column>], record: &'a ByteRecord) -> Result<Fields<'a>, String> {
+fn csv_fields<'a>(
+    columns: &[Option<ImportColumn>],
+    record: &'a ByteRecord,
+) -> Result<LineFields<'a>, String> {
     if record.len() != columns.len() {
         return Err(format!("there are {} fields; the header names {} columns", record.len(), columns.len()));
     }
-    let mut fields = Fields::default();
+    let mut fields = LineFields::default();
     for (column, text) in columns.iter().zip(record) {
         let Some(column) = column else { continue };
         let text = std::str::from_utf8(text).map_err(|_| format!("{} is not UTF-8", column.name()))?;
@@ -106,7 +109,7 @@ fn csv_fields<'a>(columns: &[Option<Column>], record: &'a ByteRecord) -> Result<
 }
 
 fn read_json_lines(mut file: impl BufRead, ignores_unknown: bool, each: Each<'_>) -> anyhow::Result<()> {
-    let mut position = Position::default();
+    let mut position = LinePosition::default();
     let mut text = Vec::new();
     loop {
         text.clear();
@@ -116,7 +119,7 @@ fn read_json_lines(mut file: impl BufRead, ignores_unknown: bool, each: Each<'_>
         }
         let is_cut = length == LINE_MAX_BYTES && text.last() != Some(&b'\n');
         let rest = if is_cut { skip_line(&mut file)? } else { 0 };
-        position = Position { line: position.line + 1, end: position.end + length + rest };
+        position = LinePosition { line: position.line + 1, end: position.end + length + rest };
         if text.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
@@ -136,26 +139,26 @@ fn skip_line(file: &mut impl BufRead) -> io::Result<u64> {
     file.skip_until(b'\n').map(|skipped| skipped as u64)
 }
 
-fn json_fields(text: &[u8], ignores_unknown: bool) -> Result<Fields<'static>, String> {
+fn json_fields(text: &[u8], ignores_unknown: bool) -> Result<LineFields<'static>, String> {
     let value: Value = serde_json::from_slice(text).map_err(|error| format!("this is no JSON: {error}"))?;
     let Value::Object(object) = value else { return Err("a line must be a JSON object".into()) };
-    let mut fields = Fields::default();
+    let mut fields = LineFields::default();
     for (name, value) in object {
-        match (Column::named(&name), value) {
+        match (ImportColumn::named(&name), value) {
             (_, Value::Null) => {}
             (Some(column), value) => fields.set(column, plain(column.name(), value)?),
             // Timings as the API returns them.
             (None, Value::Object(timings)) if name == "timings" => {
                 for (name, value) in timings.into_iter().filter(|(_, value)| !value.is_null()) {
-                    match Column::named(&name) {
+                    match ImportColumn::named(&name) {
                         Some(column) => fields.set(column, plain(column.name(), value)?),
                         None if ignores_unknown => {}
-                        None => return Err(Column::unknown(&name)),
+                        None => return Err(ImportColumn::unknown(&name)),
                     }
                 }
             }
             (None, _) if ignores_unknown => {}
-            (None, _) => return Err(Column::unknown(&name)),
+            (None, _) => return Err(ImportColumn::unknown(&name)),
         }
     }
     Ok(fields)
@@ -177,13 +180,18 @@ mod tests {
     use super::*;
 
     /// `line-end: service|time|status|error_message` of every line, or the error.
-    fn lines(format: Format, text: &str, ignores_unknown: bool) -> Result<Vec<String>, String> {
+    fn lines(format: ImportFormat, text: &str, ignores_unknown: bool) -> Result<Vec<String>, String> {
         let mut seen = Vec::new();
-        let each = |position: Position, fields: Result<&Fields<'_>, String>| {
+        let each = |position: LinePosition, fields: Result<&LineFields<'_>, String>| {
             let said = fields.map_or_else(
                 |problem| problem,
                 |fields| {
-                    let columns = [Column::Service, Column::Time, Column::Status, Column::ErrorMessage];
+                    let columns = [
+                        ImportColumn::Service,
+                        ImportColumn::Time,
+                        ImportColumn::Status,
+                        ImportColumn::ErrorMessage,
+                    ];
                     columns.map(|column| fields.get(column).unwrap_or("-").to_owned()).join("|")
                 },
             );
@@ -203,7 +211,7 @@ mod tests {
     )]
     #[case("service,time,status\na,1\nb,2,up", &["2-24: there are 2 fields; the header names 3 columns", "3-30: b|2|up|-"])]
     fn csv_is_read_by_its_header(#[case] text: &str, #[case] expected: &[&str]) {
-        assert_eq!(lines(Format::Csv, text, false).unwrap(), expected);
+        assert_eq!(lines(ImportFormat::Csv, text, false).unwrap(), expected);
     }
 
     #[rstest]
@@ -215,16 +223,16 @@ mod tests {
         "line 1: the column 'colour' is not known; allowed: service, location"
     )]
     fn an_unfit_header_is_refused(#[case] text: &str, #[case] problem: &str) {
-        let said = lines(Format::Csv, text, false).unwrap_err();
+        let said = lines(ImportFormat::Csv, text, false).unwrap_err();
         assert!(said.starts_with(problem), "{said}");
     }
 
     #[test]
     fn unknown_columns_can_be_ignored() {
         let csv = "service,colour,time,status\na,red,1,up\n";
-        assert_eq!(lines(Format::Csv, csv, true).unwrap(), ["2-38: a|1|up|-"]);
+        assert_eq!(lines(ImportFormat::Csv, csv, true).unwrap(), ["2-38: a|1|up|-"]);
         let json = "{\"service\":\"a\",\"colour\":{},\"time\":1,\"status\":true}\n";
-        assert_eq!(lines(Format::JsonLines, json, true).unwrap(), ["1-51: a|1|true|-"]);
+        assert_eq!(lines(ImportFormat::JsonLines, json, true).unwrap(), ["1-51: a|1|true|-"]);
     }
 
     #[rstest]
@@ -238,14 +246,14 @@ mod tests {
     #[case("{", "this is no JSON: EOF")]
     fn a_json_line_is_an_object(#[case] text: &str, #[case] expected: &str) {
         let text = format!("\n{text}\n");
-        let seen = lines(Format::JsonLines, &text, false).unwrap();
+        let seen = lines(ImportFormat::JsonLines, &text, false).unwrap();
         assert!(seen[0].starts_with(&format!("2-{}: {expected}", text.len())), "{seen:?}");
     }
 
     #[test]
     fn a_line_that_is_too_long_is_passed_over() {
         let text = format!("{{\"service\":\"{}\"}}\n{{\"service\":\"b\"}}", "x".repeat(1 << 20));
-        let seen = lines(Format::JsonLines, &text, false).unwrap();
+        let seen = lines(ImportFormat::JsonLines, &text, false).unwrap();
         assert!(seen[0].ends_with("the line is longer than 1048576 bytes"), "{}", seen[0].len());
         assert_eq!(seen[1], format!("2-{}: b|-|-|-", text.len()));
     }

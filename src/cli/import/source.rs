@@ -6,27 +6,27 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 
 /// Bytes at the start and at the end of a file that are hashed into its fingerprint.
 const HASHED_BYTES: u64 = 1 << 20;
 
-pub(super) enum Source {
+pub(super) enum ImportSource {
     File { file: File, bytes: u64 },
     Pipe(File),
     Stdin,
 }
 
-impl Source {
+impl ImportSource {
     /// Opens a file; `-` is standard input.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub(super) fn open(path: &Path) -> Result<Self, BadConfig> {
+    pub(super) fn open(path: &Path) -> Result<Self, ConfigError> {
         if path == Path::new("-") {
             return Ok(Self::Stdin);
         }
-        let unfit = |problem: &str| BadConfig(format!("{}: {problem}", path.display()));
+        let unfit = |problem: &str| ConfigError(format!("{}: {problem}", path.display()));
         let file = File::open(path).map_err(|error| unfit(&error.to_string()))?;
         let about = file.metadata().map_err(|error| unfit(&error.to_string()))?;
         if about.is_dir() {
@@ -82,7 +82,7 @@ mod tests {
     fn fingerprint(text: &[u8], told: &str) -> String {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text).unwrap();
-        let mut source = Source::open(file.path()).unwrap();
+        let mut source = ImportSource::open(file.path()).unwrap();
         let fingerprint = source.fingerprint(told).unwrap().unwrap();
         let mut read = Vec::new();
         source.into_read().read_to_end(&mut read).unwrap();
@@ -108,7 +108,9 @@ mod tests {
     fn what_cannot_be_opened_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("missing.csv");
-        assert!(Source::open(&missing).err().unwrap().to_string().contains("missing.csv: "));
-        assert!(Source::open(folder.path()).err().unwrap().to_string().ends_with("or - for standard input"));
+        assert!(ImportSource::open(&missing).err().unwrap().to_string().contains("missing.csv: "));
+        assert!(
+            ImportSource::open(folder.path()).err().unwrap().to_string().ends_with("or - for standard input")
+        );
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::cli::import::directory::Directory;
-use crate::cli::table::{self, Cell, Side};
+use crate::cli::import::directory::ServiceDirectory;
+use crate::cli::table::{self, ColumnAlignment, TableCell};
 use crate::clock::Timestamp;
 use crate::model::history::CheckRecord;
 use crate::model::service::ServiceKey;
@@ -15,7 +15,7 @@ const SHOWN_PROBLEMS: usize = 20;
 
 /// Counts of an import.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Summary {
+pub(super) struct ImportSummary {
     /// Lines that were read.
     pub(super) read: u64,
     /// New results.
@@ -29,22 +29,22 @@ pub(super) struct Summary {
     /// Bad lines.
     pub(super) bad: u64,
     problems: Vec<String>,
-    services: BTreeMap<ServiceKey, Seen>,
+    services: BTreeMap<ServiceKey, ServiceTally>,
 }
 
 /// Statistics of a service's results.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct ServiceTally {
     pub(super) results: u64,
     pub(super) first: Timestamp,
     pub(super) last: Timestamp,
 }
 
-impl Summary {
+impl ImportSummary {
     /// Counts a result.
     pub(super) fn see(&mut self, record: &CheckRecord) {
         let at = record.checked_at;
-        let new = Seen { results: 0, first: at, last: at };
+        let new = ServiceTally { results: 0, first: at, last: at };
         let seen = self.services.entry(record.service).or_insert(new);
         seen.results += 1;
         seen.first = seen.first.min(at);
@@ -60,7 +60,7 @@ impl Summary {
     }
 
     /// The services with results.
-    pub(super) fn services(&self) -> impl Iterator<Item = (ServiceKey, Seen)> {
+    pub(super) fn services(&self) -> impl Iterator<Item = (ServiceKey, ServiceTally)> {
         self.services.iter().map(|(service, seen)| (*service, *seen))
     }
 
@@ -69,12 +69,12 @@ impl Summary {
         &self.problems
     }
 
-    fn there_already(&self) -> u64 {
+    fn already_stored(&self) -> u64 {
         self.offered.saturating_sub(self.stored)
     }
 
     /// Text for people.
-    pub(super) fn text(&self, directory: &Directory, is_dry_run: bool) -> String {
+    pub(super) fn text(&self, directory: &ServiceDirectory, is_dry_run: bool) -> String {
         let mut text = format!("read           {:>12}\n", self.read);
         if is_dry_run {
             text += &format!("fit            {:>12}  (a dry run: nothing is stored)\n", self.offered);
@@ -84,7 +84,7 @@ impl Summary {
                     &format!("stored before  {:>12}  (by the run that this one goes on with)\n", self.before);
             }
             text += &format!("stored         {:>12}\n", self.stored);
-            text += &format!("already there  {:>12}\n", self.there_already());
+            text += &format!("already there  {:>12}\n", self.already_stored());
         }
         text += &format!("too old        {:>12}\n", self.too_old);
         text += &format!("bad            {:>12}\n", self.bad);
@@ -92,15 +92,15 @@ impl Summary {
     }
 
     /// The results of each service, with headings; nothing without any.
-    fn table(&self, directory: &Directory) -> String {
-        let row = |(service, seen): (ServiceKey, Seen)| {
+    fn table(&self, directory: &ServiceDirectory) -> String {
+        let row = |(service, seen): (ServiceKey, ServiceTally)| {
             let known = directory.get(service).map(|known| &known.service);
-            let text = |text: Option<String>| Cell::of(text.unwrap_or_default());
+            let text = |text: Option<String>| TableCell::of(text.unwrap_or_default());
             vec![
                 text(known.map(|service| service.id.to_string())),
-                Cell::of(seen.first.to_string()),
-                Cell::of(seen.last.to_string()),
-                Cell::number(seen.results),
+                TableCell::of(seen.first.to_string()),
+                TableCell::of(seen.last.to_string()),
+                TableCell::number(seen.results),
                 text(known.map(|service| service.name.clone())),
             ]
         };
@@ -109,18 +109,18 @@ impl Summary {
             return String::new();
         }
         let head = [
-            ("service", Side::Left),
-            ("first result", Side::Left),
-            ("last result", Side::Left),
-            ("results", Side::Right),
-            ("name", Side::Left),
+            ("service", ColumnAlignment::Left),
+            ("first result", ColumnAlignment::Left),
+            ("last result", ColumnAlignment::Left),
+            ("results", ColumnAlignment::Right),
+            ("name", ColumnAlignment::Left),
         ];
         format!("\n{}\n", table::draw(head, rows, false).join("\n"))
     }
 
     /// JSON for machines.
-    pub(super) fn json(&self, directory: &Directory, is_dry_run: bool) -> Value {
-        let service = |(key, seen): (ServiceKey, Seen)| {
+    pub(super) fn json(&self, directory: &ServiceDirectory, is_dry_run: bool) -> Value {
+        let service = |(key, seen): (ServiceKey, ServiceTally)| {
             let known = directory.get(key);
             json!({
                 "id": known.map(|known| known.service.id.to_string()),
@@ -135,7 +135,7 @@ impl Summary {
             "read": self.read,
             "stored": self.stored,
             "stored_before": self.before,
-            "already_there": if is_dry_run { 0 } else { self.there_already() },
+            "already_there": if is_dry_run { 0 } else { self.already_stored() },
             "too_old": self.too_old,
             "bad": self.bad,
             "problems": self.problems,

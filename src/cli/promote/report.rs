@@ -6,14 +6,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::store::promotion::{Counted, Place, TargetState, Verified};
+use crate::store::promotion::{CountedUnit, InstallationPart, TargetState, VerifiedTable};
 
 /// Digits of a checksum that are shown to people.
 const SHOWN_DIGITS: usize = 16;
 
 /// The result of a dry run.
-pub(super) struct Rehearsal<'r> {
-    pub(super) counted: &'r [Counted],
+pub(super) struct DryRunReport<'r> {
+    pub(super) counted: &'r [CountedUnit],
     /// State of the target; `None` if it is unknown or foreign, which is an obstacle.
     pub(super) state: Option<TargetState>,
     pub(super) estimate: Duration,
@@ -21,8 +21,8 @@ pub(super) struct Rehearsal<'r> {
 }
 
 /// The result of a promotion.
-pub(super) struct Moved<'r> {
-    pub(super) verified: &'r [Verified],
+pub(super) struct PromotionReport<'r> {
+    pub(super) verified: &'r [VerifiedTable],
     pub(super) moving: Duration,
     pub(super) verifying: Duration,
     /// Addresses of main and history, without credentials.
@@ -40,24 +40,24 @@ pub(super) fn already_there(as_json: bool) -> String {
 }
 
 /// Rows of one table, and the number of their segments.
-struct TableRows {
+struct TableTotals {
     name: &'static str,
     rows: u64,
     segments: usize,
 }
 
-impl Rehearsal<'_> {
-    fn tables(&self) -> Vec<TableRows> {
-        let mut tables: Vec<TableRows> = Vec::new();
+impl DryRunReport<'_> {
+    fn tables(&self) -> Vec<TableTotals> {
+        let mut tables: Vec<TableTotals> = Vec::new();
         let mut places: HashMap<&'static str, usize> = HashMap::new();
-        for Counted { unit, rows } in self.counted {
+        for CountedUnit { unit, rows } in self.counted {
             let name = unit.table.name;
             let place = *places.entry(name).or_insert(tables.len());
             if place == tables.len() {
-                tables.push(TableRows { name, rows: 0, segments: 0 });
+                tables.push(TableTotals { name, rows: 0, segments: 0 });
             }
             tables[place].rows += rows;
-            tables[place].segments += usize::from(matches!(unit.place, Place::Segment(_)));
+            tables[place].segments += usize::from(matches!(unit.place, InstallationPart::Segment(_)));
         }
         tables
     }
@@ -76,7 +76,7 @@ impl Rehearsal<'_> {
 
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
-        for TableRows { name, rows, segments } in self.tables() {
+        for TableTotals { name, rows, segments } in self.tables() {
             let files = if segments > 0 { format!("  in {segments} segments") } else { String::new() };
             text += &format!("{name:<24} {rows:>14}{files}\n");
         }
@@ -96,8 +96,7 @@ impl Rehearsal<'_> {
 
     pub(super) fn json(&self) -> Value {
         let tables = self.tables();
-        let table =
-            |table: &TableRows| json!({ "name": table.name, "rows": table.rows, "segments": table.segments });
+        let table = |table: &TableTotals| json!({ "name": table.name, "rows": table.rows, "segments": table.segments });
         json!({
             "dry_run": true,
             "tables": tables.iter().map(table).collect::<Vec<_>>(),
@@ -109,7 +108,7 @@ impl Rehearsal<'_> {
     }
 }
 
-impl Moved<'_> {
+impl PromotionReport<'_> {
     fn rows(&self) -> u64 {
         self.verified.iter().map(|verified| verified.rows).sum()
     }
@@ -123,7 +122,7 @@ impl Moved<'_> {
 
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
-        for Verified { table, rows, checksum } in self.verified {
+        for VerifiedTable { table, rows, checksum } in self.verified {
             let shown = checksum.get(..SHOWN_DIGITS).unwrap_or(checksum);
             text += &format!("{table:<24} {rows:>14}  {shown}\n");
         }
@@ -147,7 +146,7 @@ impl Moved<'_> {
     }
 
     pub(super) fn json(&self) -> Value {
-        let table = |verified: &Verified| json!({ "name": verified.table, "rows": verified.rows, "checksum": verified.checksum });
+        let table = |verified: &VerifiedTable| json!({ "name": verified.table, "rows": verified.rows, "checksum": verified.checksum });
         let [main, history] = self.addresses;
         json!({
             "dry_run": false,

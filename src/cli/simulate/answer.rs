@@ -4,25 +4,25 @@ use serde::Deserialize;
 
 /// A period as it was, and as it would have been.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Simulation {
-    pub(super) period: Period,
+pub(super) struct SimulationReply {
+    pub(super) period: TimeRangeText,
     pub(super) results: u64,
-    pub(super) locations: Vec<Location>,
-    pub(super) before: Account,
-    pub(super) after: Account,
-    pub(super) fidelity: Fidelity,
+    pub(super) locations: Vec<LocationResults>,
+    pub(super) before: PeriodOutcome,
+    pub(super) after: PeriodOutcome,
+    pub(super) fidelity: ReplayFidelity,
 }
 
 /// Start and end, in the API's time format.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Period {
+pub(super) struct TimeRangeText {
     pub(super) from: String,
     pub(super) to: String,
 }
 
 /// A location of the checks, recorded or simulated.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Location {
+pub(super) struct LocationResults {
     pub(super) code: String,
     pub(super) results: u64,
     pub(super) used: bool,
@@ -30,10 +30,10 @@ pub(super) struct Location {
 
 /// One course of the period: recorded or simulated.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Account {
+pub(super) struct PeriodOutcome {
     pub(super) status_at_start: String,
-    pub(super) status_changes: Vec<Change>,
-    pub(super) incidents: Vec<Incident>,
+    pub(super) status_changes: Vec<SimulatedChange>,
+    pub(super) incidents: Vec<SimulatedIncident>,
     pub(super) outages: u64,
     pub(super) uptime_percentage: Option<f64>,
     pub(super) down_seconds: f64,
@@ -44,18 +44,18 @@ pub(super) struct Account {
 
 /// A change of the status.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Change {
+pub(super) struct SimulatedChange {
     pub(super) at: String,
     pub(super) to: String,
 }
 
 /// An incident; only the number of incidents is drawn.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Incident {}
+pub(super) struct SimulatedIncident {}
 
 /// Reliability of the simulation.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Fidelity {
+pub(super) struct ReplayFidelity {
     pub(super) differing_seconds: f64,
     pub(super) agreement_percentage: Option<f64>,
 }

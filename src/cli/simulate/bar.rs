@@ -2,7 +2,7 @@
 //! visible in a long period.
 
 use crate::cli::picture::paint;
-use crate::cli::simulate::answer::Account;
+use crate::cli::simulate::answer::PeriodOutcome;
 use crate::clock::{DAY_MS, Timestamp};
 
 const MINUTE_MS: i64 = 60_000;
@@ -26,14 +26,14 @@ const STEPS_MS: [i64; 13] = [
 
 /// The shades of a bar, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Shade {
+enum BarShade {
     Up,
     NoData,
     Degraded,
     Down,
 }
 
-impl Shade {
+impl BarShade {
     fn of(status: &str) -> Self {
         match status {
             "up" => Self::Up,
@@ -56,13 +56,13 @@ impl Shade {
 
 /// A period divided into cells.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
+pub(super) struct BarScale {
     pub(super) from: Timestamp,
     pub(super) to: Timestamp,
     pub(super) cells: usize,
 }
 
-impl Scale {
+impl BarScale {
     /// The index of the cell of a moment.
     fn cell(self, at: Timestamp) -> usize {
         let (passed, whole) = (at.ms_since(self.from).max(0), self.to.ms_since(self.from).max(1));
@@ -71,8 +71,8 @@ impl Scale {
     }
 
     /// The bar of a course of the period, with the times of its changes.
-    pub(super) fn bar(self, account: &Account, times: &[Timestamp], colours: bool) -> String {
-        let mut cells = vec![Shade::Up; self.cells];
+    pub(super) fn bar(self, account: &PeriodOutcome, times: &[Timestamp], colours: bool) -> String {
+        let mut cells = vec![BarShade::Up; self.cells];
         let mut known = vec![false; self.cells];
         let starts = [self.from].into_iter().chain(times.iter().copied());
         let ends = times.iter().copied().chain([self.to]);
@@ -80,7 +80,7 @@ impl Scale {
         let statuses =
             begins_as.into_iter().chain(account.status_changes.iter().map(|change| change.to.as_str()));
         for ((start, end), status) in starts.zip(ends).zip(statuses).filter(|((start, end), _)| start < end) {
-            let shade = Shade::of(status);
+            let shade = BarShade::of(status);
             // The end belongs to the next one.
             for cell in self.cell(start)..=self.cell(end.plus_ms(-1)) {
                 cells[cell] = if known[cell] { cells[cell].max(shade) } else { shade };

@@ -4,16 +4,16 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
-use crate::config::sources::BadConfig;
+use crate::config::sources::ConfigError;
 
 /// `NAME=VALUE`; dots in the name lead into objects, and the value is JSON or else text.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Assignment {
+pub(super) struct SettingAssignment {
     path: Vec<String>,
     value: Value,
 }
 
-impl FromStr for Assignment {
+impl FromStr for SettingAssignment {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, &'static str> {
@@ -29,17 +29,17 @@ impl FromStr for Assignment {
 }
 
 /// The period given by flags.
-pub(super) struct Period {
+pub(super) struct TimeRangeArguments {
     pub(super) from: Option<String>,
     pub(super) to: Option<String>,
 }
 
 /// Builds the body.
 pub(super) fn written(
-    period: &Period,
-    settings: &[Assignment],
-    policy: &[Assignment],
-) -> Result<Value, BadConfig> {
+    period: &TimeRangeArguments,
+    settings: &[SettingAssignment],
+    policy: &[SettingAssignment],
+) -> Result<Value, ConfigError> {
     let mut body = Map::new();
     for (name, time) in [("from", &period.from), ("to", &period.to)] {
         body.extend(time.as_ref().map(|time| (name.to_owned(), time.as_str().into())));
@@ -52,10 +52,10 @@ pub(super) fn written(
     Ok(Value::Object(body))
 }
 
-fn members(assignments: &[Assignment]) -> Result<Map<String, Value>, BadConfig> {
+fn members(assignments: &[SettingAssignment]) -> Result<Map<String, Value>, ConfigError> {
     let mut members = Map::new();
-    for Assignment { path, value } in assignments {
-        let twice = || BadConfig(format!("{} is given twice", path.join(".")));
+    for SettingAssignment { path, value } in assignments {
+        let twice = || ConfigError(format!("{} is given twice", path.join(".")));
         let Some((last, outer)) = path.split_last() else { continue };
         let mut place = &mut members;
         for name in outer {
@@ -77,8 +77,8 @@ mod tests {
     use super::*;
 
     fn body(words: &[&str]) -> Result<Value, String> {
-        let all = words.iter().map(|word| word.parse()).collect::<Result<Vec<Assignment>, _>>()?;
-        let period = Period { from: Some("2026-11-01".into()), to: None };
+        let all = words.iter().map(|word| word.parse()).collect::<Result<Vec<SettingAssignment>, _>>()?;
+        let period = TimeRangeArguments { from: Some("2026-11-01".into()), to: None };
         written(&period, &all, &[]).map_err(|error| error.to_string())
     }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::cli::named::{NamedKind, find_named};
 use crate::cli::node_api;
-use crate::cli::simulate::{Server, refusal};
+use crate::cli::simulate::{SimulationServer, refusal};
 use crate::id::Id;
 
 const SERVICE: NamedKind =
@@ -26,7 +26,7 @@ struct ListedService {
 ///
 /// # Errors
 /// When the server does not answer or refuses, no service has the name, or several have it.
-pub(super) async fn service(server: &Server, named: &str) -> anyhow::Result<Id> {
+pub(super) async fn service(server: &SimulationServer, named: &str) -> anyhow::Result<Id> {
     if let Ok(id) = named.parse() {
         return Ok(id);
     }

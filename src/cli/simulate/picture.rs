@@ -1,9 +1,9 @@
 //! Draws a simulation: two bars with one axis, the figures side by side, and the reliability.
 
 use crate::cli::printable::printable;
-use crate::cli::simulate::answer::{Account, Simulation};
-use crate::cli::simulate::bar::Scale;
-use crate::cli::table::{self, Cell, Side};
+use crate::cli::simulate::answer::{PeriodOutcome, SimulationReply};
+use crate::cli::simulate::bar::BarScale;
+use crate::cli::table::{self, ColumnAlignment, TableCell};
 use crate::clock::Timestamp;
 
 /// Labels of the bars.
@@ -16,10 +16,10 @@ const CELLS: std::ops::RangeInclusive<usize> = 20..=400;
 ///
 /// # Errors
 /// When a time of the response is invalid.
-pub(super) fn draw(simulation: &Simulation, columns: usize, colours: bool) -> anyhow::Result<String> {
+pub(super) fn draw(simulation: &SimulationReply, columns: usize, colours: bool) -> anyhow::Result<String> {
     let cells = columns.saturating_sub(BEFORE.len()).clamp(*CELLS.start(), *CELLS.end());
-    let scale = Scale { from: time(&simulation.period.from)?, to: time(&simulation.period.to)?, cells };
-    let bar = |account: &Account| -> anyhow::Result<String> {
+    let scale = BarScale { from: time(&simulation.period.from)?, to: time(&simulation.period.to)?, cells };
+    let bar = |account: &PeriodOutcome| -> anyhow::Result<String> {
         let times = account.status_changes.iter().map(|change| time(&change.at));
         Ok(scale.bar(account, &times.collect::<anyhow::Result<Vec<_>>>()?, colours))
     };
@@ -38,13 +38,14 @@ pub(super) fn draw(simulation: &Simulation, columns: usize, colours: bool) -> an
     Ok(lines.join("\n") + "\n")
 }
 
-fn figures(simulation: &Simulation, colours: bool) -> Vec<String> {
-    let head = [("", Side::Left), ("before", Side::Right), ("after", Side::Right)];
+fn figures(simulation: &SimulationReply, colours: bool) -> Vec<String> {
+    let head =
+        [("", ColumnAlignment::Left), ("before", ColumnAlignment::Right), ("after", ColumnAlignment::Right)];
     let (before, after) = (&simulation.before, &simulation.after);
-    let row = |name: &str, of: fn(&Account) -> String| {
+    let row = |name: &str, of: fn(&PeriodOutcome) -> String| {
         let (before, after) = (of(before), of(after));
         let is_news = before != after;
-        vec![Cell::of(name), Cell::of(before), Cell::of(after).painted("1", is_news)]
+        vec![TableCell::of(name), TableCell::of(before), TableCell::of(after).painted("1", is_news)]
     };
     let rows = vec![
         row("uptime", |account| {
@@ -60,8 +61,8 @@ fn figures(simulation: &Simulation, colours: bool) -> Vec<String> {
     table::draw(head, rows, colours)
 }
 
-fn locations(simulation: &Simulation) -> String {
-    let one = |location: &crate::cli::simulate::answer::Location| {
+fn locations(simulation: &SimulationReply) -> String {
+    let one = |location: &crate::cli::simulate::answer::LocationResults| {
         let left_out = if location.used { "" } else { ", left out" };
         format!("{} ({}{left_out})", printable(&location.code), location.results)
     };
@@ -69,7 +70,7 @@ fn locations(simulation: &Simulation) -> String {
     format!("{} results: {}", simulation.results, all.join(", "))
 }
 
-fn trust(simulation: &Simulation) -> String {
+fn trust(simulation: &SimulationReply) -> String {
     let fidelity = &simulation.fidelity;
     let Some(agreement) = fidelity.agreement_percentage else {
         return "Neither the record nor a replay knows anything of this time.".into();

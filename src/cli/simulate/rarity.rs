@@ -1,6 +1,6 @@
 //! Warns when the stored results are less frequent than the simulated checks: then one result is counted several times.
 
-use crate::cli::simulate::answer::Simulation;
+use crate::cli::simulate::answer::SimulationReply;
 use crate::cli::simulate::picture::time;
 
 /// Ratio of the distance of results to the interval from which a warning is given.
@@ -10,7 +10,7 @@ const RARE: f64 = 2.0;
 ///
 /// # Errors
 /// When a time of the response is invalid.
-pub(super) fn warning(simulation: &Simulation, interval_seconds: f64) -> anyhow::Result<Option<String>> {
+pub(super) fn warning(simulation: &SimulationReply, interval_seconds: f64) -> anyhow::Result<Option<String>> {
     let most = simulation.locations.iter().filter(|location| location.used).map(|location| location.results);
     let Some(most) = most.max().filter(|results| *results > 0) else { return Ok(None) };
     let period_ms = time(&simulation.period.to)?.ms() - time(&simulation.period.from)?.ms();
@@ -35,7 +35,7 @@ mod tests {
 
     use super::*;
 
-    fn simulation(results: u64, no_data_seconds: (f64, f64)) -> Simulation {
+    fn simulation(results: u64, no_data_seconds: (f64, f64)) -> SimulationReply {
         let account = |no_data_seconds: f64| -> Value {
             json!({
             "status_at_start": "up", "status_changes": [], "incidents": [], "outages": 0, "uptime_percentage": 100.0,

@@ -5,28 +5,28 @@ use serde_json::Value;
 
 /// A response, raw and parsed.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
+pub(super) struct EngineReply {
     pub(super) raw: Value,
-    pub(super) engine: Engine,
+    pub(super) engine: EngineStatus,
 }
 
 /// The engine of a node.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Engine {
+pub(super) struct EngineStatus {
     pub(super) started_at: String,
     pub(super) is_alive: bool,
     /// Absent in older versions.
     #[serde(default)]
     pub(super) warnings: Vec<String>,
-    pub(super) actors: Vec<Actor>,
+    pub(super) actors: Vec<ActorRestarts>,
     /// `None` = the node is alone.
-    pub(super) ownership: Option<Ownership>,
-    pub(super) queues: Queues,
+    pub(super) ownership: Option<OwnershipStatus>,
+    pub(super) queues: QueueStatus,
 }
 
 /// A kind of actors.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Actor {
+pub(super) struct ActorRestarts {
     pub(super) name: String,
     pub(super) restarts: u64,
     pub(super) last_error: Option<String>,
@@ -34,11 +34,11 @@ pub(super) struct Actor {
 
 /// The share of a node.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Ownership {
+pub(super) struct OwnershipStatus {
     pub(super) node: String,
     pub(super) leads: bool,
     pub(super) partitions: u64,
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<NodeStatus>,
     pub(super) unowned: u64,
     pub(super) taken: u64,
     pub(super) takeovers: u64,
@@ -50,7 +50,7 @@ pub(super) struct Ownership {
 
 /// A node as seen by itself or by another one.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Node {
+pub(super) struct NodeStatus {
     pub(super) name: String,
     pub(super) numbers: Vec<usize>,
     pub(super) is_living: bool,
@@ -58,7 +58,7 @@ pub(super) struct Node {
 
 /// The queues of a node.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Queues {
+pub(super) struct QueueStatus {
     pub(super) waiting_results: u64,
     pub(super) spool_bytes: u64,
     pub(super) lateness_p99_ms: Option<u64>,
@@ -67,12 +67,12 @@ pub(super) struct Queues {
     pub(super) lag_ms: Option<u64>,
     pub(super) redelivered_batches: u64,
     pub(super) refused_results: u64,
-    pub(super) locations: Vec<Location>,
+    pub(super) locations: Vec<LocationQueueStatus>,
 }
 
 /// A location, as last reported to a node.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Location {
+pub(super) struct LocationQueueStatus {
     pub(super) code: String,
     pub(super) status: String,
     pub(super) waiting_results: Option<u64>,

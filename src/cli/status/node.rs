@@ -9,8 +9,8 @@ use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
 
-use crate::cli::node_api::{Question, exchange};
-use crate::cli::status::answer::{Answer, Engine};
+use crate::cli::node_api::{NodeRequest, exchange};
+use crate::cli::status::answer::{EngineReply, EngineStatus};
 
 /// Timeout of a request.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
@@ -19,14 +19,14 @@ const MAX_BYTES: usize = 1 << 20;
 
 /// The status of a node, or the reason why it is missing.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct NodeReport {
     pub(super) url: Url,
-    pub(super) answer: Result<Answer, Problem>,
+    pub(super) answer: Result<EngineReply, NodeFailure>,
 }
 
 /// Reasons for a missing status.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Problem {
+pub(super) enum NodeFailure {
     /// A later request may succeed.
     #[error("{0}")]
     Away(String),
@@ -36,44 +36,49 @@ pub(super) enum Problem {
 }
 
 /// Requests the status of a node.
-pub(super) async fn ask(url: &Url, token: &str) -> Seen {
-    let question =
-        Question { method: Method::GET, path: "/v1/engine".into(), body: Bytes::new(), max_bytes: MAX_BYTES };
+pub(super) async fn ask(url: &Url, token: &str) -> NodeReport {
+    let question = NodeRequest {
+        method: Method::GET,
+        path: "/v1/engine".into(),
+        body: Bytes::new(),
+        max_bytes: MAX_BYTES,
+    };
     let asked = timeout(ANSWERS_WITHIN, exchange(url, token, question)).await;
     let late = || anyhow!("nothing came within {} s", ANSWERS_WITHIN.as_secs());
     let answer = match asked.unwrap_or_else(|_| Err(late())) {
         Ok((status, body)) => read(status, &body),
-        Err(error) => Err(Problem::Away(format!("does not answer: {error:#}"))),
+        Err(error) => Err(NodeFailure::Away(format!("does not answer: {error:#}"))),
     };
-    Seen { url: url.clone(), answer }
+    NodeReport { url: url.clone(), answer }
 }
 
 /// Parses a response.
-fn read(status: StatusCode, body: &[u8]) -> Result<Answer, Problem> {
+fn read(status: StatusCode, body: &[u8]) -> Result<EngineReply, NodeFailure> {
     match status {
         StatusCode::OK => {}
         StatusCode::UNAUTHORIZED => {
-            return Err(Problem::Refused(
+            return Err(NodeFailure::Refused(
                 "the token is unknown or has expired; watchkeeper token list shows those that there are",
             ));
         }
         StatusCode::FORBIDDEN => {
-            return Err(Problem::Refused(
+            return Err(NodeFailure::Refused(
                 "the token is missing the permission engine.view, which is no part of all; \
                 watchkeeper token create --org ID --name operator --permissions engine.view makes one that has it",
             ));
         }
         StatusCode::TOO_MANY_REQUESTS => {
-            return Err(Problem::Away("is asked too often with this token (429)".into()));
+            return Err(NodeFailure::Away("is asked too often with this token (429)".into()));
         }
-        _ => return Err(Problem::Away(format!("answers {status} instead of how it is"))),
+        _ => return Err(NodeFailure::Away(format!("answers {status} instead of how it is"))),
     }
-    let strange =
-        |error: serde_json::Error| Problem::Away(format!("answers what this version cannot read: {error}"));
+    let strange = |error: serde_json::Error| {
+        NodeFailure::Away(format!("answers what this version cannot read: {error}"))
+    };
     let mut whole: Value = serde_json::from_slice(body).map_err(strange)?;
     let raw = whole["data"].take();
-    let engine: Engine = serde_json::from_value(raw.clone()).map_err(strange)?;
-    Ok(Answer { raw, engine })
+    let engine: EngineStatus = serde_json::from_value(raw.clone()).map_err(strange)?;
+    Ok(EngineReply { raw, engine })
 }
 
 #[cfg(test)]
@@ -92,6 +97,6 @@ mod tests {
     fn a_refusal_says_what_to_do(#[case] status: u16, #[case] body: &str, #[case] said: &str) {
         let problem = read(StatusCode::from_u16(status).unwrap(), body.as_bytes()).unwrap_err();
         assert!(problem.to_string().contains(said), "{problem}");
-        assert_eq!(matches!(problem, Problem::Refused(_)), matches!(status, 401 | 403));
+        assert_eq!(matches!(problem, NodeFailure::Refused(_)), matches!(status, 401 | 403));
     }
 }

@@ -8,9 +8,9 @@ use indicatif::HumanBytes;
 use crate::cli::node_api::authority;
 use crate::cli::picture::paint;
 use crate::cli::printable::printable;
-use crate::cli::status::answer::{Engine, Location, Ownership};
-use crate::cli::status::node::Seen;
-use crate::cli::table::{self, Cell, Side};
+use crate::cli::status::answer::{EngineStatus, LocationQueueStatus, OwnershipStatus};
+use crate::cli::status::node::NodeReport;
+use crate::cli::table::{self, ColumnAlignment, TableCell};
 
 const PARTITIONS: usize = 64;
 /// Signs of a partition without an owner, and of one whose owner is dead.
@@ -24,12 +24,12 @@ const YELLOW: &str = "33";
 const COLOURS: [&str; 6] = ["36", "32", "35", "34", "96", "92"];
 
 /// A node with a status.
-struct Answered<'a> {
-    seen: &'a Seen,
-    engine: &'a Engine,
+struct AnsweringNode<'a> {
+    seen: &'a NodeReport,
+    engine: &'a EngineStatus,
 }
 
-impl Answered<'_> {
+impl AnsweringNode<'_> {
     /// Name of the node; its address if it is alone.
     fn name(&self) -> &str {
         self.engine.ownership.as_ref().map_or_else(|| authority(&self.seen.url), |share| &share.node)
@@ -37,11 +37,11 @@ impl Answered<'_> {
 }
 
 /// Letters that stand for nodes in the picture of the partitions.
-struct Letters(BTreeMap<String, (char, &'static str)>);
+struct NodeLetters(BTreeMap<String, (char, &'static str)>);
 
-impl Letters {
+impl NodeLetters {
     /// Assigns letters to all known nodes.
-    fn of(answered: &[Answered<'_>]) -> Self {
+    fn of(answered: &[AnsweringNode<'_>]) -> Self {
         let known = answered.iter().filter_map(|one| one.engine.ownership.as_ref());
         let known = known.flat_map(|share| share.nodes.iter().map(|node| node.name.clone()));
         let mut letters: BTreeMap<String, (char, &str)> = known.map(|name| (name, (' ', ""))).collect();
@@ -57,12 +57,12 @@ impl Letters {
 }
 
 /// Draws the nodes; with ANSI colours when `colours`.
-pub(super) fn draw(seen: &[Seen], now: &str, colours: bool) -> String {
-    let answered: Vec<Answered<'_>> = seen
+pub(super) fn draw(seen: &[NodeReport], now: &str, colours: bool) -> String {
+    let answered: Vec<AnsweringNode<'_>> = seen
         .iter()
-        .filter_map(|seen| Some(Answered { seen, engine: &seen.answer.as_ref().ok()?.engine }))
+        .filter_map(|seen| Some(AnsweringNode { seen, engine: &seen.answer.as_ref().ok()?.engine }))
         .collect();
-    let letters = Letters::of(&answered);
+    let letters = NodeLetters::of(&answered);
     let nodes = if seen.len() == 1 { "node answers" } else { "nodes answer" };
     let head = format!("{} of {} {nodes}", answered.len(), seen.len());
     let mut lines = vec![format!("{}  {now}", paint(&head, BOLD, colours))];
@@ -83,7 +83,7 @@ pub(super) fn draw(seen: &[Seen], now: &str, colours: bool) -> String {
 }
 
 /// All partitions in one line, with a legend of the letters.
-fn partitions(share: &Ownership, letters: &Letters, colours: bool) -> [String; 3] {
+fn partitions(share: &OwnershipStatus, letters: &NodeLetters, colours: bool) -> [String; 3] {
     let mut cells = [(UNOWNED, RED); PARTITIONS];
     let mut legend = Vec::new();
     for node in &share.nodes {
@@ -103,39 +103,40 @@ fn partitions(share: &Ownership, letters: &Letters, colours: bool) -> [String; 3
     [String::new(), bar, legend.join("   ")]
 }
 
-fn nodes_table(seen: &[Seen], letters: &Letters, colours: bool) -> Vec<String> {
+fn nodes_table(seen: &[NodeReport], letters: &NodeLetters, colours: bool) -> Vec<String> {
     let head = [
-        ("", Side::Left),
-        ("node", Side::Left),
-        ("address", Side::Left),
-        ("partitions", Side::Left),
-        ("taken", Side::Right),
-        ("of dead", Side::Right),
-        ("released", Side::Right),
-        ("lost", Side::Right),
-        ("fenced", Side::Right),
-        ("since", Side::Left),
+        ("", ColumnAlignment::Left),
+        ("node", ColumnAlignment::Left),
+        ("address", ColumnAlignment::Left),
+        ("partitions", ColumnAlignment::Left),
+        ("taken", ColumnAlignment::Right),
+        ("of dead", ColumnAlignment::Right),
+        ("released", ColumnAlignment::Right),
+        ("lost", ColumnAlignment::Right),
+        ("fenced", ColumnAlignment::Right),
+        ("since", ColumnAlignment::Left),
     ];
     table::draw(head, seen.iter().map(|seen| node_row(seen, letters)).collect(), colours)
 }
 
-fn node_row(seen: &Seen, letters: &Letters) -> Vec<Cell> {
-    let address = Cell::of(authority(&seen.url));
+fn node_row(seen: &NodeReport, letters: &NodeLetters) -> Vec<TableCell> {
+    let address = TableCell::of(authority(&seen.url));
     let engine = match &seen.answer {
         Ok(answer) => &answer.engine,
         Err(problem) => {
             return vec![
-                Cell::of(""),
-                Cell::of("?"),
+                TableCell::of(""),
+                TableCell::of("?"),
                 address,
-                Cell::of(problem.to_string()).painted(RED, true),
+                TableCell::of(problem.to_string()).painted(RED, true),
             ];
         }
     };
-    let since = Cell::of(moment(&engine.started_at));
+    let since = TableCell::of(moment(&engine.started_at));
     let Some(share) = &engine.ownership else {
-        let mut row = vec![Cell::of(""), Cell::of("–"), address, Cell::of("alone: all of them")];
-        row.extend((0..5).map(|_| Cell::of("–")));
+        let mut row =
+            vec![TableCell::of(""), TableCell::of("–"), address, TableCell::of("alone: all of them")];
+        row.extend((0..5).map(|_| TableCell::of("–")));
         row.push(since);
         return row;
     };
@@ -143,32 +144,32 @@ fn node_row(seen: &Seen, letters: &Letters) -> Vec<Cell> {
     let leads = if share.leads { ", leads" } else { "" };
     let fenced = share.fenced_results + share.fenced_changes;
     vec![
-        Cell::of(letter).painted(colour, true),
-        Cell::of(&share.node).painted(colour, true),
+        TableCell::of(letter).painted(colour, true),
+        TableCell::of(&share.node).painted(colour, true),
         address,
-        Cell::of(format!("{} of {PARTITIONS}{leads}", share.partitions)),
-        Cell::number(share.taken),
-        Cell::number(share.takeovers),
-        Cell::number(share.released),
-        Cell::number(share.lost).painted(YELLOW, share.lost > 0),
-        Cell::number(fenced).painted(YELLOW, fenced > 0),
+        TableCell::of(format!("{} of {PARTITIONS}{leads}", share.partitions)),
+        TableCell::number(share.taken),
+        TableCell::number(share.takeovers),
+        TableCell::number(share.released),
+        TableCell::number(share.lost).painted(YELLOW, share.lost > 0),
+        TableCell::number(fenced).painted(YELLOW, fenced > 0),
         since,
     ]
 }
 
-fn queues_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
+fn queues_table(answered: &[AnsweringNode<'_>], colours: bool) -> Vec<String> {
     let head = [
-        ("queues", Side::Left),
-        ("waiting", Side::Right),
-        ("spool", Side::Right),
-        ("late", Side::Right),
-        ("bus", Side::Left),
-        ("pending", Side::Right),
-        ("lag", Side::Right),
-        ("redelivered", Side::Right),
-        ("refused", Side::Right),
+        ("queues", ColumnAlignment::Left),
+        ("waiting", ColumnAlignment::Right),
+        ("spool", ColumnAlignment::Right),
+        ("late", ColumnAlignment::Right),
+        ("bus", ColumnAlignment::Left),
+        ("pending", ColumnAlignment::Right),
+        ("lag", ColumnAlignment::Right),
+        ("redelivered", ColumnAlignment::Right),
+        ("refused", ColumnAlignment::Right),
     ];
-    let row = |one: &Answered<'_>| {
+    let row = |one: &AnsweringNode<'_>| {
         let queues = &one.engine.queues;
         let (bus, is_away) = match queues.bus_connected {
             None => ("none", false),
@@ -176,15 +177,15 @@ fn queues_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
             Some(false) => ("away", true),
         };
         vec![
-            Cell::of(one.name()),
-            Cell::number(queues.waiting_results),
-            Cell::of(HumanBytes(queues.spool_bytes).to_string()).painted(YELLOW, queues.spool_bytes > 0),
+            TableCell::of(one.name()),
+            TableCell::number(queues.waiting_results),
+            TableCell::of(HumanBytes(queues.spool_bytes).to_string()).painted(YELLOW, queues.spool_bytes > 0),
             milliseconds(queues.lateness_p99_ms),
-            Cell::of(bus).painted(RED, is_away),
-            Cell::of(queues.pending_batches.map_or("–".into(), |batches| batches.to_string())),
+            TableCell::of(bus).painted(RED, is_away),
+            TableCell::of(queues.pending_batches.map_or("–".into(), |batches| batches.to_string())),
             milliseconds(queues.lag_ms),
-            Cell::number(queues.redelivered_batches),
-            Cell::number(queues.refused_results).painted(YELLOW, queues.refused_results > 0),
+            TableCell::number(queues.redelivered_batches),
+            TableCell::number(queues.refused_results).painted(YELLOW, queues.refused_results > 0),
         ]
     };
     table::draw(head, answered.iter().map(row).collect(), colours)
@@ -192,7 +193,7 @@ fn queues_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
 
 /// One line for each engine that takes no commands, for each of its warnings, and for each kind of actor that died or
 /// froze.
-fn troubles(answered: &[Answered<'_>]) -> Vec<String> {
+fn troubles(answered: &[AnsweringNode<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in answered {
         if !one.engine.is_alive {
@@ -210,25 +211,25 @@ fn troubles(answered: &[Answered<'_>]) -> Vec<String> {
 }
 
 /// Locations known to any of the nodes, each as seen by the first of them.
-fn locations_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
+fn locations_table(answered: &[AnsweringNode<'_>], colours: bool) -> Vec<String> {
     let head = [
-        ("location", Side::Left),
-        ("status", Side::Left),
-        ("waiting", Side::Right),
-        ("spool", Side::Right),
-        ("late", Side::Right),
+        ("location", ColumnAlignment::Left),
+        ("status", ColumnAlignment::Left),
+        ("waiting", ColumnAlignment::Right),
+        ("spool", ColumnAlignment::Right),
+        ("late", ColumnAlignment::Right),
     ];
-    let mut known: BTreeMap<&str, &Location> = BTreeMap::new();
+    let mut known: BTreeMap<&str, &LocationQueueStatus> = BTreeMap::new();
     for location in answered.iter().flat_map(|one| &one.engine.queues.locations) {
         known.entry(&location.code).or_insert(location);
     }
-    let row = |location: &&Location| {
+    let row = |location: &&LocationQueueStatus| {
         let spool = location.spool_bytes;
         vec![
-            Cell::of(&location.code),
-            Cell::of(&location.status).painted(RED, location.status != "online"),
-            Cell::of(location.waiting_results.map_or("–".into(), |waiting| waiting.to_string())),
-            Cell::of(spool.map_or("–".into(), |bytes| HumanBytes(bytes).to_string()))
+            TableCell::of(&location.code),
+            TableCell::of(&location.status).painted(RED, location.status != "online"),
+            TableCell::of(location.waiting_results.map_or("–".into(), |waiting| waiting.to_string())),
+            TableCell::of(spool.map_or("–".into(), |bytes| HumanBytes(bytes).to_string()))
                 .painted(YELLOW, spool.is_some_and(|bytes| bytes > 0)),
             milliseconds(location.lateness_p99_ms),
         ]
@@ -237,9 +238,9 @@ fn locations_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
 }
 
 /// A time in milliseconds, if known; highlighted above a second.
-fn milliseconds(time_ms: Option<u64>) -> Cell {
+fn milliseconds(time_ms: Option<u64>) -> TableCell {
     let text = time_ms.map_or("–".into(), |time_ms| format!("{time_ms} ms"));
-    Cell::of(text).painted(YELLOW, time_ms.is_some_and(|time_ms| time_ms > 1_000))
+    TableCell::of(text).painted(YELLOW, time_ms.is_some_and(|time_ms| time_ms > 1_000))
 }
 
 /// A timestamp of the API, to the second and readable.

@@ -9,11 +9,11 @@ const REST_OF_LINE: &str = "\u{1b}[K";
 const REST_OF_SCREEN: &str = "\u{1b}[J";
 
 /// The screen; the earlier content is restored on drop. Without a terminal, pictures are printed one after the other.
-pub(super) struct Screen {
+pub(super) struct TerminalScreen {
     is_terminal: bool,
 }
 
-impl Screen {
+impl TerminalScreen {
     /// Takes the terminal.
     pub(super) fn open() -> Self {
         let is_terminal = stdout().is_terminal();
@@ -37,7 +37,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for TerminalScreen {
     fn drop(&mut self) {
         if self.is_terminal {
             let mut out = stdout().lock();

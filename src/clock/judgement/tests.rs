@@ -9,9 +9,9 @@ const DAY: i64 = 24;
 const YEAR: i64 = 365 * DAY;
 
 /// Steady time `hours`, and a wall clock that is `ahead` hours ahead of it.
-fn reading(hours: i64, ahead: i64) -> Reading {
+fn reading(hours: i64, ahead: i64) -> ClockReading {
     let steady = Duration::from_secs(hours.unsigned_abs() * 3_600);
-    Reading { wall: Timestamp::from_ms((1_000_000 + hours + ahead) * HOUR_MS), steady }
+    ClockReading { wall: Timestamp::from_ms((1_000_000 + hours + ahead) * HOUR_MS), steady }
 }
 
 fn mark(hours: i64) -> ClockMark {
@@ -19,10 +19,10 @@ fn mark(hours: i64) -> ClockMark {
 }
 
 /// Plays readings `(hour, hours ahead)` and returns after each whether the clock is trusted.
-fn play(mut judgement: Judgement, readings: &[(i64, i64)]) -> Vec<bool> {
+fn play(mut judgement: ClockJudgement, readings: &[(i64, i64)]) -> Vec<bool> {
     let trusted = readings.iter().map(|(hour, ahead)| {
         let now = reading(*hour, *ahead);
-        judgement.look(now);
+        judgement.take_reading(now);
         judgement.doubt(now).is_none()
     });
     trusted.collect()
@@ -38,7 +38,7 @@ fn play(mut judgement: Judgement, readings: &[(i64, i64)]) -> Vec<bool> {
 #[case::small_jumps_add_up(&[(1, 2), (2, 4), (3, 6)], &[true, false, false])]
 #[case::drift_does_not(&[(24, 1), (48, 2), (72, 3), (96, 4)], &[true, true, true, true])]
 fn a_running_clock_is_compared_with_steady_time(#[case] readings: &[(i64, i64)], #[case] trusted: &[bool]) {
-    let judgement = Judgement::start(reading(0, 0), None);
+    let judgement = ClockJudgement::start(reading(0, 0), None);
     assert_eq!(play(judgement, readings), trusted);
 }
 
@@ -50,7 +50,7 @@ fn a_running_clock_is_compared_with_steady_time(#[case] readings: &[(i64, i64)],
 #[case::a_little_behind(Some(DAY), true)]
 #[case::far_behind(Some(DAY + 1), false)]
 fn the_clock_of_a_start_is_compared_with_the_newest_time(#[case] newest: Option<i64>, #[case] trusted: bool) {
-    let judgement = Judgement::start(reading(0, 0), newest.map(mark).as_ref());
+    let judgement = ClockJudgement::start(reading(0, 0), newest.map(mark).as_ref());
     assert_eq!(judgement.doubt(reading(0, 0)).is_none(), trusted);
 }
 
@@ -59,7 +59,7 @@ fn the_clock_of_a_start_is_compared_with_the_newest_time(#[case] newest: Option<
 #[case::set_right_after_the_start(&[(0, 0), (1, -21 * DAY)], &[false, true])]
 #[case::set_to_something_else(&[(1, YEAR), (24, YEAR), (25, YEAR)], &[false, false, true])]
 fn a_doubted_start_is_trusted_in_the_end(#[case] readings: &[(i64, i64)], #[case] trusted: &[bool]) {
-    let judgement = Judgement::start(reading(0, 0), Some(&mark(-21 * DAY)));
+    let judgement = ClockJudgement::start(reading(0, 0), Some(&mark(-21 * DAY)));
     assert_eq!(play(judgement, readings), trusted);
 }
 
@@ -70,8 +70,8 @@ fn steady_time_is_counted_over_several_runs() {
     let mut trusted = Vec::new();
     for run in 0..4 {
         let (on, off) = (run * 24, run * 24 + 8);
-        let mut judgement = Judgement::start(reading(on, 0), Some(&mark));
-        judgement.look(reading(off, 0));
+        let mut judgement = ClockJudgement::start(reading(on, 0), Some(&mark));
+        judgement.take_reading(reading(off, 0));
         trusted.push(judgement.doubt(reading(off, 0)).is_none());
         mark = judgement.mark(reading(off, 0));
     }
@@ -81,15 +81,15 @@ fn steady_time_is_counted_over_several_runs() {
 
 #[test]
 fn a_doubted_time_is_not_the_newest() {
-    let mut judgement = Judgement::start(reading(0, 0), None);
-    assert_eq!(judgement.look(reading(1, YEAR)), Some(JudgementChange::Doubted));
+    let mut judgement = ClockJudgement::start(reading(0, 0), None);
+    assert_eq!(judgement.take_reading(reading(1, YEAR)), Some(JudgementChange::Doubted));
     let now = reading(3, YEAR);
     let doubted = DoubtedMark { at: now.wall, steady: Duration::from_secs(7_200) };
     assert_eq!(judgement.mark(now), ClockMark { newest: reading(1, 0).wall, doubted: Some(doubted) });
     assert_eq!(judgement.expected(now), reading(3, 0).wall);
     let trusted_in = STEADY_FOR - doubted.steady;
-    let doubt = Doubt { cause: DoubtCause::Jump, ahead_ms: YEAR * HOUR_MS, trusted_in };
+    let doubt = ClockDoubt { cause: DoubtCause::Jump, ahead_ms: YEAR * HOUR_MS, trusted_in };
     assert_eq!(judgement.doubt(now), Some(doubt));
-    assert_eq!(judgement.look(reading(4, 0)), Some(JudgementChange::Returned));
-    assert_eq!(judgement.look(reading(5, 0)), None);
+    assert_eq!(judgement.take_reading(reading(4, 0)), Some(JudgementChange::Returned));
+    assert_eq!(judgement.take_reading(reading(5, 0)), None);
 }

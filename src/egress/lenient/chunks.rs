@@ -11,12 +11,12 @@ const LINE_MAX_BYTES: usize = 16 << 10;
 pub(super) struct ChunkReader {
     /// True if only the content is returned, because the head does not announce chunks.
     is_bare: bool,
-    stage: Stage,
+    stage: ChunkStage,
     trailer_bytes: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ChunkStage {
     Size,
     Content(u64),
     /// The end of the line after the content.
@@ -26,7 +26,7 @@ enum Stage {
 
 /// The progress of parsing chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Chunked {
+pub(super) enum ChunkProgress {
     /// More data are needed.
     Partial,
     /// The last chunk was read.
@@ -37,7 +37,7 @@ pub(super) enum Chunked {
 
 impl ChunkReader {
     pub(super) const fn new(is_bare: bool) -> Self {
-        Self { is_bare, stage: Stage::Size, trailer_bytes: 0 }
+        Self { is_bare, stage: ChunkStage::Size, trailer_bytes: 0 }
     }
 
     pub(super) const fn is_bare(&self) -> bool {
@@ -45,68 +45,68 @@ impl ChunkReader {
     }
 
     /// Takes as much of `waiting` as possible.
-    pub(super) fn read(&mut self, waiting: &mut Vec<u8>, tidy: &mut Vec<u8>) -> Chunked {
+    pub(super) fn read(&mut self, waiting: &mut Vec<u8>, tidy: &mut Vec<u8>) -> ChunkProgress {
         let mut at = 0;
         let read = self.advance(waiting, &mut at, tidy);
         waiting.drain(..at);
         read
     }
 
-    fn advance(&mut self, waiting: &[u8], at: &mut usize, tidy: &mut Vec<u8>) -> Chunked {
+    fn advance(&mut self, waiting: &[u8], at: &mut usize, tidy: &mut Vec<u8>) -> ChunkProgress {
         while *at < waiting.len() {
             let rest = &waiting[*at..];
             match self.stage {
-                Stage::Content(left) => {
+                ChunkStage::Content(left) => {
                     let taken = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len());
                     self.write(&rest[..taken], tidy);
                     *at += taken;
                     let left = left - taken as u64;
-                    self.stage = if left == 0 { Stage::End } else { Stage::Content(left) };
+                    self.stage = if left == 0 { ChunkStage::End } else { ChunkStage::Content(left) };
                 }
-                Stage::End => match rest {
-                    [b'\n', ..] => (*at, self.stage) = (*at + 1, Stage::Size),
-                    [b'\r', b'\n', ..] => (*at, self.stage) = (*at + 2, Stage::Size),
-                    [b'\r'] => return Chunked::Partial,
-                    _ => return Chunked::Broken,
+                ChunkStage::End => match rest {
+                    [b'\n', ..] => (*at, self.stage) = (*at + 1, ChunkStage::Size),
+                    [b'\r', b'\n', ..] => (*at, self.stage) = (*at + 2, ChunkStage::Size),
+                    [b'\r'] => return ChunkProgress::Partial,
+                    _ => return ChunkProgress::Broken,
                 },
-                Stage::Size | Stage::Trailers => {
+                ChunkStage::Size | ChunkStage::Trailers => {
                     let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
                         let is_long = rest.len() > LINE_MAX_BYTES;
-                        return if is_long { Chunked::Broken } else { Chunked::Partial };
+                        return if is_long { ChunkProgress::Broken } else { ChunkProgress::Partial };
                     };
                     match self.read_line(&rest[..end], tidy) {
-                        Chunked::Partial => *at += end + 1,
-                        Chunked::Complete => {
+                        ChunkProgress::Partial => *at += end + 1,
+                        ChunkProgress::Complete => {
                             *at += end + 1;
-                            return Chunked::Complete;
+                            return ChunkProgress::Complete;
                         }
-                        Chunked::Broken => return Chunked::Broken,
+                        ChunkProgress::Broken => return ChunkProgress::Broken,
                     }
                 }
             }
         }
-        Chunked::Partial
+        ChunkProgress::Partial
     }
 
-    fn read_line(&mut self, line: &[u8], tidy: &mut Vec<u8>) -> Chunked {
+    fn read_line(&mut self, line: &[u8], tidy: &mut Vec<u8>) -> ChunkProgress {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if self.stage == Stage::Trailers {
+        if self.stage == ChunkStage::Trailers {
             self.trailer_bytes += line.len() + 1;
             if line.is_empty() {
                 if !self.is_bare {
                     tidy.extend_from_slice(b"0\r\n\r\n");
                 }
-                return Chunked::Complete;
+                return ChunkProgress::Complete;
             }
             let is_long = self.trailer_bytes > HEAD_MAX_BYTES;
-            return if is_long { Chunked::Broken } else { Chunked::Partial };
+            return if is_long { ChunkProgress::Broken } else { ChunkProgress::Partial };
         }
         match size(line) {
-            Some(0) => self.stage = Stage::Trailers,
-            Some(size) => self.stage = Stage::Content(size),
-            None => return Chunked::Broken,
+            Some(0) => self.stage = ChunkStage::Trailers,
+            Some(size) => self.stage = ChunkStage::Content(size),
+            None => return ChunkProgress::Broken,
         }
-        Chunked::Partial
+        ChunkProgress::Partial
     }
 
     fn write(&self, content: &[u8], tidy: &mut Vec<u8>) {
@@ -137,28 +137,28 @@ mod tests {
 
     /// Columns: received data, rewritten data, and their content.
     #[rstest]
-    #[case("3\r\nabc\r\n0\r\n\r\n", Chunked::Complete, "abc")]
-    #[case("3\nabc\n0\n\n", Chunked::Complete, "abc")]
-    #[case("3\r\nabc\n2 \n\r\n\r\n0000\n\r\n", Chunked::Complete, "abc\r\n")]
-    #[case("3;x=1\r\nabc\r\n0;last\r\nX: 1\r\n folded\r\nno trailer\r\n\r\n", Chunked::Complete, "abc")]
-    #[case("A\r\n0123456789\r\n0\r\n\r\n", Chunked::Complete, "0123456789")]
-    #[case("3\r\nabc\r\n", Chunked::Partial, "abc")]
-    #[case("3\r\nabc\r\n0\r\n", Chunked::Partial, "abc")]
-    #[case("3\r\nabc\r\n0\r\nX: 1", Chunked::Partial, "abc")]
-    #[case("3\r\nabcd\r\n", Chunked::Broken, "abc")]
-    #[case("x\r\n", Chunked::Broken, "")]
-    #[case("\r\n", Chunked::Broken, "")]
-    #[case("+3\r\nabc\r\n", Chunked::Broken, "")]
-    #[case("10000000000000000\r\nabc\r\n", Chunked::Broken, "")]
-    fn chunks_are_written_anew(#[case] came: &str, #[case] expected: Chunked, #[case] content: &str) {
+    #[case("3\r\nabc\r\n0\r\n\r\n", ChunkProgress::Complete, "abc")]
+    #[case("3\nabc\n0\n\n", ChunkProgress::Complete, "abc")]
+    #[case("3\r\nabc\n2 \n\r\n\r\n0000\n\r\n", ChunkProgress::Complete, "abc\r\n")]
+    #[case("3;x=1\r\nabc\r\n0;last\r\nX: 1\r\n folded\r\nno trailer\r\n\r\n", ChunkProgress::Complete, "abc")]
+    #[case("A\r\n0123456789\r\n0\r\n\r\n", ChunkProgress::Complete, "0123456789")]
+    #[case("3\r\nabc\r\n", ChunkProgress::Partial, "abc")]
+    #[case("3\r\nabc\r\n0\r\n", ChunkProgress::Partial, "abc")]
+    #[case("3\r\nabc\r\n0\r\nX: 1", ChunkProgress::Partial, "abc")]
+    #[case("3\r\nabcd\r\n", ChunkProgress::Broken, "abc")]
+    #[case("x\r\n", ChunkProgress::Broken, "")]
+    #[case("\r\n", ChunkProgress::Broken, "")]
+    #[case("+3\r\nabc\r\n", ChunkProgress::Broken, "")]
+    #[case("10000000000000000\r\nabc\r\n", ChunkProgress::Broken, "")]
+    fn chunks_are_written_anew(#[case] came: &str, #[case] expected: ChunkProgress, #[case] content: &str) {
         for is_bare in [true, false] {
             for length in [1, 2, 100] {
                 let mut reader = ChunkReader::new(is_bare);
-                let (mut waiting, mut tidy, mut read) = (Vec::new(), Vec::new(), Chunked::Partial);
+                let (mut waiting, mut tidy, mut read) = (Vec::new(), Vec::new(), ChunkProgress::Partial);
                 for piece in came.as_bytes().chunks(length) {
                     waiting.extend_from_slice(piece);
                     read = reader.read(&mut waiting, &mut tidy);
-                    if read != Chunked::Partial {
+                    if read != ChunkProgress::Partial {
                         break;
                     }
                 }
@@ -166,7 +166,7 @@ mod tests {
                 if is_bare {
                     assert_eq!(String::from_utf8(tidy).unwrap(), content);
                 } else {
-                    assert_eq!(tidy.ends_with(b"0\r\n\r\n"), expected == Chunked::Complete);
+                    assert_eq!(tidy.ends_with(b"0\r\n\r\n"), expected == ChunkProgress::Complete);
                 }
             }
         }
@@ -175,6 +175,6 @@ mod tests {
     #[test]
     fn a_line_without_end_is_none() {
         let mut reader = ChunkReader::new(false);
-        assert_eq!(reader.read(&mut vec![b'0'; LINE_MAX_BYTES + 1], &mut Vec::new()), Chunked::Broken);
+        assert_eq!(reader.read(&mut vec![b'0'; LINE_MAX_BYTES + 1], &mut Vec::new()), ChunkProgress::Broken);
     }
 }

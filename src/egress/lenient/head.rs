@@ -18,7 +18,7 @@ pub(super) enum HeadForm {
 
 /// The end of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Framing {
+pub(super) enum BodyFraming {
     /// There is no body, and another head follows.
     Informational,
     /// There is no body.
@@ -34,7 +34,7 @@ pub(super) enum Framing {
 }
 
 /// Finds the end of the head.
-pub(super) fn form(waiting: &[u8]) -> HeadForm {
+pub(super) fn find_head_end(waiting: &[u8]) -> HeadForm {
     let start = waiting.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(waiting.len());
     let name = b"HTTP/";
     let begun = &waiting[start..waiting.len().min(start + name.len())];
@@ -54,13 +54,13 @@ pub(super) fn form(waiting: &[u8]) -> HeadForm {
 }
 
 /// Rewrites a complete head. Lines that cannot be repaired are written unchanged.
-pub(super) fn tidy(head: &[u8], tidy: &mut Vec<u8>) -> Framing {
+pub(super) fn rewrite_head(head: &[u8], tidy: &mut Vec<u8>) -> BodyFraming {
     let start = head.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
     let mut lines =
         head[start..].split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    let Some(status) = lines.next().and_then(StatusLine::parse) else {
+    let Some(status) = lines.next().and_then(HttpStatusLine::parse) else {
         tidy.extend_from_slice(head);
-        return Framing::UntilClose;
+        return BodyFraming::UntilClose;
     };
     let lines: Vec<&[u8]> = lines.collect();
     let is_chunked = is_chunked(&lines);
@@ -75,38 +75,40 @@ pub(super) fn tidy(head: &[u8], tidy: &mut Vec<u8>) -> Framing {
     for line in lines.into_iter().filter(|line| !line.is_empty()) {
         let name = name(line);
         if !is_folded(line) {
-            let is_length = is(name, "content-length") && (is_chunked || length != Length::Invalid);
-            is_dropped =
-                is_length || name.len() > NAME_MAX_BYTES || (is_bare && is(name, "transfer-encoding"));
+            let is_length =
+                equals_ignoring_case(name, "content-length") && (is_chunked || length != BodyLength::Invalid);
+            is_dropped = is_length
+                || name.len() > NAME_MAX_BYTES
+                || (is_bare && equals_ignoring_case(name, "transfer-encoding"));
         }
         if !is_dropped {
             tidy.extend_from_slice(&without_returns(line));
             tidy.extend_from_slice(b"\r\n");
         }
     }
-    if let (false, Length::Of(length)) = (is_chunked, length) {
+    if let (false, BodyLength::Of(length)) = (is_chunked, length) {
         tidy.extend_from_slice(format!("content-length: {length}\r\n").as_bytes());
     }
     tidy.extend_from_slice(b"\r\n");
     match &status.code {
-        b"101" => Framing::UntilClose,
-        [b'1', ..] => Framing::Informational,
-        b"204" | b"304" => Framing::Empty,
-        _ if is_bare => Framing::BareChunks,
-        _ if is_chunked => Framing::Chunks,
+        b"101" => BodyFraming::UntilClose,
+        [b'1', ..] => BodyFraming::Informational,
+        b"204" | b"304" => BodyFraming::Empty,
+        _ if is_bare => BodyFraming::BareChunks,
+        _ if is_chunked => BodyFraming::Chunks,
         _ => match length {
-            Length::Of(length) => Framing::Length(length),
-            Length::Unknown | Length::Invalid => Framing::UntilClose,
+            BodyLength::Of(length) => BodyFraming::Length(length),
+            BodyLength::Unknown | BodyLength::Invalid => BodyFraming::UntilClose,
         },
     }
 }
 
-struct StatusLine {
+struct HttpStatusLine {
     minor: u8,
     code: [u8; 3],
 }
 
-impl StatusLine {
+impl HttpStatusLine {
     /// Parses a status line; the reason phrase is dropped.
     fn parse(line: &[u8]) -> Option<Self> {
         let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
@@ -125,7 +127,7 @@ impl StatusLine {
 
 /// The length of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Length {
+enum BodyLength {
     /// Missing, or a number out of range: the body ends with the connection.
     Unknown,
     Of(u64),
@@ -134,20 +136,22 @@ enum Length {
 }
 
 /// Parses the length; a number at the start of the value counts, as in curl.
-fn length(lines: &[&[u8]]) -> Length {
-    let values = lines.iter().filter(|line| !is_folded(line) && is(name(line), "content-length"));
+fn length(lines: &[&[u8]]) -> BodyLength {
+    let values =
+        lines.iter().filter(|line| !is_folded(line) && equals_ignoring_case(name(line), "content-length"));
     let values = values.flat_map(|line| value(line).split(|byte| *byte == b','));
-    let mut length = Length::Unknown;
+    let mut length = BodyLength::Unknown;
     for value in values.map(<[u8]>::trim_ascii).filter(|value| !value.is_empty()) {
         let value = value.strip_prefix(b"+").unwrap_or(value);
         let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits == 0 {
-            return Length::Invalid;
+            return BodyLength::Invalid;
         }
         let number = std::str::from_utf8(&value[..digits]).ok().and_then(|digits| digits.parse::<i64>().ok());
-        let number = number.and_then(|number| u64::try_from(number).ok()).map_or(Length::Unknown, Length::Of);
-        if length != Length::Unknown && length != number {
-            return Length::Invalid;
+        let number =
+            number.and_then(|number| u64::try_from(number).ok()).map_or(BodyLength::Unknown, BodyLength::Of);
+        if length != BodyLength::Unknown && length != number {
+            return BodyLength::Invalid;
         }
         length = number;
     }
@@ -156,16 +160,17 @@ fn length(lines: &[&[u8]]) -> Length {
 
 /// Returns true if the last coding of the last line is `chunked`, as in the HTTP library.
 fn is_chunked(lines: &[&[u8]]) -> bool {
-    let last = lines.iter().rfind(|line| !is_folded(line) && is(name(line), "transfer-encoding"));
+    let last =
+        lines.iter().rfind(|line| !is_folded(line) && equals_ignoring_case(name(line), "transfer-encoding"));
     let coding = last.and_then(|line| value(line).rsplit(|byte| *byte == b',').next());
-    coding.is_some_and(|coding| is(coding.trim_ascii(), "chunked"))
+    coding.is_some_and(|coding| equals_ignoring_case(coding.trim_ascii(), "chunked"))
 }
 
 fn is_folded(line: &[u8]) -> bool {
     matches!(line, [b' ' | b'\t', ..])
 }
 
-fn is(text: &[u8], name: &str) -> bool {
+fn equals_ignoring_case(text: &[u8], name: &str) -> bool {
     text.eq_ignore_ascii_case(name.as_bytes())
 }
 
@@ -202,54 +207,54 @@ mod tests {
     #[case("SSH-2.0", HeadForm::Foreign)]
     #[case("HTML", HeadForm::Foreign)]
     fn a_head_is_recognized(#[case] waiting: &str, #[case] expected: HeadForm) {
-        assert_eq!(form(waiting.as_bytes()), expected);
+        assert_eq!(find_head_end(waiting.as_bytes()), expected);
     }
 
     #[rstest]
-    #[case("HTTP/1.1 200 OK\r\nA: b\r\n\r\n", "HTTP/1.1 200\r\nA: b\r\n\r\n", Framing::UntilClose)]
-    #[case("http/1.0\t 200 O\x01K\n\n", "HTTP/1.0 200\r\n\r\n", Framing::UntilClose)]
-    #[case("HTTP/1.2  503\r\n\r\n", "HTTP/1.1 503\r\n\r\n", Framing::UntilClose)]
-    #[case("HTTP/1.1 9999 No\r\n\r\n", "HTTP/1.1 9999 No\r\n\r\n", Framing::UntilClose)]
-    #[case("HTTP/2 200\r\n\r\n", "HTTP/2 200\r\n\r\n", Framing::UntilClose)]
-    #[case("HTTP/1.1 103 A\r\n\r\n", "HTTP/1.1 103\r\n\r\n", Framing::Informational)]
-    #[case("HTTP/1.1 204 A\r\n\r\n", "HTTP/1.1 204\r\n\r\n", Framing::Empty)]
+    #[case("HTTP/1.1 200 OK\r\nA: b\r\n\r\n", "HTTP/1.1 200\r\nA: b\r\n\r\n", BodyFraming::UntilClose)]
+    #[case("http/1.0\t 200 O\x01K\n\n", "HTTP/1.0 200\r\n\r\n", BodyFraming::UntilClose)]
+    #[case("HTTP/1.2  503\r\n\r\n", "HTTP/1.1 503\r\n\r\n", BodyFraming::UntilClose)]
+    #[case("HTTP/1.1 9999 No\r\n\r\n", "HTTP/1.1 9999 No\r\n\r\n", BodyFraming::UntilClose)]
+    #[case("HTTP/2 200\r\n\r\n", "HTTP/2 200\r\n\r\n", BodyFraming::UntilClose)]
+    #[case("HTTP/1.1 103 A\r\n\r\n", "HTTP/1.1 103\r\n\r\n", BodyFraming::Informational)]
+    #[case("HTTP/1.1 204 A\r\n\r\n", "HTTP/1.1 204\r\n\r\n", BodyFraming::Empty)]
     #[case(
         "HTTP/1.1 200 A\r\nA: b\rc\r\n d\r\n\r\n",
         "HTTP/1.1 200\r\nA: b c\r\n d\r\n\r\n",
-        Framing::UntilClose
+        BodyFraming::UntilClose
     )]
     #[case(
         "HTTP/1.1 200 A\r\nContent-Length: 3\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n",
         "HTTP/1.1 200\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n",
-        Framing::Chunks
+        BodyFraming::Chunks
     )]
     #[case(
         "HTTP/1.0 200 A\r\nTransfer-Encoding : chunked\r\n\r\n",
         "HTTP/1.0 200\r\n\r\n",
-        Framing::BareChunks
+        BodyFraming::BareChunks
     )]
-    fn a_head_is_written_anew(#[case] head: &str, #[case] expected: &str, #[case] framing: Framing) {
+    fn a_head_is_written_anew(#[case] head: &str, #[case] expected: &str, #[case] framing: BodyFraming) {
         let mut written = Vec::new();
-        assert_eq!(tidy(head.as_bytes(), &mut written), framing);
+        assert_eq!(rewrite_head(head.as_bytes(), &mut written), framing);
         assert_eq!(String::from_utf8(written).unwrap(), expected);
     }
 
     #[rstest]
-    #[case("Content-Length: 2", Length::Of(2))]
-    #[case("content-length : +2", Length::Of(2))]
-    #[case("Content-Length: 2;", Length::Of(2))]
-    #[case("Content-Length: 2.0", Length::Of(2))]
-    #[case("Content-Length: 2 bytes", Length::Of(2))]
-    #[case("Content-Length: 2, 2", Length::Of(2))]
-    #[case("Content-Length: 2\nContent-Length: 2", Length::Of(2))]
-    #[case("Content-Length: 2\nContent-Length: 3", Length::Invalid)]
-    #[case("Content-Length: 99999999999999999999999", Length::Unknown)]
-    #[case("Content-Length: 9223372036854775808", Length::Unknown)]
-    #[case("Content-Length:", Length::Unknown)]
-    #[case("Content-Length: x", Length::Invalid)]
-    #[case("Content-Length: -2", Length::Invalid)]
-    #[case("X: 2", Length::Unknown)]
-    fn a_length_is_read(#[case] lines: &str, #[case] expected: Length) {
+    #[case("Content-Length: 2", BodyLength::Of(2))]
+    #[case("content-length : +2", BodyLength::Of(2))]
+    #[case("Content-Length: 2;", BodyLength::Of(2))]
+    #[case("Content-Length: 2.0", BodyLength::Of(2))]
+    #[case("Content-Length: 2 bytes", BodyLength::Of(2))]
+    #[case("Content-Length: 2, 2", BodyLength::Of(2))]
+    #[case("Content-Length: 2\nContent-Length: 2", BodyLength::Of(2))]
+    #[case("Content-Length: 2\nContent-Length: 3", BodyLength::Invalid)]
+    #[case("Content-Length: 99999999999999999999999", BodyLength::Unknown)]
+    #[case("Content-Length: 9223372036854775808", BodyLength::Unknown)]
+    #[case("Content-Length:", BodyLength::Unknown)]
+    #[case("Content-Length: x", BodyLength::Invalid)]
+    #[case("Content-Length: -2", BodyLength::Invalid)]
+    #[case("X: 2", BodyLength::Unknown)]
+    fn a_length_is_read(#[case] lines: &str, #[case] expected: BodyLength) {
         let lines: Vec<&[u8]> = lines.split('\n').map(str::as_bytes).collect();
         assert_eq!(length(&lines), expected);
     }
@@ -258,7 +263,7 @@ mod tests {
     fn a_name_that_is_too_long_is_dropped_with_its_folds() {
         let head = format!("HTTP/1.1 200 A\r\n{}: b\r\n c\r\nD: e\r\n\r\n", "a".repeat(70_000));
         let mut written = Vec::new();
-        tidy(head.as_bytes(), &mut written);
+        rewrite_head(head.as_bytes(), &mut written);
         assert_eq!(String::from_utf8(written).unwrap(), "HTTP/1.1 200\r\nD: e\r\n\r\n");
     }
 }

@@ -11,7 +11,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::time::{Instant, timeout_at};
 
-use super::failed::{Failed, Stage};
+use super::failed::{ExchangeFailure, TimeoutStage};
 use crate::clock::Timestamp;
 
 /// Maximum number of body bytes that are read.
@@ -21,7 +21,7 @@ pub const EXCERPT_MAX_BYTES: usize = 1_024;
 
 /// A response of any status.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct OutboundResponse {
     /// The HTTP status, 200 to 599 or any other number from a server.
     pub status: u16,
     /// The time before which the server asks for no further request.
@@ -67,17 +67,20 @@ fn read_date(text: &str) -> Option<Timestamp> {
     Some(Timestamp::from_ms(i64::try_from(at.as_millis()).ok()?))
 }
 
-impl Answer {
+impl OutboundResponse {
     /// Reads the body up to the limit; a longer one makes the connection unusable. A body without end is read until
     /// `deadline`: its server has accepted the request.
-    pub(super) async fn take_in(response: Response<Incoming>, deadline: Instant) -> Result<Self, Failed> {
+    pub(super) async fn read_response(
+        response: Response<Incoming>,
+        deadline: Instant,
+    ) -> Result<Self, ExchangeFailure> {
         let (head, mut body) = response.into_parts();
         let mut kept = Vec::new();
         let reading = read(&mut body, &mut kept);
         match timeout_at(deadline, reading).await {
-            Ok(read) => read.map_err(|error| Failed::of(&error))?,
+            Ok(read) => read.map_err(|error| ExchangeFailure::of(&error))?,
             Err(_elapsed) if head.headers.contains_key(CONTENT_LENGTH) => {
-                return Err(Failed::Timeout(Stage::Reading));
+                return Err(ExchangeFailure::Timeout(TimeoutStage::Reading));
             }
             Err(_elapsed) => {}
         }

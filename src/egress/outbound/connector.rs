@@ -22,11 +22,13 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tower_service::Service;
 
-use super::failed::{ConnectFault, Failed, TlsFault};
-use super::names::Names;
+use super::failed::{ConnectFault, ExchangeFailure, TlsFault};
+use super::names::HostResolver;
 use super::parts::{OutboundError, OutboundParts};
-use crate::egress::{CertificateTime, Egress, LenientStream, Pinned, authorities, cryptography, trouble};
-use crate::model::check::Trouble;
+use crate::egress::{
+    CertificateTime, EgressGate, LenientStream, PermittedAddress, authorities, cryptography, local_fault,
+};
+use crate::model::check::LocalFault;
 
 /// Time limit for opening one connection.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
@@ -34,34 +36,34 @@ const CONNECT_MAX: Duration = Duration::from_secs(30);
 const ADDRESSES_MAX: usize = 16;
 
 #[derive(Clone)]
-pub(super) struct Connector(Arc<Inner>);
+pub(super) struct OutboundConnector(Arc<ConnectorInner>);
 
-struct Inner {
-    egress: Egress,
-    names: Names,
+struct ConnectorInner {
+    egress: EgressGate,
+    names: HostResolver,
     tls: Arc<ClientConfig>,
     /// TLS configuration for protocols other than HTTP, without ALPN.
     other_tls: Arc<ClientConfig>,
 }
 
 /// A connection, plain or under TLS.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(super) trait TransportStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> TransportStream for T {}
 
-impl Connection for Box<dyn Stream> {
+impl Connection for Box<dyn TransportStream> {
     fn connected(&self) -> Connected {
         Connected::new()
     }
 }
 
-impl fmt::Debug for Connector {
+impl fmt::Debug for OutboundConnector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Connector(..)")
     }
 }
 
-impl Connector {
+impl OutboundConnector {
     pub(super) fn new(parts: OutboundParts<'_>) -> Result<Self, OutboundError> {
         let time = Arc::new(CertificateTime(parts.clock));
         let mut tls = ClientConfig::builder_with_details(cryptography(), time)
@@ -70,29 +72,33 @@ impl Connector {
             .with_no_client_auth();
         let other_tls = Arc::new(tls.clone());
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let names = Names::new(parts.dns_servers)?;
-        Ok(Self(Arc::new(Inner { egress: parts.egress, names, tls: Arc::new(tls), other_tls })))
+        let names = HostResolver::new(parts.dns_servers)?;
+        Ok(Self(Arc::new(ConnectorInner { egress: parts.egress, names, tls: Arc::new(tls), other_tls })))
     }
 }
 
-impl Connector {
+impl OutboundConnector {
     /// Opens a plain connection, for a protocol that is not HTTP.
-    pub(super) async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, Failed> {
+    pub(super) async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, ExchangeFailure> {
         self.0.reach(host, port).await
     }
 
     /// Starts TLS on a connection.
-    pub(super) async fn secure(&self, stream: TcpStream, host: &str) -> Result<TlsStream<TcpStream>, Failed> {
+    pub(super) async fn secure(
+        &self,
+        stream: TcpStream,
+        host: &str,
+    ) -> Result<TlsStream<TcpStream>, ExchangeFailure> {
         secure(&self.0.other_tls, stream, host).await
     }
 }
 
-impl Service<Uri> for Connector {
-    type Response = TokioIo<Box<dyn Stream>>;
-    type Error = Failed;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Failed>> + Send>>;
+impl Service<Uri> for OutboundConnector {
+    type Response = TokioIo<Box<dyn TransportStream>>;
+    type Error = ExchangeFailure;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, ExchangeFailure>> + Send>>;
 
-    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Failed>> {
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), ExchangeFailure>> {
         Poll::Ready(Ok(()))
     }
 
@@ -100,13 +106,13 @@ impl Service<Uri> for Connector {
         let inner = Arc::clone(&self.0);
         Box::pin(async move {
             let opened = timeout(CONNECT_MAX, inner.open(&to)).await;
-            opened.unwrap_or(Err(Failed::Connect(ConnectFault::Silence))).map(TokioIo::new)
+            opened.unwrap_or(Err(ExchangeFailure::Connect(ConnectFault::Silence))).map(TokioIo::new)
         })
     }
 }
 
-impl Inner {
-    async fn open(&self, to: &Uri) -> Result<Box<dyn Stream>, Failed> {
+impl ConnectorInner {
+    async fn open(&self, to: &Uri) -> Result<Box<dyn TransportStream>, ExchangeFailure> {
         let host = to.host().unwrap_or_default();
         let is_tls = to.scheme() == Some(&Scheme::HTTPS);
         let port = to.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
@@ -119,32 +125,35 @@ impl Inner {
     }
 
     /// Opens a plain connection to a host.
-    async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, Failed> {
+    async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, ExchangeFailure> {
         let candidates = self.permitted(&self.names.lookup(host).await?)?;
         let stream = self.dial(&candidates, port).await?;
         // Head and body of a small request follow each other at once.
-        stream.set_nodelay(true).map_err(|error| Failed::of_io(&error))?;
+        stream.set_nodelay(true).map_err(|error| ExchangeFailure::of_io(&error))?;
         Ok(stream)
     }
 
     /// Returns the addresses that pass the gate; an error only when none does.
-    fn permitted(&self, found: &[IpAddr]) -> Result<Vec<Pinned>, Failed> {
+    fn permitted(&self, found: &[IpAddr]) -> Result<Vec<PermittedAddress>, ExchangeFailure> {
         let mut blocked = None;
         let passed = found.iter().filter_map(|address| {
-            self.egress.permit(*address).map_err(|refusal| blocked = Some(Failed::Blocked(refusal))).ok()
+            self.egress
+                .permit(*address)
+                .map_err(|refusal| blocked = Some(ExchangeFailure::Blocked(refusal)))
+                .ok()
         });
-        let passed: Vec<Pinned> = passed.take(ADDRESSES_MAX).collect();
+        let passed: Vec<PermittedAddress> = passed.take(ADDRESSES_MAX).collect();
         blocked.filter(|_| passed.is_empty()).map_or(Ok(passed), Err)
     }
 
-    async fn dial(&self, candidates: &[Pinned], port: u16) -> Result<TcpStream, Failed> {
+    async fn dial(&self, candidates: &[PermittedAddress], port: u16) -> Result<TcpStream, ExchangeFailure> {
         let has_ipv4 = candidates.iter().any(|pinned| pinned.address().is_ipv4());
         let (mut ours, mut fault) = (None, ConnectFault::Unreachable);
-        let lost = |pinned: Pinned, error: &std::io::Error| {
+        let lost = |pinned: PermittedAddress, error: &std::io::Error| {
             // A machine without IPv6 may report "address not available"; with IPv4 to try, that is not a lack of ports.
             let lacks_ipv6 = pinned.address().is_ipv6() && has_ipv4;
-            match trouble(error) {
-                Some(Trouble::NoPorts) if lacks_ipv6 => {}
+            match local_fault(error) {
+                Some(LocalFault::NoPorts) if lacks_ipv6 => {}
                 Some(own) => ours = Some(own),
                 None => fault = fault.max(ConnectFault::of(error)),
             }
@@ -152,11 +161,11 @@ impl Inner {
         if let Some((stream, _)) = self.egress.race(candidates, port, lost).await {
             return Ok(stream);
         }
-        let is_lost = || candidates.iter().all(|pinned| self.egress.has_lost(pinned.address()));
+        let is_lost = || candidates.iter().all(|pinned| self.egress.has_lost_route_to(pinned.address()));
         if ours.is_none() && fault < ConnectFault::Reset && is_lost() {
-            ours = Some(Trouble::NetworkDown);
+            ours = Some(LocalFault::NetworkDown);
         }
-        Err(ours.map_or(Failed::Connect(fault), Failed::Ours))
+        Err(ours.map_or(ExchangeFailure::Connect(fault), ExchangeFailure::Ours))
     }
 }
 
@@ -164,12 +173,12 @@ async fn secure(
     config: &Arc<ClientConfig>,
     stream: TcpStream,
     host: &str,
-) -> Result<TlsStream<TcpStream>, Failed> {
+) -> Result<TlsStream<TcpStream>, ExchangeFailure> {
     let bare = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
-    let name = ServerName::try_from(bare.to_owned()).map_err(|_| Failed::Tls(TlsFault::Hostname))?;
+    let name = ServerName::try_from(bare.to_owned()).map_err(|_| ExchangeFailure::Tls(TlsFault::Hostname))?;
     let shaken = TlsConnector::from(Arc::clone(config)).connect(name, stream).await;
-    shaken.map_err(|error| match Failed::of_io(&error) {
-        Failed::Closed => Failed::Tls(TlsFault::Handshake),
+    shaken.map_err(|error| match ExchangeFailure::of_io(&error) {
+        ExchangeFailure::Closed => ExchangeFailure::Tls(TlsFault::Handshake),
         other => other,
     })
 }

@@ -7,15 +7,15 @@ use std::io;
 
 use rustls::CertificateError;
 
-use crate::egress::{Blocked, is_head_too_large, trouble};
-use crate::model::check::Trouble;
+use crate::egress::{BlockedAddress, is_head_too_large, local_fault};
+use crate::model::check::LocalFault;
 
 /// The reason why there is no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Failed {
+pub enum ExchangeFailure {
     /// The egress policy forbids all addresses of the host.
     #[error("{0}")]
-    Blocked(Blocked),
+    Blocked(BlockedAddress),
     /// The host has no address.
     #[error("{0}")]
     Name(NameFault),
@@ -27,7 +27,7 @@ pub enum Failed {
     Tls(TlsFault),
     /// The deadline passed.
     #[error("{0}")]
-    Timeout(Stage),
+    Timeout(TimeoutStage),
     /// The connection ended too early.
     #[error("The connection was closed before the answer was complete")]
     Closed,
@@ -42,7 +42,7 @@ pub enum Failed {
     Unsendable(&'static str),
     /// This process or machine lacks a resource; says nothing about the server.
     #[error("This machine cannot send now: {0:?}")]
-    Ours(Trouble),
+    Ours(LocalFault),
 }
 
 /// The reasons why a host has no address.
@@ -98,7 +98,7 @@ pub enum TlsFault {
 
 /// The stage of an exchange at which the deadline passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Stage {
+pub enum TimeoutStage {
     /// Before the connection was open.
     #[error("No connection within the deadline")]
     Connecting,
@@ -110,7 +110,7 @@ pub enum Stage {
     Reading,
 }
 
-impl Failed {
+impl ExchangeFailure {
     /// Interprets an error of the HTTP library, or one of the connector inside of it.
     pub(super) fn of(error: &(dyn Error + 'static)) -> Self {
         for cause in std::iter::successors(Some(error), |error| (*error).source()) {
@@ -132,7 +132,7 @@ impl Failed {
     /// Interprets an error of a connection, which TLS may have caused.
     #[must_use]
     pub fn of_io(error: &io::Error) -> Self {
-        if let Some(trouble) = trouble(error) {
+        if let Some(trouble) = local_fault(error) {
             return Self::Ours(trouble);
         }
         match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {

@@ -12,9 +12,9 @@ use hickory_proto::rr::{Name, RecordType};
 use hickory_resolver::net::{DnsError, NetError, NoRecords};
 use tokio::time::timeout;
 
-use super::failed::{Failed, NameFault};
-use crate::egress::{NameFiles, SystemNames, addresses, known_to_hosts, trouble};
-use crate::model::check::Trouble;
+use super::failed::{ExchangeFailure, NameFault};
+use crate::egress::{NameFiles, SystemNames, addresses, find_in_hosts, local_fault};
+use crate::model::check::LocalFault;
 
 /// The time that one family may lag behind the other, once that has addresses.
 const FAMILY_LAG: Duration = Duration::from_millis(500);
@@ -22,22 +22,22 @@ const FAMILY_LAG: Duration = Duration::from_millis(500);
 const CACHED: u64 = 4_096;
 
 /// Name resolution of the client.
-pub(super) struct Names(SystemNames);
+pub(super) struct HostResolver(SystemNames);
 
-impl Names {
+impl HostResolver {
     pub(super) fn new(servers: &[SocketAddr]) -> Result<Self, NetError> {
         Ok(Self(SystemNames::new(servers, NameFiles::default(), CACHED)?))
     }
 
     /// Returns the addresses of a host, at least one. A literal address is returned itself.
-    pub(super) async fn lookup(&self, host: &str) -> Result<Vec<IpAddr>, Failed> {
+    pub(super) async fn lookup(&self, host: &str) -> Result<Vec<IpAddr>, ExchangeFailure> {
         let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         if let Ok(address) = bare.unwrap_or(host).parse() {
             return Ok(vec![address]);
         }
-        let mut name = Name::from_ascii(host).map_err(|_| Failed::Name(NameFault::NoSuchName))?;
+        let mut name = Name::from_ascii(host).map_err(|_| ExchangeFailure::Name(NameFault::NoSuchName))?;
         name.set_fqdn(true); // The system's search list is not for hosts of others.
-        let (v6, v4) = match known_to_hosts(&self.0.current().hosts, &name) {
+        let (v6, v4) = match find_in_hosts(&self.0.current().hosts, &name) {
             Some(known) => known,
             None => self.families(&name).await?,
         };
@@ -45,43 +45,49 @@ impl Names {
         Ok((0..turns).flat_map(|turn| [v6.get(turn), v4.get(turn)]).flatten().copied().collect())
     }
 
-    async fn families(&self, name: &Name) -> Result<(Vec<IpAddr>, Vec<IpAddr>), Failed> {
+    async fn families(&self, name: &Name) -> Result<(Vec<IpAddr>, Vec<IpAddr>), ExchangeFailure> {
         let v6 = pin!(self.family(name, RecordType::AAAA));
         let v4 = pin!(self.family(name, RecordType::A));
         let (v6, v4) = match select(v6, v4).await {
             Either::Left((v6, v4)) => {
                 let has_some = v6.is_ok();
-                (v6, lagging(v4, has_some).await)
+                (v6, limit_lag(v4, has_some).await)
             }
             Either::Right((v4, v6)) => {
                 let has_some = v4.is_ok();
-                (lagging(v6, has_some).await, v4)
+                (limit_lag(v6, has_some).await, v4)
             }
         };
         match (v6, v4) {
-            (Err(Failed::Name(v6)), Err(Failed::Name(v4))) => Err(Failed::Name(v6.max(v4))),
-            (Err(Failed::Name(_)), Err(other)) | (Err(other), Err(_)) => Err(other),
+            (Err(ExchangeFailure::Name(v6)), Err(ExchangeFailure::Name(v4))) => {
+                Err(ExchangeFailure::Name(v6.max(v4)))
+            }
+            (Err(ExchangeFailure::Name(_)), Err(other)) | (Err(other), Err(_)) => Err(other),
             (v6, v4) => Ok((v6.unwrap_or_default(), v4.unwrap_or_default())),
         }
     }
 
-    async fn family(&self, name: &Name, record: RecordType) -> Result<Vec<IpAddr>, Failed> {
+    async fn family(&self, name: &Name, record: RecordType) -> Result<Vec<IpAddr>, ExchangeFailure> {
         let names = self.0.current();
-        let found = names.resolver.lookup(name.clone(), record).await.map_err(|error| unfound(&error))?;
+        let found =
+            names.resolver.lookup(name.clone(), record).await.map_err(|error| failure_from(&error))?;
         let found = addresses(&found);
-        if found.is_empty() { Err(Failed::Name(NameFault::NoAddress)) } else { Ok(found) }
+        if found.is_empty() { Err(ExchangeFailure::Name(NameFault::NoAddress)) } else { Ok(found) }
     }
 }
 
-async fn lagging<T>(family: impl Future<Output = Result<T, Failed>>, has_other: bool) -> Result<T, Failed> {
+async fn limit_lag<T>(
+    family: impl Future<Output = Result<T, ExchangeFailure>>,
+    has_other: bool,
+) -> Result<T, ExchangeFailure> {
     if has_other {
-        timeout(FAMILY_LAG, family).await.unwrap_or(Err(Failed::Name(NameFault::Silence)))
+        timeout(FAMILY_LAG, family).await.unwrap_or(Err(ExchangeFailure::Name(NameFault::Silence)))
     } else {
         family.await
     }
 }
 
-fn unfound(error: &NetError) -> Failed {
+fn failure_from(error: &NetError) -> ExchangeFailure {
     let of_code = |code| match code {
         ResponseCode::NXDomain => NameFault::NoSuchName,
         ResponseCode::NoError => NameFault::NoAddress,
@@ -89,12 +95,14 @@ fn unfound(error: &NetError) -> Failed {
     };
     match error {
         NetError::Dns(DnsError::NoRecordsFound(NoRecords { response_code, .. })) => {
-            Failed::Name(of_code(*response_code))
+            ExchangeFailure::Name(of_code(*response_code))
         }
-        NetError::Dns(DnsError::ResponseCode(code)) => Failed::Name(of_code(*code)),
-        NetError::Timeout => Failed::Name(NameFault::Silence),
-        NetError::Io(error) => trouble(error).map_or(Failed::Name(NameFault::Silence), Failed::Ours),
-        NetError::NoConnections | NetError::Busy => Failed::Ours(Trouble::ResolverUnavailable),
-        _ => Failed::Name(NameFault::ServerFailed),
+        NetError::Dns(DnsError::ResponseCode(code)) => ExchangeFailure::Name(of_code(*code)),
+        NetError::Timeout => ExchangeFailure::Name(NameFault::Silence),
+        NetError::Io(error) => {
+            local_fault(error).map_or(ExchangeFailure::Name(NameFault::Silence), ExchangeFailure::Ours)
+        }
+        NetError::NoConnections | NetError::Busy => ExchangeFailure::Ours(LocalFault::ResolverUnavailable),
+        _ => ExchangeFailure::Name(NameFault::ServerFailed),
     }
 }

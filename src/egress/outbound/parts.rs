@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use crate::clock::Clock;
-use crate::egress::{CaFileError, Egress};
+use crate::egress::{CaFileError, EgressGate};
 
 /// The dependencies of a client.
 #[derive(Debug)]
 pub struct OutboundParts<'a> {
     /// The gate.
-    pub egress: Egress,
+    pub egress: EgressGate,
     /// Name servers; the system's if empty.
     pub dns_servers: &'a [SocketAddr],
     /// Certificate authorities that are trusted besides the system's; a PEM file.

@@ -10,7 +10,7 @@ use http::header::{CONTENT_LENGTH, HeaderName, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method};
 use http_body_util::Full;
 
-use super::failed::Failed;
+use super::failed::ExchangeFailure;
 use super::url::OutboundUrl;
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("Watchkeeper/", env!("CARGO_PKG_VERSION")));
@@ -37,7 +37,7 @@ pub fn is_own(name: &HeaderName) -> bool {
 }
 
 /// A request. Shown without its headers, its body, and the path of its address.
-pub struct Request {
+pub struct OutboundRequest {
     /// The method; any except `CONNECT`.
     pub method: Method,
     /// The address.
@@ -50,18 +50,20 @@ pub struct Request {
     pub deadline: Duration,
 }
 
-impl Request {
-    pub(super) fn into_http(self) -> Result<http::Request<Full<Bytes>>, Failed> {
+impl OutboundRequest {
+    pub(super) fn into_http(self) -> Result<http::Request<Full<Bytes>>, ExchangeFailure> {
         if self.method == Method::CONNECT {
-            return Err(Failed::Unsendable("the method CONNECT is not supported"));
+            return Err(ExchangeFailure::Unsendable("the method CONNECT is not supported"));
         }
         let mut headers = HeaderMap::with_capacity(self.headers.len() + 3);
         for (name, mut value) in self.headers {
             if is_own(&name) {
-                return Err(Failed::Unsendable("it brings a header that the client sets itself"));
+                return Err(ExchangeFailure::Unsendable("it brings a header that the client sets itself"));
             }
             value.set_sensitive(true);
-            headers.try_append(name, value).map_err(|_| Failed::Unsendable("it has too many headers"))?;
+            headers
+                .try_append(name, value)
+                .map_err(|_| ExchangeFailure::Unsendable("it has too many headers"))?;
         }
         headers.entry(USER_AGENT).or_insert(AGENT);
         if self.body.is_empty() && matches!(self.method, Method::POST | Method::PUT | Method::PATCH) {
@@ -76,7 +78,7 @@ impl Request {
     }
 }
 
-impl fmt::Debug for Request {
+impl fmt::Debug for OutboundRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")
             .field("method", &self.method)

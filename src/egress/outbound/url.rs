@@ -23,29 +23,31 @@ impl OutboundUrl {
     ///
     /// # Errors
     /// When it is no permitted address; the text says what is allowed.
-    pub fn parse(text: &str) -> Result<Self, UrlForm> {
+    pub fn parse(text: &str) -> Result<Self, OutboundUrlError> {
         if text.chars().count() > CHARACTERS_MAX {
-            return Err(UrlForm::TooLong);
+            return Err(OutboundUrlError::TooLong);
         }
         if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            return Err(UrlForm::Unreadable);
+            return Err(OutboundUrlError::Unreadable);
         }
-        let url = Url::parse(text).map_err(|_| UrlForm::Unreadable)?;
+        let url = Url::parse(text).map_err(|_| OutboundUrlError::Unreadable)?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(UrlForm::Scheme);
+            return Err(OutboundUrlError::Scheme);
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(UrlForm::UserInfo);
+            return Err(OutboundUrlError::UserInfo);
         }
         match url.host() {
-            Some(Host::Domain(name)) if Name::from_ascii(name).is_err() => return Err(UrlForm::Host),
-            None => return Err(UrlForm::Host),
+            Some(Host::Domain(name)) if Name::from_ascii(name).is_err() => {
+                return Err(OutboundUrlError::Host);
+            }
+            None => return Err(OutboundUrlError::Host),
             Some(_) => {}
         }
         if url.port() == Some(0) {
-            return Err(UrlForm::Port);
+            return Err(OutboundUrlError::Port);
         }
-        let uri = url[..url::Position::AfterQuery].parse().map_err(|_| UrlForm::Unreadable)?;
+        let uri = url[..url::Position::AfterQuery].parse().map_err(|_| OutboundUrlError::Unreadable)?;
         Ok(Self { uri, origin: url.origin().ascii_serialization() })
     }
 
@@ -74,7 +76,7 @@ impl fmt::Debug for OutboundUrl {
 
 /// The reasons why a text is no address for requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UrlForm {
+pub enum OutboundUrlError {
     /// Longer than allowed.
     #[error("must have at most 2,048 characters")]
     TooLong,
@@ -117,17 +119,17 @@ mod tests {
     }
 
     #[rstest]
-    #[case("example.com/hook", UrlForm::Unreadable)]
-    #[case("http://", UrlForm::Unreadable)]
-    #[case("http://a b/", UrlForm::Unreadable)]
-    #[case("http://a/\r\nHost: b", UrlForm::Unreadable)]
-    #[case("ftp://example.com/", UrlForm::Scheme)]
-    #[case("file:///etc/passwd", UrlForm::Scheme)]
-    #[case("http://user@example.com/", UrlForm::UserInfo)]
-    #[case("http://:secret@example.com/", UrlForm::UserInfo)]
-    #[case("http://a..b/", UrlForm::Host)]
-    #[case("http://example.com:0/", UrlForm::Port)]
-    fn what_is_no_address_is_refused(#[case] text: &str, #[case] form: UrlForm) {
+    #[case("example.com/hook", OutboundUrlError::Unreadable)]
+    #[case("http://", OutboundUrlError::Unreadable)]
+    #[case("http://a b/", OutboundUrlError::Unreadable)]
+    #[case("http://a/\r\nHost: b", OutboundUrlError::Unreadable)]
+    #[case("ftp://example.com/", OutboundUrlError::Scheme)]
+    #[case("file:///etc/passwd", OutboundUrlError::Scheme)]
+    #[case("http://user@example.com/", OutboundUrlError::UserInfo)]
+    #[case("http://:secret@example.com/", OutboundUrlError::UserInfo)]
+    #[case("http://a..b/", OutboundUrlError::Host)]
+    #[case("http://example.com:0/", OutboundUrlError::Port)]
+    fn what_is_no_address_is_refused(#[case] text: &str, #[case] form: OutboundUrlError) {
         assert_eq!(OutboundUrl::parse(text), Err(form));
     }
 
@@ -135,7 +137,7 @@ mod tests {
     fn an_address_is_at_most_2048_characters_long() {
         let of = |length: usize| format!("http://a/{}", "x".repeat(length - 9));
         assert!(OutboundUrl::parse(&of(2_048)).is_ok());
-        assert_eq!(OutboundUrl::parse(&of(2_049)), Err(UrlForm::TooLong));
+        assert_eq!(OutboundUrl::parse(&of(2_049)), Err(OutboundUrlError::TooLong));
     }
 
     #[test]

@@ -14,59 +14,64 @@ use tokio::time::Instant;
 
 use crate::clock::{Clock, STEP_MS, Timestamp};
 use crate::config::limits::EngineLimits;
-use crate::engine::aggregator::live::{Decision, LastKnownState, Live};
-use crate::engine::aggregator::{Batch, KnownStatus, LatenessReport};
-use crate::engine::counters::Counters;
-use crate::engine::definition::Definition;
+use crate::engine::aggregator::live::{LastKnownState, LiveServiceState, ManualDecision};
+use crate::engine::aggregator::{KnownStatus, LatenessReport, RecordBatch};
+use crate::engine::counters::EngineCounters;
+use crate::engine::definition::WatchDefinition;
 use crate::model::check::CheckStatus;
 use crate::model::history::{CheckRecord, StatusChange};
-use crate::model::partition::{Partition, Partitions};
+use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Verdict;
-use crate::stats::window::Window;
+use crate::stats::window::RollingStats;
 
 /// The maximum number of full batches that wait while the recorder refuses.
 const BATCHES_WAITING: usize = 10;
 
 /// The live figures and the outgoing batch of one shard.
-pub struct Figures {
-    state: Mutex<State>,
-    sink: Recipient<Batch>,
+pub struct ShardFigures {
+    state: Mutex<FiguresState>,
+    sink: Recipient<RecordBatch>,
     clock: Clock,
     limits: EngineLimits,
-    counters: Arc<Counters>,
+    counters: Arc<EngineCounters>,
 }
 
 /// The state behind the lock. The shard's own thread takes the lock for every result, other threads briefly and rarely.
-pub(super) struct State {
-    pub(super) services: HashMap<ServiceKey, Live>,
+pub(super) struct FiguresState {
+    pub(super) services: HashMap<ServiceKey, LiveServiceState>,
     pub(super) lateness: LatenessReport,
-    batch: Batch,
+    batch: RecordBatch,
     batch_since: Instant,
     /// Wall time and monotonic time when the clock was last read.
     anchor: (Timestamp, Instant),
 }
 
-impl State {
-    fn live(&mut self, service: ServiceKey, now: Timestamp) -> &mut Live {
-        self.services.entry(service).or_insert_with(|| Live::new(now))
+impl FiguresState {
+    fn live(&mut self, service: ServiceKey, now: Timestamp) -> &mut LiveServiceState {
+        self.services.entry(service).or_insert_with(|| LiveServiceState::new(now))
     }
 }
 
-impl std::fmt::Debug for Figures {
+impl std::fmt::Debug for ShardFigures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Figures").field("services", &self.lock().services.len()).finish()
     }
 }
 
-impl Figures {
+impl ShardFigures {
     /// Figures of a shard without services, whose batches go to `sink`.
     #[must_use]
-    pub fn new(clock: Clock, sink: Recipient<Batch>, limits: EngineLimits, counters: Arc<Counters>) -> Self {
-        let state = State {
+    pub fn new(
+        clock: Clock,
+        sink: Recipient<RecordBatch>,
+        limits: EngineLimits,
+        counters: Arc<EngineCounters>,
+    ) -> Self {
+        let state = FiguresState {
             services: HashMap::new(),
             lateness: LatenessReport::default(),
-            batch: Batch::default(),
+            batch: RecordBatch::default(),
             batch_since: Instant::now(),
             anchor: (clock.now(), Instant::now()),
         };
@@ -75,7 +80,7 @@ impl Figures {
 
     /// Registers a watched service and the decisions of people about it. `known` is the status that the watch continues with,
     /// if it started before this process.
-    pub fn track(&self, definition: &Definition, known: Option<KnownStatus>) {
+    pub fn track(&self, definition: &WatchDefinition, known: Option<KnownStatus>) {
         let mut state = self.lock();
         let now = self.now(&mut state);
         let live = state.live(definition.key, now);
@@ -84,7 +89,11 @@ impl Figures {
             live.extend_coverage(definition.heartbeat.and_then(|plan| plan.deadline()));
         }
         let is_left_out = definition.is_paused || definition.in_planned_maintenance;
-        live.take_decision(definition.revision, Decision { is_left_out, stated: definition.stated }, now);
+        live.take_decision(
+            definition.revision,
+            ManualDecision { is_left_out, stated: definition.stated },
+            now,
+        );
     }
 
     /// Forgets a service.
@@ -93,12 +102,12 @@ impl Figures {
     }
 
     /// Forgets all services of these partitions.
-    pub(in crate::engine) fn untrack_all(&self, partitions: Partitions) {
+    pub(in crate::engine) fn untrack_all(&self, partitions: PartitionSet) {
         self.lock().services.retain(|service, _| !partitions.contains(Partition::of(*service)));
     }
 
     /// Adds figures of the time before this process started. A service that was deleted meanwhile does not come back.
-    pub fn prime(&self, service: ServiceKey, before: &Window) {
+    pub fn prime(&self, service: ServiceKey, before: &RollingStats) {
         if let Some(live) = self.lock().services.get_mut(&service) {
             live.prime(before);
         }
@@ -106,7 +115,7 @@ impl Figures {
 
     /// Returns the last known state of a service, for an actor that has lost its own memory.
     pub fn last_known(&self, service: ServiceKey) -> LastKnownState {
-        self.lock().services.get(&service).map(Live::last_known).unwrap_or_default()
+        self.lock().services.get(&service).map(LiveServiceState::last_known).unwrap_or_default()
     }
 
     /// Adds a finished check, which backs the present status until `measured_until`.
@@ -163,13 +172,13 @@ impl Figures {
     }
 
     /// Services whose figures have to be recomputed, each with the time up to which.
-    pub(in crate::engine) fn undone(&self) -> Vec<(ServiceKey, Timestamp)> {
+    pub(in crate::engine) fn outdated_figures(&self) -> Vec<(ServiceKey, Timestamp)> {
         let state = self.lock();
-        state.services.iter().filter_map(|(key, live)| Some((*key, live.undone_from()?))).collect()
+        state.services.iter().filter_map(|(key, live)| Some((*key, live.outdated_until()?))).collect()
     }
 
     /// Notes that the past of a service has changed in the history: its figures have to be recomputed.
-    pub(in crate::engine) fn past_changed(&self, service: ServiceKey) {
+    pub(in crate::engine) fn mark_past_changed(&self, service: ServiceKey) {
         let mut state = self.lock();
         let now = self.now(&mut state);
         if let Some(live) = state.services.get_mut(&service) {
@@ -187,7 +196,12 @@ impl Figures {
     }
 
     /// Replaces the figures of the time before `until` by recomputed ones.
-    pub(in crate::engine) fn replace_past(&self, service: ServiceKey, until: Timestamp, before: &Window) {
+    pub(in crate::engine) fn replace_past(
+        &self,
+        service: ServiceKey,
+        until: Timestamp,
+        before: &RollingStats,
+    ) {
         if let Some(live) = self.lock().services.get_mut(&service) {
             live.replace_past(until, before);
         }
@@ -201,11 +215,11 @@ impl Figures {
     }
 
     /// Takes the batch, for a caller that sends it itself.
-    pub(super) fn take_batch(&self) -> Batch {
+    pub(super) fn take_batch(&self) -> RecordBatch {
         std::mem::take(&mut self.lock().batch)
     }
 
-    pub(super) const fn sink(&self) -> &Recipient<Batch> {
+    pub(super) const fn sink(&self) -> &Recipient<RecordBatch> {
         &self.sink
     }
 
@@ -214,12 +228,12 @@ impl Figures {
     }
 
     /// A panic of a service leaves at most the figures of that service half changed.
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, FiguresState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the wall time, after accounting for a clock that was set back since the last call.
-    fn now(&self, state: &mut State) -> Timestamp {
+    fn now(&self, state: &mut FiguresState) -> Timestamp {
         let (wall, instant) = (self.clock.now(), Instant::now());
         let (before, looked) = std::mem::replace(&mut state.anchor, (wall, instant));
         let passed_ms = i64::try_from(instant.duration_since(looked).as_millis()).unwrap_or(i64::MAX);
@@ -230,14 +244,14 @@ impl Figures {
         wall
     }
 
-    fn flush_if_due(&self, state: &mut State) {
+    fn flush_if_due(&self, state: &mut FiguresState) {
         let is_full = state.batch.checks.len() >= self.limits.batch_results;
         if is_full || state.batch_since.elapsed() >= Duration::from_millis(self.limits.batch_ms) {
             self.hand_over(state);
         }
     }
 
-    fn hand_over(&self, state: &mut State) {
+    fn hand_over(&self, state: &mut FiguresState) {
         state.batch_since = Instant::now();
         if state.batch.is_empty() {
             return;

@@ -4,17 +4,17 @@
 //! the time that results back it.
 
 use crate::clock::{DAY_MS, Timestamp};
-use crate::model::flapping::{Flapping, is_turn};
+use crate::model::flapping::{FlappingState, is_turn};
 use crate::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use crate::model::location::LocationCode;
 use crate::model::service::{OverrideStatus, ProbeRole};
-use crate::model::verdict::{Verdict, Vote};
-use crate::stats::uptime::{Counts, Span, per_day};
-use crate::stats::window::{DayFigures, Window};
+use crate::model::verdict::{LocationVote, Verdict};
+use crate::stats::uptime::{ClassifiedSpan, UptimeClass, per_day};
+use crate::stats::window::{DailyStats, RollingStats};
 
 /// The decisions of people that affect how the time of a service counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Decision {
+pub(super) struct ManualDecision {
     /// True while a pause or planned maintenance excludes the time.
     pub(super) is_left_out: bool,
     /// The status that a person has set by hand.
@@ -23,32 +23,32 @@ pub(super) struct Decision {
 
 /// The live state of one service.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct LiveServiceState {
     verdict: Verdict,
     status: MeasuredStatus,
-    decision: Decision,
+    decision: ManualDecision,
     /// Revision of the definition that contains the decision.
     revision: i64,
     since: Timestamp,
     last_result_at: Option<Timestamp>,
     measured_until: Timestamp,
-    window: Window,
+    window: RollingStats,
     /// The newest result of each location, for an actor that is restarted without its own memory.
-    votes: Vec<(LocationCode, Vote)>,
+    votes: Vec<(LocationCode, LocationVote)>,
     changed_at: Option<Timestamp>,
     /// Recent status transitions and whether the service flaps; `None` for nearly all services.
-    flapping: Option<Box<Flapping>>,
+    flapping: Option<Box<FlappingState>>,
     /// True while it fails behind a service that is down, and until its next check after that: such time counts for nothing.
     is_unreachable: bool,
     /// Set while past figures have to be recomputed: the clock was set back, or late results have filled a no-data period.
-    anew: Option<Box<Anew>>,
+    anew: Option<Box<InterimFigures>>,
 }
 
 /// Figures since the wall clock was set back.
 #[derive(Debug)]
-struct Anew {
+struct InterimFigures {
     from: Timestamp,
-    window: Window,
+    window: RollingStats,
 }
 
 /// The last known state of a service, for an actor that is restarted without its own memory.
@@ -59,14 +59,14 @@ pub struct LastKnownState {
     /// The time at which the status began.
     pub status_since: Option<Timestamp>,
     /// The newest result of each location.
-    pub votes: Vec<(LocationCode, Vote)>,
+    pub votes: Vec<(LocationCode, LocationVote)>,
     /// Recent status transitions, and whether the service flaps.
-    pub flapping: Flapping,
+    pub flapping: FlappingState,
 }
 
 /// The present state and figures of a service.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Snapshot {
+pub struct ServiceSnapshot {
     /// The verdict of the votes.
     pub verdict: Verdict,
     /// True while it changes between up and down again and again.
@@ -84,17 +84,17 @@ pub struct Snapshot {
     pub avg_response_ms: Option<f64>,
 }
 
-impl Live {
+impl LiveServiceState {
     pub(super) fn new(now: Timestamp) -> Self {
         Self {
             verdict: Verdict::Unknown,
             status: MeasuredStatus::Unknown,
-            decision: Decision::default(),
+            decision: ManualDecision::default(),
             revision: i64::MIN,
             since: now,
             last_result_at: None,
             measured_until: now,
-            window: Window::default(),
+            window: RollingStats::default(),
             votes: Vec::new(),
             changed_at: None,
             flapping: None,
@@ -118,12 +118,12 @@ impl Live {
         status: MeasuredStatus,
         verdict: Verdict,
         last_result_at: Option<Timestamp>,
-        flapping: Flapping,
+        flapping: FlappingState,
     ) {
         self.status = status;
         self.verdict = verdict;
         self.last_result_at = last_result_at;
-        self.flapping = (flapping != Flapping::default()).then(|| Box::new(flapping));
+        self.flapping = (flapping != FlappingState::default()).then(|| Box::new(flapping));
     }
 
     /// Backs the present status until `deadline`, if no other result comes.
@@ -134,7 +134,7 @@ impl Live {
     pub(super) fn take_result(&mut self, record: &CheckRecord, measured_until: Option<Timestamp>) {
         self.last_result_at = self.last_result_at.max(Some(record.checked_at));
         self.measured_until = measured_until.unwrap_or(record.checked_at);
-        let vote = Vote { status: record.measurement.status, checked_at: record.checked_at };
+        let vote = LocationVote { status: record.measurement.status, checked_at: record.checked_at };
         match self.votes.iter_mut().find(|(location, _)| *location == record.location) {
             Some((_, newest)) => *newest = vote,
             None => self.votes.push((record.location.clone(), vote)),
@@ -147,11 +147,11 @@ impl Live {
         let answered = record.measurement.response_time.filter(|_| record.role == ProbeRole::Full);
         if let Some(response_time) = answered {
             let sum_us = u64::from(response_time.get());
-            self.add(record.checked_at.day(), DayFigures { answered: 1, sum_us, ..DayFigures::default() });
+            self.add(record.checked_at.day(), DailyStats { answered: 1, sum_us, ..DailyStats::default() });
         }
     }
 
-    fn add(&mut self, day: i64, figures: DayFigures) {
+    fn add(&mut self, day: i64, figures: DailyStats) {
         let anew = self.anew.as_mut().map(|anew| &mut anew.window);
         for window in [Some(&mut self.window), anew].into_iter().flatten() {
             if let Some(known) = window.day(day) {
@@ -181,7 +181,7 @@ impl Live {
     }
 
     /// Applies a decision of people; one of an older revision is ignored.
-    pub(super) fn take_decision(&mut self, revision: i64, decision: Decision, now: Timestamp) {
+    pub(super) fn take_decision(&mut self, revision: i64, decision: ManualDecision, now: Timestamp) {
         if revision < self.revision {
             return;
         }
@@ -192,7 +192,7 @@ impl Live {
         }
     }
 
-    pub(super) fn prime(&mut self, before: &Window) {
+    pub(super) fn prime(&mut self, before: &RollingStats) {
         self.window.merge(before);
     }
 
@@ -210,14 +210,14 @@ impl Live {
         for (_, vote) in &mut self.votes {
             vote.checked_at = vote.checked_at.plus_ms(jump_ms);
         }
-        self.anew = Some(Box::new(Anew { from: now, window: Window::default() }));
+        self.anew = Some(Box::new(InterimFigures { from: now, window: RollingStats::default() }));
     }
 
     /// Marks the past figures for recomputation. The old figures are shown until then.
     pub(super) fn past_changed(&mut self, now: Timestamp) {
         self.close_stretch(now);
         self.since = now;
-        self.anew = Some(Box::new(Anew { from: now, window: Window::default() }));
+        self.anew = Some(Box::new(InterimFigures { from: now, window: RollingStats::default() }));
     }
 
     /// Notes whether a dependency is down. The state began before it was known, so the past is recomputed.
@@ -229,26 +229,26 @@ impl Live {
     }
 
     /// Returns the time up to which figures have to be recomputed, if they have to.
-    pub(super) fn undone_from(&self) -> Option<Timestamp> {
+    pub(super) fn outdated_until(&self) -> Option<Timestamp> {
         self.anew.as_ref().map(|anew| anew.from)
     }
 
     /// Takes the figures of the time before `until`, unless the clock was set back again since.
-    pub(super) fn replace_past(&mut self, until: Timestamp, before: &Window) {
+    pub(super) fn replace_past(&mut self, until: Timestamp, before: &RollingStats) {
         if let Some(anew) = self.anew.take_if(|anew| anew.from == until) {
             self.window = anew.window;
             self.window.merge(before);
         }
     }
 
-    pub(super) fn snapshot(&self, now: Timestamp) -> Snapshot {
+    pub(super) fn snapshot(&self, now: Timestamp) -> ServiceSnapshot {
         let mut figures = self.window.total(now.day());
         let window_start = Timestamp::from_ms((now.day() - crate::stats::window::WINDOW_DAYS + 1) * DAY_MS);
         if let Some(open) = self.stretch_until(now) {
             let from = open.from.max(window_start);
             figures.availability.add(open.counts, open.to.ms_since(from).max(0));
         }
-        Snapshot {
+        ServiceSnapshot {
             verdict: self.verdict,
             is_flapping: self.flapping.as_ref().is_some_and(|flapping| flapping.is_flapping()),
             last_check_at: self.last_result_at,
@@ -272,24 +272,24 @@ impl Live {
 
     /// Returns what the present period counts as: an override takes precedence over a pause, planned maintenance and
     /// unreachability, and these over the measurements.
-    fn counts(&self) -> Counts {
+    fn counts(&self) -> UptimeClass {
         match self.decision {
-            Decision { stated: Some(stated), .. } => Counts::from(stated),
-            Decision { is_left_out, .. } if is_left_out || self.is_unreachable => Counts::Nothing,
-            Decision { .. } => Counts::from(self.status),
+            ManualDecision { stated: Some(stated), .. } => UptimeClass::from(stated),
+            ManualDecision { is_left_out, .. } if is_left_out || self.is_unreachable => UptimeClass::Nothing,
+            ManualDecision { .. } => UptimeClass::from(self.status),
         }
     }
 
-    fn stretch_until(&self, end: Timestamp) -> Option<Span> {
-        let is_measured = self.decision == Decision::default() && !self.is_unreachable;
+    fn stretch_until(&self, end: Timestamp) -> Option<ClassifiedSpan> {
+        let is_measured = self.decision == ManualDecision::default() && !self.is_unreachable;
         let to = if is_measured { end.min(self.measured_until) } else { end };
-        (to > self.since).then(|| Span { from: self.since, to, counts: self.counts() })
+        (to > self.since).then(|| ClassifiedSpan { from: self.since, to, counts: self.counts() })
     }
 
     fn close_stretch(&mut self, end: Timestamp) {
         if let Some(span) = self.stretch_until(end) {
             for (day, availability) in per_day(&[span]) {
-                self.add(day, DayFigures { availability, ..DayFigures::default() });
+                self.add(day, DailyStats { availability, ..DailyStats::default() });
             }
         }
         self.since = self.since.max(end);

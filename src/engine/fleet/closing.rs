@@ -6,7 +6,7 @@ use actix::{ActorFutureExt as _, Context, Handler, ResponseActFuture, WrapFuture
 use tokio::sync::oneshot;
 
 use crate::engine::fleet::{ANSWER_LIMIT, Fleet, RetireAll};
-use crate::engine::service::End;
+use crate::engine::service::EndWatch;
 
 impl Fleet {
     /// Answers [`RetireAll`] when the last service has ended.
@@ -29,7 +29,7 @@ impl Handler<RetireAll> for Fleet {
         self.services.take(|member| !member.address.connected());
         for member in self.services.values() {
             #[expect(clippy::disallowed_methods, reason = "one for each service, and nothing follows it")]
-            member.address.do_send(End);
+            member.address.do_send(EndWatch);
         }
         let (told, all_ended) = oneshot::channel();
         self.all_ended = Some(told);

@@ -2,16 +2,16 @@
 
 use actix::{Context, Handler};
 
-use crate::engine::fleet::{Fleet, LookAt};
-use crate::engine::service::LookNow;
+use crate::engine::fleet::{CheckServices, Fleet};
+use crate::engine::service::CheckNow;
 
 /// Skips services that are not watched here or whose mailbox is full: they are checked at their scheduled time.
-impl Handler<LookAt> for Fleet {
+impl Handler<CheckServices> for Fleet {
     type Result = ();
 
-    fn handle(&mut self, LookAt(services): LookAt, _: &mut Context<Self>) {
+    fn handle(&mut self, CheckServices(services): CheckServices, _: &mut Context<Self>) {
         for member in services.iter().filter_map(|id| self.services.get(id)) {
-            if member.address.try_send(LookNow).is_err() {
+            if member.address.try_send(CheckNow).is_err() {
                 tracing::debug!(service = %member.definition.id, "it is not asked to look now");
             }
         }

@@ -11,17 +11,17 @@ use crate::id::Id;
 pub(super) const SLICES: u32 = 60;
 
 /// All services, by id.
-pub(super) struct Members<M> {
+pub(super) struct MemberSlices<M> {
     slices: Box<[HashMap<Id, M>]>,
 }
 
-impl<M> Default for Members<M> {
+impl<M> Default for MemberSlices<M> {
     fn default() -> Self {
         Self { slices: (0..SLICES).map(|_| HashMap::new()).collect() }
     }
 }
 
-impl<M> Members<M> {
+impl<M> MemberSlices<M> {
     fn index(id: &Id) -> usize {
         usize::try_from(id.stable_hash() % u64::from(SLICES)).unwrap_or_default()
     }

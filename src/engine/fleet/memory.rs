@@ -2,13 +2,17 @@
 
 use crate::clock::Timestamp;
 use crate::engine::aggregator::{KnownStatus, LastKnownState};
-use crate::engine::definition::Definition;
-use crate::engine::roster::Roster;
+use crate::engine::definition::WatchDefinition;
+use crate::engine::roster::LocationRegistry;
 use crate::model::location::LocationCode;
-use crate::model::watch::Memory;
+use crate::model::watch::WatchMemory;
 
 /// Returns the known status of a service that was watched before this process started.
-pub(super) fn known_status(definition: &Definition, memory: &Memory, now: Timestamp) -> KnownStatus {
+pub(super) fn known_status(
+    definition: &WatchDefinition,
+    memory: &WatchMemory,
+    now: Timestamp,
+) -> KnownStatus {
     let voted = definition.task.as_ref().map(|task| memory.verdict(&task.plan, now));
     let reported = definition.heartbeat.map(|_| memory.status.verdict());
     KnownStatus {
@@ -21,7 +25,11 @@ pub(super) fn known_status(definition: &Definition, memory: &Memory, now: Timest
 
 /// Returns the memory with which a restarted actor continues: the panic was a defect of this program and says nothing
 /// about the target.
-pub(super) fn remember(definition: &Definition, roster: &Roster, known: LastKnownState) -> Memory {
+pub(super) fn memory_from(
+    definition: &WatchDefinition,
+    roster: &LocationRegistry,
+    known: LastKnownState,
+) -> WatchMemory {
     let slot = |location: &LocationCode| {
         if definition.heartbeat.is_some() {
             return Some(0);
@@ -30,11 +38,11 @@ pub(super) fn remember(definition: &Definition, roster: &Roster, known: LastKnow
         definition.task.as_ref()?.locations.iter().position(|known| *known == key)
     };
     let votes = known.votes.into_iter().filter_map(|(location, vote)| Some((slot(&location)?, vote)));
-    Memory {
+    WatchMemory {
         votes: votes.collect(),
         status: known.status,
         status_since: known.status_since,
         flapping: known.flapping,
-        ..Memory::default()
+        ..WatchMemory::default()
     }
 }

@@ -2,26 +2,30 @@
 
 use actix::{Context, Handler, ResponseFuture};
 
-use crate::engine::fleet::{Fleet, Member, Permit, Release};
+use crate::engine::fleet::{Fleet, FleetMember, PermitPartitions, ReleasePartitions};
 use crate::model::partition::Partition;
 
-impl Handler<Permit> for Fleet {
+impl Handler<PermitPartitions> for Fleet {
     type Result = ();
 
-    fn handle(&mut self, Permit(partitions): Permit, _: &mut Context<Self>) {
-        self.permitted = self.permitted.and(partitions);
+    fn handle(&mut self, PermitPartitions(partitions): PermitPartitions, _: &mut Context<Self>) {
+        self.permitted = self.permitted.union(partitions);
     }
 }
 
 /// Removes the services completely: their partition may return, and they are then started like new ones.
-impl Handler<Release> for Fleet {
+impl Handler<ReleasePartitions> for Fleet {
     type Result = ResponseFuture<()>;
 
-    fn handle(&mut self, Release(partitions): Release, _: &mut Context<Self>) -> ResponseFuture<()> {
+    fn handle(
+        &mut self,
+        ReleasePartitions(partitions): ReleasePartitions,
+        _: &mut Context<Self>,
+    ) -> ResponseFuture<()> {
         self.permitted = self.permitted.without(partitions);
         self.shards.iter().for_each(|shard| shard.note_others());
-        let is_released = |member: &Member| partitions.contains(Partition::of(member.definition.key));
-        let ended: Vec<_> = self.services.take(is_released).into_iter().map(Member::end).collect();
+        let is_released = |member: &FleetMember| partitions.contains(Partition::of(member.definition.key));
+        let ended: Vec<_> = self.services.take(is_released).into_iter().map(FleetMember::end).collect();
         self.note_end_of_all();
         Box::pin(async move {
             futures_util::future::join_all(ended).await;

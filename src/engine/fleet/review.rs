@@ -2,7 +2,7 @@
 //! only at their next check, which may be far in the future.
 
 use crate::engine::fleet::Fleet;
-use crate::engine::service::review::JudgeAgain;
+use crate::engine::service::review::ReevaluateService;
 
 impl Fleet {
     /// A service whose mailbox is full is judged at its next wake-up.
@@ -12,7 +12,7 @@ impl Fleet {
             return;
         }
         for member in self.services.values() {
-            if member.address.try_send(JudgeAgain).is_err() {
+            if member.address.try_send(ReevaluateService).is_err() {
                 tracing::debug!(service = %member.definition.id, "it is judged when it wakes");
             }
         }

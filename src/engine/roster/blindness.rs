@@ -4,20 +4,20 @@ use tokio::time::Instant;
 
 use crate::clock::Timestamp;
 use crate::engine::roster::look_record::BlindLocation;
-use crate::engine::roster::{KnownLocation, Roster};
-use crate::model::check::{Outcome, Trouble};
-use crate::model::impairment::Turn;
-use crate::model::location::LastSeen;
-use crate::model::shed_attempts::Blindness;
+use crate::engine::roster::{LocationRegistry, RegisteredLocation};
+use crate::model::check::{CheckOutcome, LocalFault};
+use crate::model::impairment::ImpairmentChange;
+use crate::model::location::LocationReport;
+use crate::model::shed_attempts::LocationBlindness;
 
-impl Roster {
+impl LocationRegistry {
     /// Judges the locations of this process; returns true if a location, here or remote, has become blind since the last
     /// review, so that services have to be judged again.
     pub(in crate::engine) fn review(&self) -> bool {
         let mut has_news = false;
         for known in self.lock().iter() {
             if let Some((turn, blindness)) = known.looks.judge() {
-                known.take_turn(turn, blindness);
+                known.apply_transition(turn, blindness);
             }
             has_news |= known.looks.take_news();
         }
@@ -33,17 +33,17 @@ impl Roster {
     }
 }
 
-impl KnownLocation {
+impl RegisteredLocation {
     /// Notes how an attempt of this location ended.
-    pub(in crate::engine) fn note_attempt(&self, outcome: &Outcome) {
+    pub(in crate::engine) fn note_attempt(&self, outcome: &CheckOutcome) {
         if let Some(turn) = self.looks.note(outcome) {
-            self.take_turn(turn, None);
+            self.apply_transition(turn, None);
         }
     }
 
     /// Returns the reason why none of its attempts measures, as far as this process knows.
     #[must_use]
-    pub fn blind_by(&self) -> Option<Trouble> {
+    pub fn blind_by(&self) -> Option<LocalFault> {
         if self.is_elsewhere() {
             return self.last_seen()?.blind_by;
         }
@@ -62,19 +62,19 @@ impl KnownLocation {
     }
 
     /// Takes the blindness that a location in another process reports.
-    pub(super) fn note_blindness(&self, before: Option<&LastSeen>, seen: &LastSeen) {
+    pub(super) fn note_blindness(&self, before: Option<&LocationReport>, seen: &LocationReport) {
         if seen.blind_by.is_some() && before.is_none_or(|before| before.blind_by.is_none()) {
             self.looks.become_blind(Instant::now());
         }
     }
 
     /// Logs each transition once; the loss of all reference targets is logged already.
-    fn take_turn(&self, turn: Turn, blindness: Option<Blindness>) {
+    fn apply_transition(&self, turn: ImpairmentChange, blindness: Option<LocationBlindness>) {
         let location = self.location.code.as_str();
         match (turn, blindness) {
-            (Turn::Impaired, Some(Blindness { since_ms, trouble })) => {
+            (ImpairmentChange::Impaired, Some(LocationBlindness { since_ms, trouble })) => {
                 self.looks.become_blind(self.looks.at(since_ms));
-                let is_logged = trouble != Trouble::LocationImpaired;
+                let is_logged = trouble != LocalFault::LocationImpaired;
                 self.looks.set_logged(is_logged);
                 if is_logged {
                     tracing::warn!(

@@ -7,13 +7,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::clock::Timestamp;
-use crate::model::check::{Outcome, Trouble};
-use crate::model::impairment::Turn;
-use crate::model::shed_attempts::{Blindness, ShedAttempts};
+use crate::model::check::{CheckOutcome, LocalFault};
+use crate::model::impairment::ImpairmentChange;
+use crate::model::shed_attempts::{LocationBlindness, ShedAttempts};
 
 /// The recent outcomes of one location's attempts.
 #[derive(Debug)]
-pub(super) struct LookRecord {
+pub(super) struct RecentAttempts {
     attempts: Mutex<ShedAttempts>,
     /// True if some attempts could not measure, so that the rule has something to judge.
     is_disturbed: AtomicBool,
@@ -32,10 +32,10 @@ pub struct BlindLocation {
     /// Start of the first attempt that could not measure; for a remote location, the time of its first report of it.
     pub since: Timestamp,
     /// The reason of the last failed attempt.
-    pub trouble: Trouble,
+    pub trouble: LocalFault,
 }
 
-impl Default for LookRecord {
+impl Default for RecentAttempts {
     fn default() -> Self {
         Self {
             attempts: Mutex::default(),
@@ -48,17 +48,17 @@ impl Default for LookRecord {
     }
 }
 
-impl LookRecord {
+impl RecentAttempts {
     /// Notes how an attempt ended. While all of them measure, this reads one flag only.
-    pub(super) fn note(&self, outcome: &Outcome) -> Option<Turn> {
+    pub(super) fn note(&self, outcome: &CheckOutcome) -> Option<ImpairmentChange> {
         let mut attempts = match outcome {
-            Outcome::Measured(_) if !self.is_disturbed.load(Ordering::Acquire) => return None,
+            CheckOutcome::Measured(_) if !self.is_disturbed.load(Ordering::Acquire) => return None,
             _ => self.lock(),
         };
         let now_ms = self.age_ms();
         let turn = match outcome {
-            Outcome::Measured(_) => attempts.note_looked(now_ms),
-            Outcome::Unmeasured(trouble) => {
+            CheckOutcome::Measured(_) => attempts.note_looked(now_ms),
+            CheckOutcome::Unmeasured(trouble) => {
                 attempts.note_shed(*trouble, now_ms);
                 None
             }
@@ -67,7 +67,7 @@ impl LookRecord {
         turn
     }
 
-    pub(super) fn judge(&self) -> Option<(Turn, Option<Blindness>)> {
+    pub(super) fn judge(&self) -> Option<(ImpairmentChange, Option<LocationBlindness>)> {
         if !self.is_disturbed.load(Ordering::Acquire) {
             return None;
         }
@@ -77,7 +77,7 @@ impl LookRecord {
         turn.map(|turn| (turn, attempts.blindness()))
     }
 
-    pub(super) fn blindness(&self) -> Option<Blindness> {
+    pub(super) fn blindness(&self) -> Option<LocationBlindness> {
         if self.is_disturbed.load(Ordering::Acquire) { self.lock().blindness() } else { None }
     }
 

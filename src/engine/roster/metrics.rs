@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::engine::roster::{KnownLocation, Roster};
+use crate::engine::roster::{LocationRegistry, RegisteredLocation};
 use crate::model::check::{CheckStatus, CheckType};
-use crate::model::location::LastSeen;
-use crate::telemetry::{Collect, Exposition, Family};
+use crate::model::location::LocationReport;
+use crate::telemetry::{Exposition, MetricCollector, MetricFamily};
 
-impl Collect for Roster {
+impl MetricCollector for LocationRegistry {
     fn collect(&self, out: &mut Exposition) {
         let known = self.all();
         let mut checks = out.counter("checks_total", "Finished checks by type, location and result.");
@@ -33,7 +33,7 @@ impl Collect for Roster {
 }
 
 /// Adds the finished checks of one location.
-fn collect_finished(known: &KnownLocation, checks: &mut Family<'_>) {
+fn collect_finished(known: &RegisteredLocation, checks: &mut MetricFamily<'_>) {
     for check_type in CheckType::ALL.into_iter().filter(|check_type| check_type.is_probed()) {
         for status in CheckStatus::ALL {
             let labels = [
@@ -47,10 +47,10 @@ fn collect_finished(known: &KnownLocation, checks: &mut Family<'_>) {
 }
 
 /// Adds the last reports of locations in other processes.
-fn collect_seen(known: &[Arc<KnownLocation>], out: &mut Exposition) {
-    let seen: Vec<(&str, Arc<LastSeen>)> =
+fn collect_seen(known: &[Arc<RegisteredLocation>], out: &mut Exposition) {
+    let seen: Vec<(&str, Arc<LocationReport>)> =
         known.iter().filter_map(|known| Some((known.location.code.as_str(), known.last_seen()?))).collect();
-    let mut gauge = |name: &str, help: &str, value: fn(&LastSeen) -> f64| {
+    let mut gauge = |name: &str, help: &str, value: fn(&LocationReport) -> f64| {
         let mut family = out.gauge(name, help);
         for (code, seen) in &seen {
             family.labelled(&[("location", code)], value(seen));

@@ -12,10 +12,10 @@ impl Actor for Nobody {
     type Context = Context<Self>;
 }
 
-impl Handler<Urged> for Nobody {
+impl Handler<LocationCheckRequest> for Nobody {
     type Result = ();
 
-    fn handle(&mut self, _: Urged, _: &mut Context<Self>) {}
+    fn handle(&mut self, _: LocationCheckRequest, _: &mut Context<Self>) {}
 }
 
 fn location() -> Location {
@@ -31,11 +31,11 @@ fn location() -> Location {
 #[case::longer_ago(Some(939_999), false)]
 #[actix::test]
 async fn a_location_is_offline_after_a_minute(#[case] heard_at_ms: Option<i64>, #[case] is_online: bool) {
-    let roster = Roster::default();
+    let roster = LocationRegistry::default();
     roster.add_elsewhere(location(), Nobody.start().recipient());
     let known = roster.find("fra").unwrap();
     if let Some(at_ms) = heard_at_ms {
-        known.note_seen(LastSeen { at: Timestamp::from_ms(at_ms), ..LastSeen::default() });
+        known.note_seen(LocationReport { at: Timestamp::from_ms(at_ms), ..LocationReport::default() });
     }
     assert_eq!(known.is_online(Timestamp::from_ms(1_000_000)), is_online);
 }
@@ -44,24 +44,28 @@ const OURS: i64 = 1;
 /// The time of its last report, whether it reports the loss of its network, and the organisations for which it contradicts all
 /// others; its standing for our organisation and for all, 1,000,000 ms after the start.
 #[rstest]
-#[case::all_is_well(1_000_000, false, &[], Standing::Online, Standing::Online)]
-#[case::it_says_so_itself(1_000_000, true, &[], Standing::Impaired, Standing::Impaired)]
-#[case::it_is_our_suspect(1_000_000, false, &[OURS], Standing::Impaired, Standing::Online)]
-#[case::it_is_the_suspect_of_others(1_000_000, false, &[2], Standing::Online, Standing::Online)]
-#[case::it_is_the_suspect_of_many(1_000_000, false, &[2, 3, 4], Standing::Impaired, Standing::Impaired)]
-#[case::it_was_not_heard_since(900_000, true, &[OURS], Standing::Offline, Standing::Offline)]
+#[case::all_is_well(1_000_000, false, &[], LocationStatus::Online, LocationStatus::Online)]
+#[case::it_says_so_itself(1_000_000, true, &[], LocationStatus::Impaired, LocationStatus::Impaired)]
+#[case::it_is_our_suspect(1_000_000, false, &[OURS], LocationStatus::Impaired, LocationStatus::Online)]
+#[case::it_is_the_suspect_of_others(1_000_000, false, &[2], LocationStatus::Online, LocationStatus::Online)]
+#[case::it_is_the_suspect_of_many(1_000_000, false, &[2, 3, 4], LocationStatus::Impaired, LocationStatus::Impaired)]
+#[case::it_was_not_heard_since(900_000, true, &[OURS], LocationStatus::Offline, LocationStatus::Offline)]
 #[actix::test]
 async fn a_standing_is_shown_by_the_evidence_of_who_asks(
     #[case] heard_at_ms: i64,
     #[case] is_impaired: bool,
     #[case] suspected_by: &[i64],
-    #[case] for_us: Standing,
-    #[case] for_all: Standing,
+    #[case] for_us: LocationStatus,
+    #[case] for_all: LocationStatus,
 ) {
-    let roster = Roster::default();
+    let roster = LocationRegistry::default();
     roster.add_elsewhere(location(), Nobody.start().recipient());
     let known = roster.find("fra").unwrap();
-    known.note_seen(LastSeen { at: Timestamp::from_ms(heard_at_ms), is_impaired, ..LastSeen::default() });
+    known.note_seen(LocationReport {
+        at: Timestamp::from_ms(heard_at_ms),
+        is_impaired,
+        ..LocationReport::default()
+    });
     for service in 0..10 {
         suspected_by.iter().for_each(|organisation| known.note_opinion(*organisation, service, true));
     }
@@ -72,24 +76,24 @@ async fn a_standing_is_shown_by_the_evidence_of_who_asks(
 /// A remote location reports its blindness itself; the services are notified once each time.
 #[actix::test]
 async fn a_location_elsewhere_that_cannot_look_is_impaired_by_its_reason() {
-    let roster = Roster::default();
+    let roster = LocationRegistry::default();
     roster.add_elsewhere(location(), Nobody.start().recipient());
     let known = roster.find("fra").unwrap();
     let now = Timestamp::from_ms(1_000_000);
-    let says = |blind_by: Option<Trouble>| {
-        known.note_seen(LastSeen {
+    let says = |blind_by: Option<LocalFault>| {
+        known.note_seen(LocationReport {
             at: now,
             is_impaired: blind_by.is_some(),
             blind_by,
-            ..LastSeen::default()
+            ..LocationReport::default()
         });
         (known.impaired_by(), known.standing(OURS, now), roster.review())
     };
-    assert_eq!(says(None), (None, Standing::Online, false));
-    let blind = Some(Trouble::NoDescriptors);
-    assert_eq!(says(blind), (blind, Standing::Impaired, true));
-    assert_eq!(says(blind), (blind, Standing::Impaired, false));
-    assert!(known.blindness(now).is_some_and(|told| told.trouble == Trouble::NoDescriptors));
-    assert_eq!(says(None), (None, Standing::Online, false));
+    assert_eq!(says(None), (None, LocationStatus::Online, false));
+    let blind = Some(LocalFault::NoDescriptors);
+    assert_eq!(says(blind), (blind, LocationStatus::Impaired, true));
+    assert_eq!(says(blind), (blind, LocationStatus::Impaired, false));
+    assert!(known.blindness(now).is_some_and(|told| told.trouble == LocalFault::NoDescriptors));
+    assert_eq!(says(None), (None, LocationStatus::Online, false));
     assert!(!roster.is_blind_here(), "it has no location of its own");
 }

@@ -2,16 +2,16 @@
 
 use actix::{Context, Handler};
 
-use crate::engine::service::watching::Watching;
-use crate::engine::service::{LookNow, ServiceActor};
+use crate::engine::service::watching::WatchMachine;
+use crate::engine::service::{CheckNow, ServiceActor};
 
-impl Handler<LookNow> for ServiceActor {
+impl Handler<CheckNow> for ServiceActor {
     type Result = ();
 
-    fn handle(&mut self, _: LookNow, ctx: &mut Context<Self>) {
+    fn handle(&mut self, _: CheckNow, ctx: &mut Context<Self>) {
         let now = self.now();
-        if let Watching::Checked(watch) = &mut self.watching {
-            let effects = watch.look_now(now);
+        if let WatchMachine::Checked(watch) = &mut self.watching {
+            let effects = watch.check_all_now(now);
             self.apply(effects, ctx);
         }
     }

@@ -2,27 +2,27 @@
 //!
 //! Only data that the actor holds are used; notifications read the history instead.
 
-use crate::engine::definition::Definition;
-use crate::engine::roster::Roster;
-use crate::engine::service::watching::Watching;
-use crate::model::check::{CheckStatus, Failure};
-use crate::model::watch::Effect;
+use crate::engine::definition::WatchDefinition;
+use crate::engine::roster::LocationRegistry;
+use crate::engine::service::watching::WatchMachine;
+use crate::model::check::{CheckFailure, CheckStatus};
+use crate::model::watch::WatchEffect;
 
 /// The error of the check that changed the status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ChangeReason {
-    failure: Box<Failure>,
+    failure: Box<CheckFailure>,
     status_code: Option<u16>,
 }
 
 impl ChangeReason {
     /// Returns the failure among these effects; `None` when the status does not change, or no failed check is the reason.
-    pub(super) fn from_effects(effects: &[Effect]) -> Option<Self> {
-        if !effects.iter().any(|effect| matches!(effect, Effect::Change(_))) {
+    pub(super) fn from_effects(effects: &[WatchEffect]) -> Option<Self> {
+        if !effects.iter().any(|effect| matches!(effect, WatchEffect::Change(_))) {
             return None;
         }
         effects.iter().find_map(|effect| {
-            let Effect::Record(finished) = effect else { return None };
+            let WatchEffect::Record(finished) = effect else { return None };
             let measurement = &finished.measurement;
             Some(Self { failure: measurement.failure.clone()?, status_code: measurement.status_code })
         })
@@ -43,11 +43,11 @@ impl ChangeReason {
 
 /// Returns the names of the locations whose newest result failed; `None` when there are none.
 pub(super) fn failing_locations(
-    watching: &Watching,
-    definition: &Definition,
-    roster: &Roster,
+    watching: &WatchMachine,
+    definition: &WatchDefinition,
+    roster: &LocationRegistry,
 ) -> Option<String> {
-    let (Watching::Checked(watch), Some(task)) = (watching, &definition.task) else { return None };
+    let (WatchMachine::Checked(watch), Some(task)) = (watching, &definition.task) else { return None };
     let memory = watch.memory();
     let failing = memory.votes.iter().filter(|(_, vote)| vote.status != CheckStatus::Up);
     let known = failing.filter_map(|(slot, _)| roster.get(*task.locations.get(*slot)?));
@@ -59,22 +59,24 @@ pub(super) fn failing_locations(
 mod tests {
     use super::*;
     use crate::clock::Timestamp;
-    use crate::model::check::{ErrorCode, Measurement, Timings};
+    use crate::model::check::{ErrorCode, Measurement, PhaseTimings};
     use crate::model::history::{ChangeCause, MeasuredStatus};
-    use crate::model::status_line::Change;
-    use crate::model::watch::{Attempt, Finished};
+    use crate::model::status_line::MeasuredStatusChange;
+    use crate::model::watch::{CheckAttempt, FinishedCheck};
 
-    fn failed() -> Effect {
+    fn failed() -> WatchEffect {
         let at = Timestamp::from_ms(1_000);
-        let attempt = Attempt { slot: 0, scheduled_at: at, attempt: 1 };
-        let measurement = Measurement::unanswered(ErrorCode::ConnectRefused, "refused", Timings::default());
-        Effect::Record(Finished { attempt, checked_at: at, measurement })
+        let attempt = CheckAttempt { slot: 0, scheduled_at: at, attempt: 1 };
+        let measurement =
+            Measurement::unanswered(ErrorCode::ConnectRefused, "refused", PhaseTimings::default());
+        WatchEffect::Record(FinishedCheck { attempt, checked_at: at, measurement })
     }
 
     #[test]
     fn the_failed_check_is_the_reason_of_a_change() {
         let (from, to, cause) = (MeasuredStatus::Up, MeasuredStatus::Down, ChangeCause::Votes);
-        let change = Effect::Change(Change { at: Timestamp::from_ms(1_000), from, to, cause });
+        let change =
+            WatchEffect::Change(MeasuredStatusChange { at: Timestamp::from_ms(1_000), from, to, cause });
         let reason = ChangeReason::from_effects(&[failed(), change.clone()]).unwrap();
         assert_eq!((reason.error_code(), reason.error_message()), ("connect_refused", "refused"));
         assert_eq!(ChangeReason::from_effects(&[failed()]), None, "nothing changes");

@@ -3,20 +3,20 @@
 use actix::{Context, Handler, Message};
 
 use crate::engine::service::ServiceActor;
-use crate::engine::service::watching::Watching;
+use crate::engine::service::watching::WatchMachine;
 
 /// Judge the service again: the set of votes that count has changed.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(in crate::engine) struct JudgeAgain;
+pub(in crate::engine) struct ReevaluateService;
 
-impl Handler<JudgeAgain> for ServiceActor {
+impl Handler<ReevaluateService> for ServiceActor {
     type Result = ();
 
-    fn handle(&mut self, _: JudgeAgain, ctx: &mut Context<Self>) {
+    fn handle(&mut self, _: ReevaluateService, ctx: &mut Context<Self>) {
         let now = self.now();
         self.set_votes_aside();
-        if let Watching::Checked(watch) = &mut self.watching {
+        if let WatchMachine::Checked(watch) = &mut self.watching {
             let effects = watch.judge(now);
             self.apply(effects, ctx);
         }

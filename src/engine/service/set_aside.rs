@@ -1,13 +1,13 @@
 //! The locations whose votes do not count: suspects, those without their network, and earlier results of a blind one.
 
 use crate::engine::service::ServiceActor;
-use crate::engine::service::watching::Watching;
-use crate::model::check::Outcome;
+use crate::engine::service::watching::WatchMachine;
+use crate::model::check::CheckOutcome;
 
 impl ServiceActor {
     /// Passes to the watch which votes count now. With one location there is no other to contradict it.
     pub(in crate::engine) fn set_votes_aside(&mut self) {
-        let (Some(task), Watching::Checked(watch)) = (&self.definition.task, &mut self.watching) else {
+        let (Some(task), WatchMachine::Checked(watch)) = (&self.definition.task, &mut self.watching) else {
             return;
         };
         let now = self.shard.clock.now();
@@ -24,7 +24,7 @@ impl ServiceActor {
     }
 
     /// Reports to the location how an attempt ended.
-    pub(super) fn note_attempt(&self, slot: usize, outcome: &Outcome) {
+    pub(super) fn note_attempt(&self, slot: usize, outcome: &CheckOutcome) {
         let key = self.definition.task.as_ref().and_then(|task| task.locations.get(slot));
         if let Some(known) = key.and_then(|key| self.shard.roster.get(*key)) {
             known.note_attempt(outcome);

@@ -4,21 +4,21 @@
 use actix::{Context, Handler};
 
 use crate::clock::Timestamp;
-use crate::engine::service::watching::Watching;
-use crate::engine::service::{ServiceActor, StillSilent, signed};
+use crate::engine::service::watching::WatchMachine;
+use crate::engine::service::{ServiceActor, SilentAttempt, signed};
 
-impl Handler<StillSilent> for ServiceActor {
+impl Handler<SilentAttempt> for ServiceActor {
     type Result = ();
 
-    fn handle(&mut self, silent: StillSilent, ctx: &mut Context<Self>) {
-        let StillSilent { attempt, sequence, started } = silent;
+    fn handle(&mut self, silent: SilentAttempt, ctx: &mut Context<Self>) {
+        let SilentAttempt { attempt, sequence, started } = silent;
         let has_others = self.definition.task.as_ref().is_some_and(|task| task.locations.len() > 1);
         if sequence != self.sequence || !has_others {
             return;
         }
         let now = self.now();
         let started_us = self.shard.clock.now_us() - signed(started.elapsed().as_micros());
-        if let Watching::Checked(watch) = &mut self.watching {
+        if let WatchMachine::Checked(watch) = &mut self.watching {
             watch.note_silence(attempt.slot, Timestamp::from_ms(started_us.div_euclid(1_000)), now);
             self.set_timer(ctx);
         }

@@ -1,23 +1,23 @@
 //! The transition from one definition of a service to the next: what changes, and which results remain valid.
 
-use crate::engine::definition::{Definition, Task};
-use crate::engine::roster::Roster;
+use crate::engine::definition::{CompiledChecks, WatchDefinition};
+use crate::engine::roster::LocationRegistry;
 use crate::model::location::LocationKey;
-use crate::model::watch::{AbsentVote, Memory};
+use crate::model::watch::{AbsentVote, WatchMemory};
 
 /// Returns true if both definitions are watched in the same way.
-pub(super) fn is_same_watch(before: &Definition, after: &Definition) -> bool {
+pub(super) fn is_same_watch(before: &WatchDefinition, after: &WatchDefinition) -> bool {
     same_task(before.task.as_ref(), after.task.as_ref()) && same_heartbeat(before, after)
 }
 
 /// Returns the votes that survive a change which does not touch what is checked, such as another interval or another list
 /// of locations. Votes of a location that has become known since are assigned to its slot.
-pub(super) fn carried_over(
-    before: &Definition,
-    after: &Definition,
-    memory: Memory,
-    roster: &Roster,
-) -> Memory {
+pub(super) fn carry_memory_over(
+    before: &WatchDefinition,
+    after: &WatchDefinition,
+    memory: WatchMemory,
+    roster: &LocationRegistry,
+) -> WatchMemory {
     let (Some(old), Some(new)) = (&before.task, &after.task) else { return memory.without_votes() };
     if old.fingerprint != new.fingerprint {
         return memory.without_votes();
@@ -33,10 +33,10 @@ pub(super) fn carried_over(
             None => absent.push(AbsentVote { location, vote }),
         }
     }
-    Memory { votes, absent, ..memory }
+    WatchMemory { votes, absent, ..memory }
 }
 
-fn same_task(before: Option<&Task>, after: Option<&Task>) -> bool {
+fn same_task(before: Option<&CompiledChecks>, after: Option<&CompiledChecks>) -> bool {
     match (before, after) {
         (None, None) => true,
         (Some(before), Some(after)) => {
@@ -49,7 +49,7 @@ fn same_task(before: Option<&Task>, after: Option<&Task>) -> bool {
 }
 
 /// Returns true if both definitions expect the same pings.
-fn same_heartbeat(before: &Definition, after: &Definition) -> bool {
+fn same_heartbeat(before: &WatchDefinition, after: &WatchDefinition) -> bool {
     match (&before.heartbeat, &after.heartbeat) {
         (None, None) => true,
         (Some(before), Some(after)) => before.is_same(after),

@@ -6,7 +6,7 @@ use actix::{AsyncContext as _, Context};
 use tokio::time::Instant;
 
 use super::ServiceActor;
-use crate::engine::service::watching::Watching;
+use crate::engine::service::watching::WatchMachine;
 
 /// A timer that is later than this was delayed by a standstill, not by other work.
 const STANDSTILL: Duration = Duration::from_secs(1);
@@ -46,7 +46,7 @@ impl ServiceActor {
     /// counts as missed. Services that another node has taken are checked by that node.
     fn wait_after_standstill(&self) -> Option<Duration> {
         match self.watching {
-            Watching::Reporting(_) => (self.late() > STANDSTILL).then_some(CATCH_UP),
+            WatchMachine::Reporting(_) => (self.late() > STANDSTILL).then_some(CATCH_UP),
             _ => (self.late() > MAY_BE_LOST && self.shard.is_among_others()).then_some(LOSS_KNOWN),
         }
     }

@@ -1,39 +1,39 @@
 //! The state machine of one service: checked, reporting itself by pings, or idle.
 
 use crate::clock::Timestamp;
-use crate::engine::definition::Definition;
-use crate::model::absence::Absence;
-use crate::model::course::Course;
+use crate::engine::definition::WatchDefinition;
+use crate::model::absence::ListeningGap;
+use crate::model::course::StatusTracker;
 use crate::model::heartbeat::Heartbeat;
 use crate::model::history::ChangeCause;
 use crate::model::rules::FlappingRule;
-use crate::model::status_line::{Change, StatusLine};
+use crate::model::status_line::{MeasuredStatusChange, StatusTimeline};
 use crate::model::verdict::Verdict;
-use crate::model::watch::{Effect, Memory, Watch};
+use crate::model::watch::{WatchEffect, WatchMemory, WatchState};
 
 /// The state machine of one service.
 #[derive(Debug, Default)]
-pub(in crate::engine) enum Watching {
+pub(in crate::engine) enum WatchMachine {
     /// Paused, stated by hand, or not configured.
     #[default]
     Idle,
     /// Checked by its locations.
-    Checked(Watch),
+    Checked(WatchState),
     /// Reports itself by pings.
     Reporting(Heartbeat),
 }
 
-impl Watching {
+impl WatchMachine {
     /// Starts as the definition says, with the memory from before and the times in which this process did not listen for pings.
     pub(super) fn begin(
-        definition: &Definition,
-        memory: Memory,
+        definition: &WatchDefinition,
+        memory: WatchMemory,
         now: Timestamp,
-        absences: &[Absence],
-    ) -> (Self, Vec<Effect>) {
+        absences: &[ListeningGap],
+    ) -> (Self, Vec<WatchEffect>) {
         match (&definition.task, &definition.heartbeat) {
             (Some(task), _) => {
-                let (watch, effects) = Watch::begin(task.plan.clone(), memory, now);
+                let (watch, effects) = WatchState::begin(task.plan.clone(), memory, now);
                 (Self::Checked(watch), effects)
             }
             (None, Some(plan)) => {
@@ -42,15 +42,15 @@ impl Watching {
             }
             (None, None) => {
                 // Earlier measurements are no longer valid.
-                let line = StatusLine::new(memory.status, memory.status_since);
-                let mut course = Course::new(line, memory.flapping, FlappingRule::default());
-                (Self::Idle, course.end(ChangeCause::Paused, now).map(Effect::Change).collect())
+                let line = StatusTimeline::new(memory.status, memory.status_since);
+                let mut course = StatusTracker::new(line, memory.flapping, FlappingRule::default());
+                (Self::Idle, course.end(ChangeCause::Paused, now).map(WatchEffect::Change).collect())
             }
         }
     }
 
     /// Moves all times after the wall clock was set by `jump_ms`; `now` is the new time.
-    pub(super) fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
+    pub(super) fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<MeasuredStatusChange> {
         match self {
             Self::Idle => Vec::new(),
             Self::Checked(watch) => watch.shift(jump_ms, now),
@@ -59,7 +59,7 @@ impl Watching {
     }
 
     /// Does what is due, given the times in which this process did not listen for pings.
-    pub(super) fn wake(&mut self, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
+    pub(super) fn wake(&mut self, now: Timestamp, absences: &[ListeningGap]) -> Vec<WatchEffect> {
         match self {
             Self::Idle => Vec::new(),
             Self::Checked(watch) => watch.wake(now),

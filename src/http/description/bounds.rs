@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::v1::routes::routes;
 use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
 use crate::model::{
@@ -14,7 +14,7 @@ use crate::model::{
 const DOCUMENT: &str = include_str!("../../../docs/limits.md");
 
 /// A line of the table.
-struct Bound {
+struct DocumentedLimit {
     /// Methods and paths of the requests, for methods that change things.
     requests: &'static [&'static str],
     /// Upper bound.
@@ -23,19 +23,23 @@ struct Bound {
     refusal: &'static str,
 }
 
-fn bound(requests: &'static [&'static str], most: impl Into<String>, refusal: &'static str) -> Bound {
-    Bound { requests, most: most.into(), refusal }
+fn bound(
+    requests: &'static [&'static str],
+    most: impl Into<String>,
+    refusal: &'static str,
+) -> DocumentedLimit {
+    DocumentedLimit { requests, most: most.into(), refusal }
 }
 
 const BY_PLAN: &str = "402";
 const FIELD: &str = "422 on the field";
 const NOTHING: &str = "it adds nothing";
 
-fn table() -> Vec<Bound> {
+fn table() -> Vec<DocumentedLimit> {
     [of_services(), of_incidents(), of_channels(), of_people(), of_pages()].into_iter().flatten().collect()
 }
 
-fn of_services() -> Vec<Bound> {
+fn of_services() -> Vec<DocumentedLimit> {
     let config = service::SETTINGS_MAX_BYTES;
     let depends = dependency::DEPENDENCIES_MAX;
     vec![
@@ -80,7 +84,7 @@ fn of_services() -> Vec<Bound> {
     ]
 }
 
-fn of_incidents() -> Vec<Bound> {
+fn of_incidents() -> Vec<DocumentedLimit> {
     let announced = format!(
         "{SERVICES_MAX} services, {STATUSPAGES_MAX} status pages; texts of {} characters in each language; any number: the rate limit \
         alone bounds how many a token makes",
@@ -126,7 +130,7 @@ fn of_incidents() -> Vec<Bound> {
     ]
 }
 
-fn of_channels() -> Vec<Bound> {
+fn of_channels() -> Vec<DocumentedLimit> {
     vec![
         bound(
             &["POST /v1/incident-policies", "PATCH /v1/incident-policies/{id}"],
@@ -157,7 +161,7 @@ fn of_channels() -> Vec<Bound> {
     ]
 }
 
-fn of_people() -> Vec<Bound> {
+fn of_people() -> Vec<DocumentedLimit> {
     vec![
         bound(
             &["POST /v1/contacts", "PATCH /v1/contacts/{id}"],
@@ -206,7 +210,7 @@ fn of_people() -> Vec<Bound> {
     ]
 }
 
-fn of_pages() -> Vec<Bound> {
+fn of_pages() -> Vec<DocumentedLimit> {
     vec![
         bound(
             &["POST /v1/statuspages", "PATCH /v1/statuspages/{id}"],
@@ -254,7 +258,7 @@ fn of_pages() -> Vec<Bound> {
     ]
 }
 
-fn line(bound: &Bound) -> String {
+fn line(bound: &DocumentedLimit) -> String {
     let requests: Vec<String> = bound.requests.iter().map(|request| format!("`{request}`")).collect();
     format!("| {} | {} | {} |", requests.join(", "), bound.most, bound.refusal)
 }
@@ -267,7 +271,7 @@ fn every_request_that_changes_something_has_a_bound() {
     let distinct: BTreeSet<&str> = described.iter().copied().collect();
     assert_eq!(described.len(), distinct.len(), "no request stands there twice");
     let routes = routes().unwrap();
-    let verbs = [Verb::Post, Verb::Patch];
+    let verbs = [HttpVerb::Post, HttpVerb::Patch];
     let served = routes.lines().flat_map(|line| {
         let verbs = verbs.iter().filter(move |verb| line.verbs.contains(verb));
         verbs.map(move |verb| format!("{} {}", verb.as_str(), line.path))

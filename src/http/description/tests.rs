@@ -6,7 +6,7 @@ use jsonschema::Draft;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::http::gate::route::{Access, Line, Verb};
+use crate::http::gate::route::{AccessRule, HttpVerb, RouteSummary};
 use crate::http::openapi::{OUTSIDE, build, shape_of};
 use crate::http::v1::routes::routes;
 
@@ -94,31 +94,31 @@ fn served_document() -> Value {
 
 /// The document of every described operation, as if all were served.
 fn whole_document() -> Value {
-    let access = Access::any_token();
-    let all: Vec<(Verb, &'static str)> = contract().into_iter().collect();
-    let lines = all.iter().map(|(verb, path)| Line { verbs: one(*verb), path, access });
-    let mut lines: Vec<Line> = lines.collect();
+    let access = AccessRule::any_token();
+    let all: Vec<(HttpVerb, &'static str)> = contract().into_iter().collect();
+    let lines = all.iter().map(|(verb, path)| RouteSummary { verbs: one(*verb), path, access });
+    let mut lines: Vec<RouteSummary> = lines.collect();
     lines.retain(|line| !line.path.starts_with("/ping"));
     serde_json::to_value(build(chapters(&Config::default()), &lines, &OUTSIDE, &Config::default())).unwrap()
 }
 
 /// A slice of one.
-fn one(verb: Verb) -> &'static [Verb] {
+fn one(verb: HttpVerb) -> &'static [HttpVerb] {
     match verb {
-        Verb::Put | Verb::Patch => &[Verb::Put, Verb::Patch],
-        Verb::Get => &[Verb::Get, Verb::Head],
-        Verb::Head => &[],
-        Verb::Post => &[Verb::Post],
-        Verb::Delete => &[Verb::Delete],
+        HttpVerb::Put | HttpVerb::Patch => &[HttpVerb::Put, HttpVerb::Patch],
+        HttpVerb::Get => &[HttpVerb::Get, HttpVerb::Head],
+        HttpVerb::Head => &[],
+        HttpVerb::Post => &[HttpVerb::Post],
+        HttpVerb::Delete => &[HttpVerb::Delete],
     }
 }
 
-fn verb(word: &str) -> Verb {
-    let verbs = [Verb::Get, Verb::Post, Verb::Put, Verb::Patch, Verb::Delete];
+fn verb(word: &str) -> HttpVerb {
+    let verbs = [HttpVerb::Get, HttpVerb::Post, HttpVerb::Put, HttpVerb::Patch, HttpVerb::Delete];
     verbs.into_iter().find(|verb| verb.as_str() == word).unwrap()
 }
 
-fn contract() -> Vec<(Verb, &'static str)> {
+fn contract() -> Vec<(HttpVerb, &'static str)> {
     let lines = CONTRACT.lines().map(str::trim).filter(|line| !line.is_empty());
     let rows = lines.map(|line| line.split_once(' ').unwrap());
     rows.flat_map(|(verbs, path)| verbs.split(',').map(move |word| (verb(word), path))).collect()
@@ -138,7 +138,7 @@ fn operations(document: &Value) -> BTreeMap<String, &Value> {
 fn every_route_is_documented() {
     let (routes, document) = (routes().unwrap(), served_document());
     for line in routes.lines() {
-        for verb in line.verbs.iter().filter(|verb| **verb != Verb::Head) {
+        for verb in line.verbs.iter().filter(|verb| **verb != HttpVerb::Head) {
             let documented = operations(&document);
             let same = |key: &&String| {
                 let (method, path) = key.split_once(' ').unwrap();

@@ -8,15 +8,15 @@ use actix_web::http::header::{self, HeaderMap};
 
 use crate::clock::Timestamp;
 use crate::http::kit::error::ApiError;
-use crate::model::access::{Organisation, Permission, PlanLimits, Token};
-use crate::model::announcement::Author;
-use crate::model::sight::Sight;
+use crate::model::access::{ApiToken, Organisation, Permission, PlanLimits};
+use crate::model::announcement::AnnouncementAuthor;
+use crate::model::sight::Visibility;
 
 /// The token of a request, its organisation, and the limits of the plan.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The token.
-    pub token: Token,
+    pub token: ApiToken,
     /// Its organisation.
     pub organisation: Organisation,
     /// The limits of the organisation's plan.
@@ -38,14 +38,14 @@ impl Caller {
 
     /// Returns the author of what the caller writes.
     #[must_use]
-    pub fn author(&self) -> Author {
-        Author { id: self.token.id, name: self.token.name.clone() }
+    pub fn author(&self) -> AnnouncementAuthor {
+        AnnouncementAuthor { id: self.token.id, name: self.token.name.clone() }
     }
 
     /// Returns the part of the organisation that is visible to the caller.
     #[must_use]
-    pub const fn sight(&self) -> Sight {
-        Sight::of(&self.token)
+    pub const fn sight(&self) -> Visibility {
+        Visibility::of(&self.token)
     }
 
     /// Returns true if the token is still valid at `now`.

@@ -18,16 +18,16 @@ use futures_util::stream::{self, Stream};
 use serde_json::{Map, Value};
 
 use crate::http::gate::auth::Caller;
-use crate::http::gate::write::Effect;
+use crate::http::gate::write::WriteGrant;
 use crate::http::kit::body::{BodyLimits, check_content_type, parse_object, read_bytes};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::known_input::{KnownBody, KnownInput};
 use crate::http::kit::path::PathValues;
-use crate::http::kit::query::Query;
+use crate::http::kit::query::QueryString;
 
 /// One request of one caller. A clone is the same request, for a write that must be repeated.
-pub struct Call<S> {
+pub struct ApiCall<S> {
     /// The application state.
     pub state: Arc<S>,
     /// The authenticated caller.
@@ -37,7 +37,7 @@ pub struct Call<S> {
     /// The path for links.
     pub canonical_path: String,
     /// The query string.
-    pub query: Query,
+    pub query: QueryString,
     /// The headers of the request.
     pub headers: HeaderMap,
     /// Request id for the log.
@@ -47,10 +47,10 @@ pub struct Call<S> {
     /// Known parameters and members of the operation; set if this request is handled strictly.
     pub known_input: Option<Arc<KnownInput>>,
     /// The right to change something.
-    pub effect: Effect,
+    pub effect: WriteGrant,
 }
 
-impl<S> Clone for Call<S> {
+impl<S> Clone for ApiCall<S> {
     fn clone(&self) -> Self {
         Self {
             state: Arc::clone(&self.state),
@@ -67,7 +67,7 @@ impl<S> Clone for Call<S> {
     }
 }
 
-impl<S> Call<S> {
+impl<S> ApiCall<S> {
     /// Errors for query parameters that a strict request must not have.
     pub(super) fn unknown_parameters(&self) -> FieldErrors {
         self.known_input.as_ref().map(|known| known.unknown_parameters(&self.query)).unwrap_or_default()
@@ -94,12 +94,12 @@ impl<S> Call<S> {
 /// The body of a request. Once read as a whole it is kept, so that a write can be repeated.
 #[derive(Clone)]
 pub struct RequestBody {
-    source: Rc<RefCell<Source>>,
+    source: Rc<RefCell<BodySource>>,
     limits: BodyLimits,
 }
 
 /// State of the bytes.
-enum Source {
+enum BodySource {
     /// Not read yet.
     Stream(Payload),
     /// Read.
@@ -117,7 +117,7 @@ impl RequestBody {
     /// A body to be read within `limits`.
     #[must_use]
     pub fn new(payload: Payload, limits: BodyLimits) -> Self {
-        Self { source: Rc::new(RefCell::new(Source::Stream(payload))), limits }
+        Self { source: Rc::new(RefCell::new(BodySource::Stream(payload))), limits }
     }
 
     /// An empty body.
@@ -148,20 +148,20 @@ impl RequestBody {
     /// The unread payload, for a reader with its own limits that keeps nothing.
     #[must_use]
     pub fn into_payload(self) -> Payload {
-        match self.source.replace(Source::Gone) {
-            Source::Stream(payload) => payload,
-            Source::Bytes(bytes) => {
+        match self.source.replace(BodySource::Gone) {
+            BodySource::Stream(payload) => payload,
+            BodySource::Bytes(bytes) => {
                 let whole: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> =
                     Box::pin(stream::once(ready(Ok(bytes))));
                 whole.into()
             }
-            Source::TooLarge | Source::Gone => Payload::None,
+            BodySource::TooLarge | BodySource::Gone => Payload::None,
         }
     }
 
     /// Returns true unless the body was read and not kept.
-    pub(super) fn is_there(&self) -> bool {
-        !matches!(*self.source.borrow(), Source::Gone)
+    pub(super) fn can_be_read(&self) -> bool {
+        !matches!(*self.source.borrow(), BodySource::Gone)
     }
 
     /// Reads the body and keeps it for the next reader. A body beyond the limit is only refused when its content is
@@ -177,15 +177,15 @@ impl RequestBody {
     }
 
     async fn read_bytes(&self, headers: &HeaderMap) -> Result<Bytes, ApiError> {
-        let read = match self.source.replace(Source::Gone) {
-            Source::Stream(payload) => read_bytes(headers, payload, self.limits).await,
-            Source::Bytes(bytes) => Ok(bytes),
-            Source::TooLarge => Err(ApiError::BodyTooLarge),
-            Source::Gone => return Err(ApiError::Internal(anyhow::anyhow!("a body was read twice"))),
+        let read = match self.source.replace(BodySource::Gone) {
+            BodySource::Stream(payload) => read_bytes(headers, payload, self.limits).await,
+            BodySource::Bytes(bytes) => Ok(bytes),
+            BodySource::TooLarge => Err(ApiError::BodyTooLarge),
+            BodySource::Gone => return Err(ApiError::Internal(anyhow::anyhow!("a body was read twice"))),
         };
         match &read {
-            Ok(bytes) => *self.source.borrow_mut() = Source::Bytes(bytes.clone()),
-            Err(ApiError::BodyTooLarge) => *self.source.borrow_mut() = Source::TooLarge,
+            Ok(bytes) => *self.source.borrow_mut() = BodySource::Bytes(bytes.clone()),
+            Err(ApiError::BodyTooLarge) => *self.source.borrow_mut() = BodySource::TooLarge,
             Err(_) => {}
         }
         read

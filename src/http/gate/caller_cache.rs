@@ -15,14 +15,14 @@ const CALLERS: usize = 10_000;
 
 /// A caller and the time at which it was looked up.
 #[derive(Debug)]
-struct Remembered {
+struct CachedCaller {
     at: Timestamp,
     caller: Caller,
 }
 
 /// The callers of the last second, by the hash of their token.
 #[derive(Debug, Default)]
-pub(super) struct CallerCache(Mutex<HashMap<TokenHash, Remembered>>);
+pub(super) struct CallerCache(Mutex<HashMap<TokenHash, CachedCaller>>);
 
 impl CallerCache {
     /// Returns the caller if it was looked up less than a second ago.
@@ -38,6 +38,6 @@ impl CallerCache {
         if callers.len() >= CALLERS {
             callers.clear();
         }
-        callers.insert(hash, Remembered { at: now, caller: caller.clone() });
+        callers.insert(hash, CachedCaller { at: now, caller: caller.clone() });
     }
 }

@@ -12,11 +12,11 @@ const PREFLIGHT_SECONDS: &str = "600";
 
 /// The origins that browsers may call from.
 #[derive(Clone, Debug, Default)]
-pub struct Cors {
+pub struct CorsPolicy {
     origins: Vec<String>,
 }
 
-impl Cors {
+impl CorsPolicy {
     /// Allows these origins; `*` allows every origin.
     #[must_use]
     pub const fn new(origins: Vec<String>) -> Self {
@@ -66,7 +66,7 @@ mod tests {
         if preflight {
             request.insert(header::ACCESS_CONTROL_REQUEST_METHOD, HeaderValue::from_static("POST"));
         }
-        let cors = Cors::new(origins.iter().map(|origin| (*origin).to_owned()).collect());
+        let cors = CorsPolicy::new(origins.iter().map(|origin| (*origin).to_owned()).collect());
         let headers = cors.headers(&request, "GET, HEAD, POST");
         let names = headers.iter().map(|(name, _)| name.as_str().trim_start_matches("access-control-"));
         names.collect::<Vec<_>>().join(" ")

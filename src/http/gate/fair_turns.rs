@@ -29,11 +29,11 @@ const ORGANISATIONS: usize = 10_000;
 
 /// The work of all organisations.
 #[derive(Debug, Default)]
-pub(super) struct FairTurns(Mutex<Shares>);
+pub(super) struct FairTurns(Mutex<WorkShares>);
 
 #[derive(Debug, Default)]
-struct Shares {
-    by_organisation: HashMap<i64, Arc<Share>>,
+struct WorkShares {
+    by_organisation: HashMap<i64, Arc<OrganisationShare>>,
     /// The latest active organisation, and the latest one before it that was another.
     latest: Option<(i64, Instant)>,
     before: Option<(i64, Instant)>,
@@ -41,13 +41,13 @@ struct Shares {
 
 /// The work of one organisation.
 #[derive(Debug)]
-struct Share {
-    work: Mutex<Work>,
+struct OrganisationShare {
+    work: Mutex<WorkBalance>,
     turns: Arc<Semaphore>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Work {
+struct WorkBalance {
     seconds: f64,
     at: Instant,
     /// Until then the threads are left to others.
@@ -56,8 +56,8 @@ struct Work {
 
 /// Permission of a request to work. Its work is counted on drop.
 #[derive(Debug)]
-pub(super) struct Turn {
-    share: Arc<Share>,
+pub(super) struct WorkPermit {
+    share: Arc<OrganisationShare>,
     spent: Duration,
     /// Held while requests of the organisation run one at a time.
     permit: Option<OwnedSemaphorePermit>,
@@ -66,7 +66,7 @@ pub(super) struct Turn {
 impl FairTurns {
     /// Waits until a request of this organisation may work; returns at once if the organisation does little work, or if
     /// no other is active.
-    pub(super) async fn turn(&self, organisation: i64) -> Turn {
+    pub(super) async fn acquire_permit(&self, organisation: i64) -> WorkPermit {
         let (share, is_shared) = self.shares().join(organisation, Instant::now());
         let is_heavy = is_shared && share.work().now(Instant::now()) > AT_WILL.as_secs_f64();
         let mut permit = None;
@@ -76,18 +76,18 @@ impl FairTurns {
             let rests_until = share.work().rests_until;
             tokio::time::sleep_until(rests_until).await;
         }
-        Turn { share, spent: Duration::ZERO, permit }
+        WorkPermit { share, spent: Duration::ZERO, permit }
     }
 
-    fn shares(&self) -> MutexGuard<'_, Shares> {
+    fn shares(&self) -> MutexGuard<'_, WorkShares> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Shares {
+impl WorkShares {
     /// The share of an organisation that sends a request now, and whether another organisation was active within
     /// [`RECENT`].
-    fn join(&mut self, organisation: i64, now: Instant) -> (Arc<Share>, bool) {
+    fn join(&mut self, organisation: i64, now: Instant) -> (Arc<OrganisationShare>, bool) {
         if self.latest.is_some_and(|(latest, _)| latest != organisation) {
             self.before = self.latest;
         }
@@ -98,23 +98,23 @@ impl Shares {
             self.by_organisation
                 .retain(|_, share| Arc::strong_count(share) > 1 || share.work().now(now) > 0.0);
         }
-        let new = || Arc::new(Share::at_rest(now));
+        let new = || Arc::new(OrganisationShare::at_rest(now));
         (Arc::clone(self.by_organisation.entry(organisation).or_insert_with(new)), is_shared)
     }
 }
 
-impl Share {
+impl OrganisationShare {
     fn at_rest(now: Instant) -> Self {
-        let work = Work { seconds: 0.0, at: now, rests_until: now };
+        let work = WorkBalance { seconds: 0.0, at: now, rests_until: now };
         Self { work: Mutex::new(work), turns: Arc::new(Semaphore::new(1)) }
     }
 
-    fn work(&self) -> MutexGuard<'_, Work> {
+    fn work(&self) -> MutexGuard<'_, WorkBalance> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Work {
+impl WorkBalance {
     /// Seconds of counted work at this time, after the refill.
     fn now(&mut self, now: Instant) -> f64 {
         let worn_off = now.saturating_duration_since(self.at).as_secs_f64() * REFILL;
@@ -123,7 +123,7 @@ impl Work {
     }
 }
 
-impl Turn {
+impl WorkPermit {
     /// Runs the work, and counts the time that it takes on the thread.
     pub(super) async fn work<F: Future>(mut self, work: F) -> F::Output {
         let mut work = pin!(work);
@@ -141,7 +141,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for WorkPermit {
     fn drop(&mut self) {
         let now = Instant::now();
         let mut work = self.share.work();
@@ -161,17 +161,17 @@ mod tests {
     const LIGHT: i64 = 2;
 
     async fn asks(turns: &FairTurns, organisation: i64, spent: Duration) {
-        end(turns.turn(organisation).await, spent);
+        end(turns.acquire_permit(organisation).await, spent);
     }
 
-    fn end(mut turn: Turn, spent: Duration) {
+    fn end(mut turn: WorkPermit, spent: Duration) {
         turn.spent = spent;
     }
 
     /// The wait of an organisation that has just done this much work.
     async fn waited(turns: &FairTurns, organisation: i64) -> Duration {
         let begun = Instant::now();
-        drop(turns.turn(organisation).await);
+        drop(turns.acquire_permit(organisation).await);
         begun.elapsed()
     }
 
@@ -180,7 +180,7 @@ mod tests {
         let turns = FairTurns::default();
         asks(&turns, LIGHT, Duration::from_millis(1)).await;
         asks(&turns, HEAVY, Duration::from_secs(1)).await;
-        let first = turns.turn(HEAVY).await;
+        let first = turns.acquire_permit(HEAVY).await;
         assert!(first.permit.is_some());
         end(first, Duration::from_millis(50));
         assert_eq!(waited(&turns, HEAVY).await, Duration::from_millis(50), "the threads rest as long");
@@ -195,10 +195,10 @@ mod tests {
         let turns = FairTurns::default();
         asks(&turns, HEAVY, Duration::from_secs(1)).await;
         asks(&turns, LIGHT, Duration::ZERO).await;
-        let never = turns.turn(HEAVY).await.work(std::future::pending::<()>());
+        let never = turns.acquire_permit(HEAVY).await.work(std::future::pending::<()>());
         let given_up = tokio::time::timeout(Duration::from_millis(1), never).await;
         assert!(given_up.is_err());
-        assert!(turns.turn(HEAVY).await.permit.is_some(), "the next one has its turn");
+        assert!(turns.acquire_permit(HEAVY).await.permit.is_some(), "the next one has its turn");
     }
 
     /// A slow request body does not delay others for long.
@@ -207,7 +207,7 @@ mod tests {
         let turns = FairTurns::default();
         asks(&turns, HEAVY, Duration::from_secs(2)).await;
         asks(&turns, LIGHT, Duration::ZERO).await;
-        let slow = turns.turn(HEAVY).await.work(tokio::time::sleep(Duration::from_secs(30)));
+        let slow = turns.acquire_permit(HEAVY).await.work(tokio::time::sleep(Duration::from_secs(30)));
         let (_, waited) = tokio::join!(slow, waited(&turns, HEAVY));
         assert_eq!(waited, HELD_MAX);
     }
@@ -217,12 +217,12 @@ mod tests {
         let turns = FairTurns::default();
         for _ in 0..5 {
             asks(&turns, HEAVY, Duration::from_secs(1)).await;
-            assert!(turns.turn(HEAVY).await.permit.is_none());
+            assert!(turns.acquire_permit(HEAVY).await.permit.is_none());
         }
         asks(&turns, LIGHT, Duration::ZERO).await;
-        assert!(turns.turn(HEAVY).await.permit.is_some(), "now there is somebody else");
+        assert!(turns.acquire_permit(HEAVY).await.permit.is_some(), "now there is somebody else");
         tokio::time::sleep(RECENT).await;
-        assert!(turns.turn(HEAVY).await.permit.is_none(), "that was some time ago");
+        assert!(turns.acquire_permit(HEAVY).await.permit.is_none(), "that was some time ago");
     }
 
     #[tokio::test(start_paused = true)]
@@ -232,7 +232,7 @@ mod tests {
         for (seconds, is_heavy) in [(2, true), (2, false)] {
             tokio::time::sleep(Duration::from_secs(seconds)).await;
             asks(&turns, LIGHT, Duration::ZERO).await;
-            assert_eq!(turns.turn(HEAVY).await.permit.is_some(), is_heavy);
+            assert_eq!(turns.acquire_permit(HEAVY).await.permit.is_some(), is_heavy);
         }
     }
 
@@ -244,6 +244,6 @@ mod tests {
             asks(&turns, 10 + other, Duration::ZERO).await;
         }
         assert!(turns.shares().by_organisation.len() <= ORGANISATIONS);
-        assert!(turns.turn(HEAVY).await.permit.is_some());
+        assert!(turns.acquire_permit(HEAVY).await.permit.is_some());
     }
 }

@@ -7,16 +7,16 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 
-use crate::http::gate::call::Call;
+use crate::http::gate::call::ApiCall;
 use crate::http::gate::route::Handler;
-use crate::http::gate::strict::judged;
-use crate::http::gate::write::until_kept;
+use crate::http::gate::strict::refuse_unknown;
+use crate::http::gate::write::retry_given_up;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 
 /// Runs a handler that may write. Its refusal is sent only when everything that it has read is durable. A transaction
 /// that the database aborted in favour of another one is repeated: it had no effect.
-pub(super) async fn run_write<S>(handler: Handler<S>, mut call: Call<S>) -> Result<Reply, ApiError> {
+pub(super) async fn run_write<S>(handler: Handler<S>, mut call: ApiCall<S>) -> Result<ApiReply, ApiError> {
     let unknown = match call.known_input {
         Some(_) => Some(call.unknown_input().await?),
         None => None,
@@ -24,16 +24,16 @@ pub(super) async fn run_write<S>(handler: Handler<S>, mut call: Call<S>) -> Resu
     if let Some(unknown) = unknown.as_ref().filter(|unknown| !unknown.is_empty()) {
         call.effect = call.effect.refused_for(unknown.clone());
     }
-    judged(run_until_kept(handler, call).await, unknown)
+    refuse_unknown(run_until_committed(handler, call).await, unknown)
 }
 
-async fn run_until_kept<S>(handler: Handler<S>, call: Call<S>) -> Result<Reply, ApiError> {
-    until_kept(|| call.body.is_there(), || run_once(&handler, call.clone())).await
+async fn run_until_committed<S>(handler: Handler<S>, call: ApiCall<S>) -> Result<ApiReply, ApiError> {
+    retry_given_up(|| call.body.can_be_read(), || run_once(&handler, call.clone())).await
 }
 
-async fn run_once<S>(handler: &Handler<S>, call: Call<S>) -> Result<Reply, ApiError> {
+async fn run_once<S>(handler: &Handler<S>, call: ApiCall<S>) -> Result<ApiReply, ApiError> {
     let unanswered = call.effect.unanswered();
-    let outcome = guarded(handler(call)).await;
+    let outcome = catch_panic(handler(call)).await;
     if outcome.is_err() {
         unanswered.undo().await?;
     }
@@ -41,9 +41,9 @@ async fn run_once<S>(handler: &Handler<S>, call: Call<S>) -> Result<Reply, ApiEr
 }
 
 /// The response of a handler, or 500 if it panics.
-pub(super) async fn guarded(
-    handler: impl Future<Output = Result<Reply, ApiError>>,
-) -> Result<Reply, ApiError> {
+pub(super) async fn catch_panic(
+    handler: impl Future<Output = Result<ApiReply, ApiError>>,
+) -> Result<ApiReply, ApiError> {
     AssertUnwindSafe(handler).catch_unwind().await.unwrap_or_else(|panic| {
         Err(ApiError::Internal(anyhow::anyhow!("a handler panicked: {}", message(&*panic))))
     })

@@ -11,19 +11,19 @@ use actix_web::http::header::{HeaderMap, HeaderName};
 use futures_util::future::{Either, select};
 
 use crate::http::gate::auth::Caller;
-use crate::http::gate::call::Call;
+use crate::http::gate::call::ApiCall;
 use crate::http::gate::fingerprint::fingerprint;
 use crate::http::gate::guarded::run_write;
-use crate::http::gate::replay::{Origin, Replay};
-use crate::http::gate::route::{Handler, Routes};
+use crate::http::gate::replay::{AnswerReplay, OriginalRequest};
+use crate::http::gate::route::{Handler, RouteTable};
 use crate::http::gate::write::AnswerKeeper;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::malformed::Malformed;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::malformed::BadRequest;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
-use crate::store::idempotency_keys::{Fingerprint, Run};
+use crate::store::idempotency_keys::{Fingerprint, IdempotentRun};
 
 /// The header.
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -37,13 +37,13 @@ const RENEW_EVERY: Duration = Duration::from_secs(20);
 
 /// A key claimed by this request.
 #[derive(Debug)]
-pub struct Claim {
+pub struct KeyClaim {
     /// The run.
-    pub run: Run,
+    pub run: IdempotentRun,
     /// Organisation of the token; bodies are sealed for it.
     pub organisation: Id,
     /// The request.
-    pub origin: Origin,
+    pub origin: OriginalRequest,
 }
 
 /// Outcome of a claim.
@@ -55,38 +55,42 @@ pub enum KeyState {
     /// Used for a different request.
     Mismatch,
     /// Used before: the response of the first request.
-    Answered(Replay),
+    Answered(AnswerReplay),
 }
 
 /// Storage of keys and responses.
-pub trait Keys {
+pub trait IdempotencyStore {
     /// Claims the key.
-    fn claim(&self, claim: &Claim, print: &Fingerprint) -> impl Future<Output = Result<KeyState, ApiError>>;
+    fn claim(
+        &self,
+        claim: &KeyClaim,
+        print: &Fingerprint,
+    ) -> impl Future<Output = Result<KeyState, ApiError>>;
     /// Renews the lease.
-    fn renew(&self, claim: &Claim) -> impl Future<Output = Result<(), ApiError>>;
+    fn renew(&self, claim: &KeyClaim) -> impl Future<Output = Result<(), ApiError>>;
     /// Frees the key.
-    fn free(&self, claim: &Claim) -> impl Future<Output = Result<(), ApiError>>;
+    fn free(&self, claim: &KeyClaim) -> impl Future<Output = Result<(), ApiError>>;
     /// Keeper of the response of the claim's run.
-    fn keeper(&self, claim: Arc<Claim>) -> Arc<dyn AnswerKeeper>;
+    fn keeper(&self, claim: Arc<KeyClaim>) -> Arc<dyn AnswerKeeper>;
 }
 
 /// Runs a handler, under a key if one was sent.
 ///
 /// # Errors
 /// 400, 409 or 422 for the key, else those of the handler.
-pub async fn run<S: Keys + 'static>(
-    routes: Arc<Routes<S>>,
+pub async fn run<S: IdempotencyStore + 'static>(
+    routes: Arc<RouteTable<S>>,
     handler: Handler<S>,
     may_run_again: bool,
-    mut call: Call<S>,
-) -> Result<Reply, ApiError> {
+    mut call: ApiCall<S>,
+) -> Result<ApiReply, ApiError> {
     let Some(key) = read_key(&call.headers)? else {
         return run_write(handler, call).await;
     };
     let state = Arc::clone(&call.state);
     let bytes = call.body.buffer(&call.headers).await?;
     let print = fingerprint("POST", &call.canonical_path, &call.query.encoded_without(""), &bytes);
-    let origin = Origin { path: call.canonical_path.clone(), may_run_again };
+    let origin = OriginalRequest { path: call.canonical_path.clone(), may_run_again };
     let claim = Arc::new(claim_of(&call.caller, key, origin));
     match state.claim(&claim, &print).await? {
         KeyState::Mine => {}
@@ -97,7 +101,7 @@ pub async fn run<S: Keys + 'static>(
         KeyState::Answered(replay) => return replay.answer(&routes, handler, call).await,
     }
     call.effect = call.effect.kept_by(state.keeper(Arc::clone(&claim)));
-    let outcome = renewing(&*state, &claim, run_write(handler, call)).await;
+    let outcome = with_renewed_lease(&*state, &claim, run_write(handler, call)).await;
     // The response was stored with its effect.
     if outcome.is_err()
         && let Err(error) = state.free(&claim).await
@@ -107,16 +111,20 @@ pub async fn run<S: Keys + 'static>(
     outcome
 }
 
-fn claim_of(caller: &Caller, key: String, origin: Origin) -> Claim {
-    Claim {
-        run: Run { token: caller.token.key, key, claim: Id::random() },
+fn claim_of(caller: &Caller, key: String, origin: OriginalRequest) -> KeyClaim {
+    KeyClaim {
+        run: IdempotentRun { token: caller.token.key, key, claim: Id::random() },
         organisation: caller.organisation.id,
         origin,
     }
 }
 
 /// Completes `work` while renewing the lease.
-async fn renewing<S: Keys, T>(state: &S, claim: &Claim, work: impl Future<Output = T>) -> T {
+async fn with_renewed_lease<S: IdempotencyStore, T>(
+    state: &S,
+    claim: &KeyClaim,
+    work: impl Future<Output = T>,
+) -> T {
     let renewals = async {
         loop {
             tokio::time::sleep(RENEW_EVERY).await;
@@ -141,7 +149,7 @@ fn read_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
         && (1..=KEY_CHARACTERS).contains(&bytes.len())
         && bytes.iter().all(u8::is_ascii_graphic);
     if !is_sound {
-        return Err(Malformed::IdempotencyKey.into());
+        return Err(BadRequest::IdempotencyKey.into());
     }
     Ok(Some(String::from_utf8_lossy(bytes).into_owned()))
 }
@@ -157,22 +165,22 @@ mod tests {
     #[derive(Default)]
     struct Leases(std::cell::Cell<u32>);
 
-    impl Keys for Leases {
-        async fn claim(&self, _: &Claim, _: &Fingerprint) -> Result<KeyState, ApiError> {
+    impl IdempotencyStore for Leases {
+        async fn claim(&self, _: &KeyClaim, _: &Fingerprint) -> Result<KeyState, ApiError> {
             Ok(KeyState::Mine)
         }
 
-        async fn renew(&self, _: &Claim) -> Result<(), ApiError> {
+        async fn renew(&self, _: &KeyClaim) -> Result<(), ApiError> {
             self.0.set(self.0.get() + 1);
             // A failed renewal does not stop the request.
             if self.0.get() == 1 { Err(ApiError::Unavailable) } else { Ok(()) }
         }
 
-        async fn free(&self, _: &Claim) -> Result<(), ApiError> {
+        async fn free(&self, _: &KeyClaim) -> Result<(), ApiError> {
             Ok(())
         }
 
-        fn keeper(&self, _: Arc<Claim>) -> Arc<dyn AnswerKeeper> {
+        fn keeper(&self, _: Arc<KeyClaim>) -> Arc<dyn AnswerKeeper> {
             unreachable!("nothing is written here")
         }
     }
@@ -185,10 +193,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_running_request_keeps_its_lease(#[case] seconds: u64, #[case] renewals: u32) {
         let leases = Leases::default();
-        let run = Run { token: 1, key: "a".into(), claim: Id::random() };
-        let origin = Origin { path: "/v1/tags".into(), may_run_again: false };
-        let claim = Claim { run, organisation: Id::random(), origin };
-        renewing(&leases, &claim, tokio::time::sleep(Duration::from_secs(seconds))).await;
+        let run = IdempotentRun { token: 1, key: "a".into(), claim: Id::random() };
+        let origin = OriginalRequest { path: "/v1/tags".into(), may_run_again: false };
+        let claim = KeyClaim { run, organisation: Id::random(), origin };
+        with_renewed_lease(&leases, &claim, tokio::time::sleep(Duration::from_secs(seconds))).await;
         assert_eq!(leases.0.get(), renewals);
         assert!(RENEW_EVERY.as_millis() * 2 < u128::try_from(LEASE_MS).unwrap());
     }

@@ -23,10 +23,10 @@ const TOKENS: usize = 100_000;
 
 /// The bytes stored for each token.
 #[derive(Debug, Default)]
-pub struct KeptBytes(Mutex<HashMap<i64, Sum>>);
+pub struct KeptBytes(Mutex<HashMap<i64, CachedByteSum>>);
 
 #[derive(Clone, Copy, Debug)]
-struct Sum {
+struct CachedByteSum {
     bytes: i64,
     read_at: Instant,
 }
@@ -39,8 +39,10 @@ impl KeptBytes {
     pub async fn add(&self, transaction: &Transaction, token: i64, bytes: i64) -> Result<(), MainError> {
         let known = self.sums().get(&token).copied().filter(|sum| sum.read_at.elapsed() < READ_EVERY);
         let mut sum = match known {
-            Some(sum) => Sum { bytes: sum.bytes + bytes, ..sum },
-            None => Sum { bytes: keys::kept_bytes(transaction, token).await?, read_at: Instant::now() },
+            Some(sum) => CachedByteSum { bytes: sum.bytes + bytes, ..sum },
+            None => {
+                CachedByteSum { bytes: keys::kept_bytes(transaction, token).await?, read_at: Instant::now() }
+            }
         };
         if sum.bytes > KEPT_BYTES {
             sum.bytes -= keys::cut_oldest(transaction, token, sum.bytes - LEFT_BYTES).await?;
@@ -53,7 +55,7 @@ impl KeptBytes {
         Ok(())
     }
 
-    fn sums(&self) -> MutexGuard<'_, HashMap<i64, Sum>> {
+    fn sums(&self) -> MutexGuard<'_, HashMap<i64, CachedByteSum>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,16 +10,18 @@ use futures_util::future::LocalBoxFuture;
 
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
-use crate::http::gate::idempotency::{Claim, KeyState, Keys, LEASE_MS};
+use crate::http::gate::idempotency::{IdempotencyStore, KeyClaim, KeyState, LEASE_MS};
 use crate::http::gate::kept_bytes::KeptBytes;
-use crate::http::gate::replay::{Replay, ReplayBody};
+use crate::http::gate::replay::{AnswerReplay, ReplayBody};
 use crate::http::gate::write::AnswerKeeper;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::language_headers;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 use crate::id::Id;
-use crate::model::secret::{Sealer, SecretPlace};
-use crate::store::idempotency_keys::{self as keys, AnswerHead, Claimed, Fingerprint, KeptAnswer, NewRun};
+use crate::model::secret::{SecretPlace, SecretSealer};
+use crate::store::idempotency_keys::{
+    self as keys, AnswerHead, ClaimOutcome, Fingerprint, KeptAnswer, NewRun,
+};
 use crate::store::{Database, Transaction};
 
 /// Longest body that is stored; a longer one is rebuilt on request.
@@ -31,7 +33,7 @@ pub trait KeyStore {
     /// The main database.
     fn main(&self) -> &Database;
     /// Seals the bodies of responses.
-    fn sealer(&self) -> &Sealer;
+    fn sealer(&self) -> &SecretSealer;
     /// Base URL of the API, the prefix of all resource URLs.
     fn base_url(&self) -> &str;
     /// Id of this node.
@@ -46,8 +48,8 @@ pub trait KeyStore {
 
 /// Seals a response and stores it under its key.
 struct SealedAnswers {
-    claim: Arc<Claim>,
-    sealer: Sealer,
+    claim: Arc<KeyClaim>,
+    sealer: SecretSealer,
     base_url: String,
     kept_bytes: Arc<KeptBytes>,
 }
@@ -56,7 +58,7 @@ impl AnswerKeeper for SealedAnswers {
     fn keep<'a>(
         &'a self,
         transaction: &'a Transaction,
-        reply: &'a Reply,
+        reply: &'a ApiReply,
     ) -> LocalBoxFuture<'a, Result<(), ApiError>> {
         Box::pin(async move {
             let (text, resource) = (reply.text(), self.claim.origin.resource(reply, &self.base_url));
@@ -72,8 +74,8 @@ impl AnswerKeeper for SealedAnswers {
     }
 }
 
-impl<S: KeyStore> Keys for S {
-    async fn claim(&self, claim: &Claim, print: &Fingerprint) -> Result<KeyState, ApiError> {
+impl<S: KeyStore> IdempotencyStore for S {
+    async fn claim(&self, claim: &KeyClaim, print: &Fingerprint) -> Result<KeyState, ApiError> {
         let write = self.main().begin().await?;
         let new = NewRun {
             run: &claim.run,
@@ -86,26 +88,26 @@ impl<S: KeyStore> Keys for S {
         // Also if nothing was claimed: the response that was found may not be committed yet.
         write.commit().await?;
         Ok(match claimed {
-            Claimed::Mine => KeyState::Mine,
-            Claimed::Running => KeyState::Running,
-            Claimed::Answered(answer) if answer.fingerprint != *print => KeyState::Mismatch,
-            Claimed::Answered(answer) => KeyState::Answered(open(self.sealer(), claim, answer.answer)?),
+            ClaimOutcome::Mine => KeyState::Mine,
+            ClaimOutcome::Running => KeyState::Running,
+            ClaimOutcome::Answered(answer) if answer.fingerprint != *print => KeyState::Mismatch,
+            ClaimOutcome::Answered(answer) => KeyState::Answered(open(self.sealer(), claim, answer.answer)?),
         })
     }
 
-    async fn renew(&self, claim: &Claim) -> Result<(), ApiError> {
+    async fn renew(&self, claim: &KeyClaim) -> Result<(), ApiError> {
         let write = self.main().begin().await?;
         keys::renew(&write, &claim.run, self.now().plus_ms(LEASE_MS)).await?;
         Ok(write.commit().await?)
     }
 
-    async fn free(&self, claim: &Claim) -> Result<(), ApiError> {
+    async fn free(&self, claim: &KeyClaim) -> Result<(), ApiError> {
         let write = self.main().begin().await?;
         keys::free(&write, &claim.run).await?;
         Ok(write.commit().await?)
     }
 
-    fn keeper(&self, claim: Arc<Claim>) -> Arc<dyn AnswerKeeper> {
+    fn keeper(&self, claim: Arc<KeyClaim>) -> Arc<dyn AnswerKeeper> {
         let kept_bytes = Arc::clone(self.kept_bytes());
         let base_url = self.base_url().to_owned();
         Arc::new(SealedAnswers { claim, sealer: self.sealer().clone(), base_url, kept_bytes })
@@ -113,12 +115,12 @@ impl<S: KeyStore> Keys for S {
 }
 
 /// Seals the body of a response for storage.
-fn seal(sealer: &Sealer, claim: &Claim, body: &str) -> String {
+fn seal(sealer: &SecretSealer, claim: &KeyClaim, body: &str) -> String {
     sealer.seal(place(claim, &claim.run.token.to_string()), body)
 }
 
 /// The response as it was sent, or how to rebuild it.
-fn open(sealer: &Sealer, claim: &Claim, answer: KeptAnswer) -> Result<Replay, ApiError> {
+fn open(sealer: &SecretSealer, claim: &KeyClaim, answer: KeptAnswer) -> Result<AnswerReplay, ApiError> {
     let AnswerHead { status, location, language } = answer.head;
     let status = StatusCode::from_u16(status).map_err(|error| ApiError::Internal(error.into()))?;
     let location = location.and_then(|location| HeaderValue::from_str(&location).ok());
@@ -135,10 +137,10 @@ fn open(sealer: &Sealer, claim: &Claim, answer: KeptAnswer) -> Result<Replay, Ap
             return Err(ApiError::Internal(anyhow::anyhow!("a kept answer has neither body nor resource")));
         }
     };
-    Ok(Replay { status, headers, body })
+    Ok(AnswerReplay { status, headers, body })
 }
 
-fn place<'a>(claim: &'a Claim, token: &'a str) -> SecretPlace<'a> {
+fn place<'a>(claim: &'a KeyClaim, token: &'a str) -> SecretPlace<'a> {
     SecretPlace {
         organisation: claim.organisation.as_str(),
         table: "idempotency_key",

@@ -35,25 +35,25 @@ use serde_json::json;
 use crate::clock::guard::ClockGuard;
 use crate::clock::{Clock, Timestamp};
 use crate::http::gate::auth::{Caller, bearer};
-use crate::http::gate::call::{Call, RequestBody};
+use crate::http::gate::call::{ApiCall, RequestBody};
 use crate::http::gate::caller_cache::CallerCache;
 use crate::http::gate::client_address::client_address;
-use crate::http::gate::cors::Cors;
-use crate::http::gate::fair_turns::{FairTurns, Turn};
-use crate::http::gate::guarded::{guarded, run_write};
-use crate::http::gate::idempotency::Keys;
+use crate::http::gate::cors::CorsPolicy;
+use crate::http::gate::fair_turns::{FairTurns, WorkPermit};
+use crate::http::gate::guarded::{catch_panic, run_write};
+use crate::http::gate::idempotency::IdempotencyStore;
 use crate::http::gate::rate_limit::RateLimiter;
-use crate::http::gate::route::{Resource, Route, Routes, Verb};
-use crate::http::gate::strict::{HANDLED_STRICTLY, PREFERENCE_APPLIED, is_strict, judged};
-use crate::http::gate::write::Effect;
+use crate::http::gate::route::{ApiRoute, HttpVerb, PathRoutes, RouteTable};
+use crate::http::gate::strict::{HANDLED_STRICTLY, PREFERENCE_APPLIED, is_strict, refuse_unknown};
+use crate::http::gate::write::WriteGrant;
 use crate::http::kit::body::BodyLimits;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::known_input::KnownInput;
 use crate::http::kit::path::{PathValues, RequestPath};
-use crate::http::kit::query::Query;
-use crate::http::kit::reply::{Reply, add_common};
+use crate::http::kit::query::QueryString;
+use crate::http::kit::reply::{ApiReply, add_common};
 use crate::http::kit::request_id::request_id;
-use crate::model::allowance::Allowance;
+use crate::model::allowance::RateLimitDecision;
 use crate::model::token::{TokenHash, TokenText};
 
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -61,16 +61,16 @@ const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-r
 const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 /// Lookup of callers by the application.
-pub trait Callers {
+pub trait CallerLookup {
     /// The caller whose token has this hash, expired or not.
     fn find_caller(&self, hash: TokenHash) -> impl Future<Output = Result<Option<Caller>, ApiError>>;
 
     /// Counts a request of a token if it is counted for all nodes together; `None` = this process counts it.
-    fn count_elsewhere(&self, token: i64) -> impl Future<Output = Option<Allowance>>;
+    fn count_cluster_wide(&self, token: i64) -> impl Future<Output = Option<RateLimitDecision>>;
 }
 
 /// Returns the known input of the operation at a path pattern.
-pub type FindKnownInput = Box<dyn Fn(Verb, &str) -> KnownInput + Send + Sync>;
+pub type FindKnownInput = Box<dyn Fn(HttpVerb, &str) -> KnownInput + Send + Sync>;
 
 /// Configuration of the gate.
 pub struct GateRules {
@@ -85,7 +85,7 @@ pub struct GateRules {
     /// Returns true if an address is a trusted proxy.
     pub is_trusted_proxy: Box<dyn Fn(IpAddr) -> bool + Send + Sync>,
     /// Allowed origins of browsers.
-    pub cors: Cors,
+    pub cors: CorsPolicy,
     /// The limits of a body.
     pub body_limits: BodyLimits,
     /// Known input of operations, for strict requests.
@@ -93,41 +93,41 @@ pub struct GateRules {
 }
 
 /// The gate, with the routes and the application state. One instance for all threads.
-pub struct Gate<S> {
+pub struct ApiGate<S> {
     rules: GateRules,
-    routes: Arc<Routes<S>>,
+    routes: Arc<RouteTable<S>>,
     callers: CallerCache,
     turns: FairTurns,
     state: Arc<S>,
 }
 
 /// A request being processed.
-struct Asked<'a, S> {
+struct IncomingRequest<'a, S> {
     request: &'a HttpRequest,
     payload: Payload,
     request_id: &'a str,
     path: RequestPath,
-    resource: Option<(&'a Resource<S>, PathValues)>,
+    resource: Option<(&'a PathRoutes<S>, PathValues)>,
 }
 
 /// The refusal of a request without a valid token, with the rate limit of its address.
-struct Stranger {
-    allowance: Allowance,
+struct AuthenticationFailure {
+    allowance: RateLimitDecision,
     error: ApiError,
 }
 
-impl Stranger {
+impl AuthenticationFailure {
     /// 401, or 429 if the limit of the address is exceeded.
-    fn refused(allowance: Allowance, now: Timestamp) -> Self {
-        let error = within(allowance, now).err().unwrap_or(ApiError::Unauthorised);
+    fn refused(allowance: RateLimitDecision, now: Timestamp) -> Self {
+        let error = check_allowance(allowance, now).err().unwrap_or(ApiError::Unauthorised);
         Self { allowance, error }
     }
 }
 
-impl<S: Callers + Keys + 'static> Gate<S> {
+impl<S: CallerLookup + IdempotencyStore + 'static> ApiGate<S> {
     /// A gate in front of these routes.
     #[must_use]
-    pub fn new(rules: GateRules, routes: Routes<S>, state: Arc<S>) -> Self {
+    pub fn new(rules: GateRules, routes: RouteTable<S>, state: Arc<S>) -> Self {
         Self {
             rules,
             routes: Arc::new(routes),
@@ -145,8 +145,8 @@ impl<S: Callers + Keys + 'static> Gate<S> {
         let allow = resource.as_ref().map(|(resource, _)| resource.allow()).unwrap_or_default();
         let mut response = if path.is_api() {
             let request_id = id.as_str();
-            let asked = Asked { request, payload, request_id, path, resource };
-            let (allowance, answer) = self.pass(asked).await;
+            let asked = IncomingRequest { request, payload, request_id, path, resource };
+            let (allowance, answer) = self.authenticate_and_answer(asked).await;
             let is_head = *request.method() == Method::HEAD;
             let answer = answer.map(|reply| if is_head { reply.for_head() } else { reply });
             let mut response = render(answer, &id);
@@ -163,44 +163,51 @@ impl<S: Callers + Keys + 'static> Gate<S> {
     }
 
     /// Steps 2 to 4: authentication and rate limit. Without a valid token the address is counted instead.
-    async fn pass(&self, asked: Asked<'_, S>) -> (Allowance, Result<Reply, ApiError>) {
+    async fn authenticate_and_answer(
+        &self,
+        asked: IncomingRequest<'_, S>,
+    ) -> (RateLimitDecision, Result<ApiReply, ApiError>) {
         let now = self.rules.clock.now();
         if *asked.request.method() == Method::OPTIONS {
             let allowance = self.count_address(asked.request, now);
-            let answer = within(allowance, now).and_then(|()| options(asked.resource));
+            let answer = check_allowance(allowance, now).and_then(|()| options(asked.resource));
             return (allowance, answer);
         }
         match self.authenticate(asked.request, now).await {
             Ok(caller) => {
                 let token = caller.token.key;
-                let counted = self.state.count_elsewhere(token).await;
+                let counted = self.state.count_cluster_wide(token).await;
                 let allowance = counted.unwrap_or_else(|| self.rules.limiter.count_token(token, now));
-                (allowance, self.enter(asked, caller, within(allowance, now)).await)
+                (allowance, self.dispatch(asked, caller, check_allowance(allowance, now)).await)
             }
-            Err(Stranger { allowance, error }) => (allowance, Err(error)),
+            Err(AuthenticationFailure { allowance, error }) => (allowance, Err(error)),
         }
     }
 
     /// Step 2. The same response for every flaw of a token. A wrong checksum costs no query, and an unknown token is
     /// counted for its address before it is looked up.
-    async fn authenticate(&self, request: &HttpRequest, now: Timestamp) -> Result<Caller, Stranger> {
+    async fn authenticate(
+        &self,
+        request: &HttpRequest,
+        now: Timestamp,
+    ) -> Result<Caller, AuthenticationFailure> {
         let text =
             bearer(request.headers()).and_then(|text| TokenText::parse(&self.rules.token_prefix, text));
         let Some(hash) = text.map(|text| text.hash()) else {
-            return Err(Stranger::refused(self.count_address(request, now), now));
+            return Err(AuthenticationFailure::refused(self.count_address(request, now), now));
         };
         if let Some(caller) = self.callers.get(&hash, now) {
             let is_valid = caller.is_valid(self.rules.guard.judged_now().best);
             return if is_valid {
                 Ok(caller)
             } else {
-                Err(Stranger::refused(self.count_address(request, now), now))
+                Err(AuthenticationFailure::refused(self.count_address(request, now), now))
             };
         }
         let address = self.client_address(request);
         let strangers = self.rules.limiter.addresses();
         let look_up = strangers.begin_look_up(address, now);
-        let refused = Stranger::refused(look_up.allowance, now);
+        let refused = AuthenticationFailure::refused(look_up.allowance, now);
         if !look_up.may_ask {
             return Err(refused);
         }
@@ -211,18 +218,18 @@ impl<S: Callers + Keys + 'static> Gate<S> {
                 Ok(caller)
             }
             Ok(_) => Err(refused),
-            Err(error) => Err(Stranger { error, ..refused }),
+            Err(error) => Err(AuthenticationFailure { error, ..refused }),
         }
     }
 
     /// Steps 3 to 6, then the handler: plan, rate, route and method, permissions.
-    async fn enter(
+    async fn dispatch(
         &self,
-        asked: Asked<'_, S>,
+        asked: IncomingRequest<'_, S>,
         caller: Caller,
         within_rate: Result<(), ApiError>,
-    ) -> Result<Reply, ApiError> {
-        let verb = Verb::of(asked.request.method());
+    ) -> Result<ApiReply, ApiError> {
+        let verb = HttpVerb::of(asked.request.method());
         let route = asked.resource.as_ref().and_then(|(resource, _)| resource.route(verb?));
         let is_free_of_plan = route.is_some_and(|route| route.access().is_free_of_plan());
         if !caller.limits.api_access && !is_free_of_plan {
@@ -233,13 +240,13 @@ impl<S: Callers + Keys + 'static> Gate<S> {
         let (Some(route), Some(verb)) = (route, verb) else {
             return Err(ApiError::MethodNotAllowed(resource.allow()));
         };
-        let query = Query::parse(asked.request.query_string());
+        let query = QueryString::parse(asked.request.query_string());
         route.access().check(&caller, &query)?;
         let strict = is_strict(asked.request.headers());
         let known_input = strict.then(|| (self.rules.known_input)(verb, route.path()));
-        let effect = Effect::of(caller.organisation.key);
+        let effect = WriteGrant::of(caller.organisation.key);
         let is_confined = caller.sight().is_confined();
-        let call = Call {
+        let call = ApiCall {
             state: Arc::clone(&self.state),
             caller,
             path,
@@ -251,12 +258,12 @@ impl<S: Callers + Keys + 'static> Gate<S> {
             known_input: known_input.map(Arc::new),
             effect,
         };
-        let turn = self.turns.turn(call.caller.organisation.key).await;
+        let turn = self.turns.acquire_permit(call.caller.organisation.key).await;
         let answer = run(&self.routes, (route, verb), call, turn).await;
         answer.map_err(|error| if is_confined { error.without_usage() } else { error })
     }
 
-    fn count_address(&self, request: &HttpRequest, now: Timestamp) -> Allowance {
+    fn count_address(&self, request: &HttpRequest, now: Timestamp) -> RateLimitDecision {
         self.rules.limiter.addresses().count(self.client_address(request), now)
     }
 
@@ -276,14 +283,14 @@ impl<S: Callers + Keys + 'static> Gate<S> {
 }
 
 /// Step 4: checks the rate limit.
-fn within(allowance: Allowance, now: Timestamp) -> Result<(), ApiError> {
+fn check_allowance(allowance: RateLimitDecision, now: Timestamp) -> Result<(), ApiError> {
     if allowance.passes { Ok(()) } else { Err(ApiError::TooManyRequests(allowance.retry_after_seconds(now))) }
 }
 
 /// `OPTIONS` on a known path: the allowed methods. No token needed.
-fn options<S>(resource: Option<(&Resource<S>, PathValues)>) -> Result<Reply, ApiError> {
+fn options<S>(resource: Option<(&PathRoutes<S>, PathValues)>) -> Result<ApiReply, ApiError> {
     let (resource, _) = resource.ok_or(ApiError::NotFound)?;
-    let mut reply = Reply::data(json!({"methods": resource.methods().collect::<Vec<_>>()}));
+    let mut reply = ApiReply::data(json!({"methods": resource.methods().collect::<Vec<_>>()}));
     let allow = HeaderValue::from_str(&resource.allow()).map(|value| (header::ALLOW, value));
     reply.headers.extend(allow);
     Ok(reply)
@@ -291,36 +298,36 @@ fn options<S>(resource: Option<(&Resource<S>, PathValues)>) -> Result<Reply, Api
 
 /// Runs a handler. A write continues in its own task when the client disconnects (then this future is no longer
 /// polled).
-async fn run<S: Keys + 'static>(
-    routes: &Arc<Routes<S>>,
-    (route, verb): (&Route<S>, Verb),
-    call: Call<S>,
-    turn: Turn,
-) -> Result<Reply, ApiError> {
+async fn run<S: IdempotencyStore + 'static>(
+    routes: &Arc<RouteTable<S>>,
+    (route, verb): (&ApiRoute<S>, HttpVerb),
+    call: ApiCall<S>,
+    turn: WorkPermit,
+) -> Result<ApiReply, ApiError> {
     if verb.is_safe() {
         let unknown = call.known_input.is_some().then(|| call.unknown_parameters());
-        let answer = turn.work(guarded(route.handler()(call)).map_ok(Reply::written)).await;
-        return judged(answer, unknown);
+        let answer = turn.work(catch_panic(route.handler()(call)).map_ok(ApiReply::with_rendered_body)).await;
+        return refuse_unknown(answer, unknown);
     }
     let task = if route.takes_key() {
         let (routes, handler) = (Arc::clone(routes), Arc::clone(route.handler()));
         let work = idempotency::run(routes, handler, route.changes_nothing(), call);
-        actix_web::rt::spawn(turn.work(work.map_ok(Reply::written)))
+        actix_web::rt::spawn(turn.work(work.map_ok(ApiReply::with_rendered_body)))
     } else {
         let work = run_write(Arc::clone(route.handler()), call);
-        actix_web::rt::spawn(turn.work(work.map_ok(Reply::written)))
+        actix_web::rt::spawn(turn.work(work.map_ok(ApiReply::with_rendered_body)))
     };
     task.await.map_err(|error| ApiError::Internal(error.into()))?
 }
 
-fn render(answer: Result<Reply, ApiError>, request_id: &str) -> HttpResponse {
+fn render(answer: Result<ApiReply, ApiError>, request_id: &str) -> HttpResponse {
     match answer {
         Ok(reply) => reply.to_response(),
         Err(error) => error.to_response(request_id),
     }
 }
 
-fn add_allowance(headers: &mut HeaderMap, allowance: Allowance) {
+fn add_allowance(headers: &mut HeaderMap, allowance: RateLimitDecision) {
     headers.insert(X_RATELIMIT_LIMIT, allowance.limit.into());
     headers.insert(X_RATELIMIT_REMAINING, allowance.remaining.into());
     headers.insert(X_RATELIMIT_RESET, allowance.reset_seconds().into());

@@ -15,9 +15,9 @@ use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
-use crate::announcer::peers::Counts;
+use crate::announcer::peers::RequestCounter;
 use crate::clock::Timestamp;
-use crate::model::allowance::{Allowance, WINDOW_MS};
+use crate::model::allowance::{RateLimitDecision, WINDOW_MS};
 
 /// Lookups per second that an address may make once its window is full, so that a valid secret among invented ones is
 /// still found.
@@ -27,7 +27,7 @@ const SECOND_MS: i64 = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LookUp {
     /// The allowance, with this request counted.
-    pub allowance: Allowance,
+    pub allowance: RateLimitDecision,
     /// True if the database may be queried.
     pub may_ask: bool,
 }
@@ -35,23 +35,23 @@ pub struct LookUp {
 /// The windows of all tokens and addresses.
 #[derive(Debug)]
 pub struct RateLimiter {
-    tokens: Windows<i64>,
+    tokens: RateWindows<i64>,
     addresses: AddressLimiter,
 }
 
 /// Windows of requests without a valid secret, by address.
 #[derive(Debug)]
-pub struct AddressLimiter(Windows<IpAddr>);
+pub struct AddressLimiter(RateWindows<IpAddr>);
 
 impl AddressLimiter {
     /// `limit` requests per window; at most `most_addresses` addresses have windows of their own.
     #[must_use]
     pub fn new(limit: u32, most_addresses: usize) -> Self {
-        Self(Windows::new(limit, most_addresses))
+        Self(RateWindows::new(limit, most_addresses))
     }
 
     /// Counts a request from this address.
-    pub fn count(&self, address: IpAddr, now: Timestamp) -> Allowance {
+    pub fn count(&self, address: IpAddr, now: Timestamp) -> RateLimitDecision {
         self.0.with_window(address.to_canonical(), now, |window, limit| window.count(limit, now))
     }
 
@@ -75,13 +75,13 @@ impl RateLimiter {
     #[must_use]
     pub fn new(limit: u32, most_addresses: usize) -> Self {
         Self {
-            tokens: Windows::new(limit, usize::MAX),
+            tokens: RateWindows::new(limit, usize::MAX),
             addresses: AddressLimiter::new(limit, most_addresses),
         }
     }
 
     /// Counts a request of the token with this database key.
-    pub fn count_token(&self, token: i64, now: Timestamp) -> Allowance {
+    pub fn count_token(&self, token: i64, now: Timestamp) -> RateLimitDecision {
         self.tokens.with_window(token, now, |window, limit| window.count(limit, now))
     }
 
@@ -92,44 +92,44 @@ impl RateLimiter {
     }
 }
 
-impl Counts for RateLimiter {
-    fn count(&self, token: i64, now: Timestamp) -> Allowance {
+impl RequestCounter for RateLimiter {
+    fn count(&self, token: i64, now: Timestamp) -> RateLimitDecision {
         self.count_token(token, now)
     }
 }
 
 /// Fixed windows by key.
 #[derive(Debug)]
-struct Windows<K> {
+struct RateWindows<K> {
     limit: u32,
     capacity: usize,
-    state: Mutex<State<K>>,
+    state: Mutex<RateWindowTable<K>>,
 }
 
 #[derive(Debug)]
-struct State<K> {
-    windows: HashMap<K, Window>,
+struct RateWindowTable<K> {
+    windows: HashMap<K, RateWindow>,
     /// Shared by all keys beyond the capacity: a flood of addresses uses no memory and is still limited.
-    overflow: Window,
+    overflow: RateWindow,
     /// Ended windows are dropped once per window length, so that each request pays O(1) on average.
     next_sweep: Timestamp,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Window {
+struct RateWindow {
     started_at: Timestamp,
     used: u32,
-    spare: Spare,
+    spare: SpareLookUps,
 }
 
 /// Lookups in the current second of a full window.
 #[derive(Clone, Copy, Debug)]
-struct Spare {
+struct SpareLookUps {
     since: Timestamp,
     used: u32,
 }
 
-impl Spare {
+impl SpareLookUps {
     fn take(&mut self, now: Timestamp) -> bool {
         if !(0..SECOND_MS).contains(&now.ms_since(self.since)) {
             *self = Self { since: now, used: 0 };
@@ -139,13 +139,13 @@ impl Spare {
     }
 }
 
-impl Window {
+impl RateWindow {
     const fn starting(now: Timestamp) -> Self {
-        Self { started_at: now, used: 0, spare: Spare { since: now, used: 0 } }
+        Self { started_at: now, used: 0, spare: SpareLookUps { since: now, used: 0 } }
     }
 
     /// Reverts a count, if it was made in this window.
-    fn give_back(&mut self, counted: &Allowance) {
+    fn give_back(&mut self, counted: &RateLimitDecision) {
         if counted.passes && counted.ends_at == self.started_at.plus_ms(WINDOW_MS) {
             self.used = self.used.saturating_sub(1);
         }
@@ -158,31 +158,36 @@ impl Window {
         !(-WINDOW_MS..WINDOW_MS).contains(&now.ms_since(self.started_at))
     }
 
-    fn count(&mut self, limit: u32, now: Timestamp) -> Allowance {
+    fn count(&mut self, limit: u32, now: Timestamp) -> RateLimitDecision {
         if self.has_ended(now) {
             *self = Self::starting(now);
         }
         let passes = self.used < limit;
         self.used += u32::from(passes);
-        Allowance { limit, remaining: limit - self.used, ends_at: self.started_at.plus_ms(WINDOW_MS), passes }
+        RateLimitDecision {
+            limit,
+            remaining: limit - self.used,
+            ends_at: self.started_at.plus_ms(WINDOW_MS),
+            passes,
+        }
     }
 }
 
-impl<K: Copy + Eq + Hash> Windows<K> {
+impl<K: Copy + Eq + Hash> RateWindows<K> {
     fn new(limit: u32, capacity: usize) -> Self {
         let long_ago = Timestamp::from_ms(i64::MIN);
         Self {
             limit,
             capacity,
-            state: Mutex::new(State {
+            state: Mutex::new(RateWindowTable {
                 windows: HashMap::new(),
-                overflow: Window::starting(long_ago),
+                overflow: RateWindow::starting(long_ago),
                 next_sweep: long_ago,
             }),
         }
     }
 
-    fn with_window<T>(&self, key: K, now: Timestamp, act: impl FnOnce(&mut Window, u32) -> T) -> T {
+    fn with_window<T>(&self, key: K, now: Timestamp, act: impl FnOnce(&mut RateWindow, u32) -> T) -> T {
         // Counting cannot panic half-way, so a poisoned lock still guards whole values.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.sweep(now);
@@ -190,7 +195,7 @@ impl<K: Copy + Eq + Hash> Windows<K> {
     }
 }
 
-impl<K: Copy + Eq + Hash> State<K> {
+impl<K: Copy + Eq + Hash> RateWindowTable<K> {
     fn sweep(&mut self, now: Timestamp) {
         let due = now >= self.next_sweep || self.next_sweep.ms_since(now) > WINDOW_MS;
         if due {
@@ -200,11 +205,11 @@ impl<K: Copy + Eq + Hash> State<K> {
         }
     }
 
-    fn window(&mut self, key: K, capacity: usize, now: Timestamp) -> &mut Window {
+    fn window(&mut self, key: K, capacity: usize, now: Timestamp) -> &mut RateWindow {
         if self.windows.len() >= capacity && !self.windows.contains_key(&key) {
             return &mut self.overflow;
         }
-        self.windows.entry(key).or_insert(Window::starting(now))
+        self.windows.entry(key).or_insert(RateWindow::starting(now))
     }
 }
 

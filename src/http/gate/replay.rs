@@ -6,20 +6,20 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 
-use crate::http::gate::call::{Call, RequestBody};
-use crate::http::gate::guarded::{guarded, run_write};
-use crate::http::gate::route::{Handler, Routes, Verb};
+use crate::http::gate::call::{ApiCall, RequestBody};
+use crate::http::gate::guarded::{catch_panic, run_write};
+use crate::http::gate::route::{Handler, HttpVerb, RouteTable};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::path::RequestPath;
-use crate::http::kit::query::Query;
-use crate::http::kit::reply::{Reply, ReplyBody};
+use crate::http::kit::query::QueryString;
+use crate::http::kit::reply::{ApiReply, ReplyBody};
 
 /// Message of a response that can be neither replayed nor rebuilt.
 const NOT_KEPT: &str = "This answer was too long to be kept, and cannot be made again: what it was made from has changed or is gone.";
 
 /// The request whose response is stored.
 #[derive(Clone, Debug)]
-pub struct Origin {
+pub struct OriginalRequest {
     /// Path.
     pub path: String,
     /// True if the request changes nothing, so that it may run again.
@@ -28,7 +28,7 @@ pub struct Origin {
 
 /// A stored response.
 #[derive(Debug)]
-pub struct Replay {
+pub struct AnswerReplay {
     /// Status.
     pub status: StatusCode,
     /// Headers.
@@ -51,12 +51,12 @@ pub enum ReplayBody {
     },
 }
 
-impl Origin {
+impl OriginalRequest {
     /// The path of the resource that a response shows: the new one, or the one of the request. Empty if the request may
     /// run again; `None` if the response shows nothing that can be read. Its URL is the base URL of the API and its
     /// path.
     #[must_use]
-    pub fn resource(&self, reply: &Reply, base_url: &str) -> Option<String> {
+    pub fn resource(&self, reply: &ApiReply, base_url: &str) -> Option<String> {
         if self.may_run_again {
             return Some(String::new());
         }
@@ -76,31 +76,31 @@ impl Origin {
     }
 }
 
-impl Replay {
+impl AnswerReplay {
     /// The whole response. A rebuilt one shows its resource in its current state, or its id alone if it is gone.
     ///
     /// # Errors
     /// Those of the request that reads the resource.
     pub async fn answer<S>(
         self,
-        routes: &Routes<S>,
+        routes: &RouteTable<S>,
         handler: Handler<S>,
-        call: Call<S>,
-    ) -> Result<Reply, ApiError> {
+        call: ApiCall<S>,
+    ) -> Result<ApiReply, ApiError> {
         let body = match self.body {
             ReplayBody::Kept(body) => body,
             ReplayBody::MadeAgain { resource, .. } if resource.is_empty() => {
-                made_again(run_write(handler, Call { known_input: None, ..call }).await)?
+                render_repeated(run_write(handler, ApiCall { known_input: None, ..call }).await)?
             }
             ReplayBody::MadeAgain { resource, language } => read(routes, &resource, language, call).await?,
         };
-        Ok(Reply::stored(self.status, self.headers, body))
+        Ok(ApiReply::stored(self.status, self.headers, body))
     }
 }
 
 /// The body of a repeated read-only request. It succeeded once: if it is refused now, because its subject has changed
 /// or is gone, the body says so.
-fn made_again(outcome: Result<Reply, ApiError>) -> Result<String, ApiError> {
+fn render_repeated(outcome: Result<ApiReply, ApiError>) -> Result<String, ApiError> {
     match outcome {
         Ok(reply) => Ok(reply.text()),
         Err(ApiError::NotFound | ApiError::Conflict(_) | ApiError::Fields(_)) => {
@@ -112,18 +112,18 @@ fn made_again(outcome: Result<Reply, ApiError>) -> Result<String, ApiError> {
 
 /// The body of a `GET` of this path; the id alone if the resource is gone, or the caller may not read it.
 async fn read<S>(
-    routes: &Routes<S>,
+    routes: &RouteTable<S>,
     resource: &str,
     language: Option<String>,
-    call: Call<S>,
+    call: ApiCall<S>,
 ) -> Result<String, ApiError> {
     let path = RequestPath::parse(resource);
     let (found, values) = routes.find(&path).ok_or(ApiError::NotFound)?;
-    let route = found.route(Verb::Get).ok_or(ApiError::NotFound)?;
+    let route = found.route(HttpVerb::Get).ok_or(ApiError::NotFound)?;
     let id = resource.rsplit('/').next().unwrap_or_default();
     let id_alone = json!({"data": {"id": id}}).to_string();
     // The response had shown what the caller had created; its current state requires the permission to read it.
-    if route.access().check(&call.caller, &Query::default()).is_err() {
+    if route.access().check(&call.caller, &QueryString::default()).is_err() {
         return Ok(id_alone);
     }
     let mut headers = call.headers.clone();
@@ -131,17 +131,17 @@ async fn read<S>(
     if let Some(language) = language.and_then(|language| HeaderValue::from_str(&language).ok()) {
         headers.insert(ACCEPT_LANGUAGE, language);
     }
-    let call = Call {
+    let call = ApiCall {
         path: values,
         canonical_path: path.canonical(),
-        query: Query::default(),
+        query: QueryString::default(),
         headers,
         body: RequestBody::none(),
         known_input: None,
         state: Arc::clone(&call.state),
         ..call
     };
-    match guarded(route.handler()(call)).await {
+    match catch_panic(route.handler()(call)).await {
         Ok(reply) => Ok(reply.text()),
         Err(ApiError::NotFound) => Ok(id_alone),
         Err(error) => Err(error),
@@ -180,19 +180,20 @@ mod tests {
         let fill = |text: &str| text.replace("{id}", ID);
         let data = json!({"id": id});
         let reply = location.map_or_else(
-            || Reply::data(data.clone()),
-            |location| Reply::created(data.clone(), &fill(location)),
+            || ApiReply::data(data.clone()),
+            |location| ApiReply::created(data.clone(), &fill(location)),
         );
-        let origin = Origin { path: fill(path), may_run_again };
+        let origin = OriginalRequest { path: fill(path), may_run_again };
         let base_url = "https://a.example/v1/sub";
         assert_eq!(origin.resource(&reply, base_url), expected.map(fill));
-        let text = Reply { body: ReplyBody::Text(reply.text()), ..reply };
+        let text = ApiReply { body: ReplyBody::Text(reply.text()), ..reply };
         assert_eq!(origin.resource(&text, base_url), expected.map(fill), "written by a view");
     }
     #[test]
     fn a_question_that_was_answered_is_answered_again() {
-        let asked = |outcome| made_again(outcome).map(|text| serde_json::from_str::<Value>(&text).unwrap());
-        assert_eq!(asked(Ok(Reply::data(json!(1)))).unwrap(), json!({"data": 1}));
+        let asked =
+            |outcome| render_repeated(outcome).map(|text| serde_json::from_str::<Value>(&text).unwrap());
+        assert_eq!(asked(Ok(ApiReply::data(json!(1)))).unwrap(), json!({"data": 1}));
         let gone = asked(Err(ApiError::NotFound)).unwrap();
         assert_eq!(gone, json!({"data": {}, "message": NOT_KEPT}));
         assert!(matches!(asked(Err(ApiError::Unavailable)), Err(ApiError::Unavailable)));

@@ -10,17 +10,17 @@ use actix_web::http::Method;
 use futures_util::future::{FutureExt as _, LocalBoxFuture, TryFutureExt as _};
 
 use crate::http::gate::auth::Caller;
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::path::{PathValues, Pattern, RequestPath};
-use crate::http::kit::query::Query;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::path::{PathPattern, PathValues, RequestPath};
+use crate::http::kit::query::QueryString;
+use crate::http::kit::reply::ApiReply;
 use crate::model::access::Permission;
 
 /// The HTTP methods of routes, in the order of `Allow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verb {
+pub enum HttpVerb {
     /// Read.
     Get,
     /// Read without body; every route with `Get` has it.
@@ -35,7 +35,7 @@ pub enum Verb {
     Delete,
 }
 
-impl Verb {
+impl HttpVerb {
     /// All methods.
     pub const ALL: [Self; 6] = [Self::Get, Self::Head, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
@@ -67,7 +67,7 @@ impl Verb {
 
 /// Access rule of a route (contract 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct AccessRule {
     any_token: bool,
     is_one_enough: bool,
     permissions: &'static [Permission],
@@ -75,7 +75,7 @@ pub struct Access {
     is_closed_to_confined: bool,
 }
 
-impl Access {
+impl AccessRule {
     /// Allows every valid token, on every plan (`GET /v1/me`).
     #[must_use]
     pub const fn any_token() -> Self {
@@ -103,7 +103,7 @@ impl Access {
 
     /// Excludes tokens confined to an access scope: the route concerns the whole organisation.
     #[must_use]
-    pub const fn of_the_whole(self) -> Self {
+    pub const fn for_whole_organisation(self) -> Self {
         Self { is_closed_to_confined: true, ..self }
     }
 
@@ -121,7 +121,7 @@ impl Access {
 
     /// Query parameters that require a further permission when true.
     #[must_use]
-    pub const fn further(&self) -> &'static [(&'static str, Permission)] {
+    pub const fn flag_permissions(&self) -> &'static [(&'static str, Permission)] {
         self.when_true
     }
 
@@ -141,7 +141,7 @@ impl Access {
     ///
     /// # Errors
     /// 403 with the first missing permission.
-    pub fn check(&self, caller: &Caller, query: &Query) -> Result<(), ApiError> {
+    pub fn check(&self, caller: &Caller, query: &QueryString) -> Result<(), ApiError> {
         let asked = self.when_true.iter().filter(|(parameter, _)| query.is_true(parameter));
         let further = asked.map(|(_, permission)| permission);
         let has_one = self.is_one_enough && self.permissions.iter().any(|one| caller.require(*one).is_ok());
@@ -153,73 +153,79 @@ impl Access {
 }
 
 /// Handler of a route's requests.
-pub type Handler<S> = Arc<dyn Fn(Call<S>) -> LocalBoxFuture<'static, Result<Reply, ApiError>> + Send + Sync>;
+pub type Handler<S> =
+    Arc<dyn Fn(ApiCall<S>) -> LocalBoxFuture<'static, Result<ApiReply, ApiError>> + Send + Sync>;
 
 /// A route: one line of the table.
-pub struct Route<S> {
-    verbs: &'static [Verb],
-    pattern: Pattern,
-    access: Access,
+pub struct ApiRoute<S> {
+    verbs: &'static [HttpVerb],
+    pattern: PathPattern,
+    access: AccessRule,
     changes_nothing: bool,
     handler: Handler<S>,
 }
 
-impl<S> Route<S> {
+impl<S> ApiRoute<S> {
     /// `GET` and `HEAD`.
-    pub fn get<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
+    pub fn get<F, R>(pattern: &'static str, access: AccessRule, handler: F) -> Self
     where
-        F: Fn(Call<S>) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Reply, ApiError>> + 'static,
+        F: Fn(ApiCall<S>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<ApiReply, ApiError>> + 'static,
     {
         let handler: Handler<S> = Arc::new(move |call| Box::pin(handler(call)));
-        let (verbs, pattern) = (&[Verb::Get, Verb::Head], Pattern::new(pattern));
+        let (verbs, pattern) = (&[HttpVerb::Get, HttpVerb::Head], PathPattern::new(pattern));
         Self { verbs, pattern, access, changes_nothing: true, handler }
     }
 
     /// `POST`.
-    pub fn post<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
+    pub fn post<F, R>(pattern: &'static str, access: AccessRule, handler: F) -> Self
     where
-        F: Fn(Call<S>) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Committed, ApiError>> + 'static,
+        F: Fn(ApiCall<S>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CommittedReply, ApiError>> + 'static,
     {
-        Self::writing(&[Verb::Post], pattern, access, handler)
+        Self::writing(&[HttpVerb::Post], pattern, access, handler)
     }
 
     /// `POST` of a query that is too long for a query string: it changes nothing.
-    pub fn ask<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
+    pub fn post_query<F, R>(pattern: &'static str, access: AccessRule, handler: F) -> Self
     where
-        F: Fn(Call<S>) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Committed, ApiError>> + 'static,
+        F: Fn(ApiCall<S>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CommittedReply, ApiError>> + 'static,
     {
         Self { changes_nothing: true, ..Self::post(pattern, access, handler) }
     }
 
     /// `PUT` and `PATCH`: both are a partial update (contract 1.1).
-    pub fn update<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
+    pub fn update<F, R>(pattern: &'static str, access: AccessRule, handler: F) -> Self
     where
-        F: Fn(Call<S>) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Committed, ApiError>> + 'static,
+        F: Fn(ApiCall<S>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CommittedReply, ApiError>> + 'static,
     {
-        Self::writing(&[Verb::Put, Verb::Patch], pattern, access, handler)
+        Self::writing(&[HttpVerb::Put, HttpVerb::Patch], pattern, access, handler)
     }
 
     /// `DELETE`.
-    pub fn delete<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
+    pub fn delete<F, R>(pattern: &'static str, access: AccessRule, handler: F) -> Self
     where
-        F: Fn(Call<S>) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Committed, ApiError>> + 'static,
+        F: Fn(ApiCall<S>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CommittedReply, ApiError>> + 'static,
     {
-        Self::writing(&[Verb::Delete], pattern, access, handler)
+        Self::writing(&[HttpVerb::Delete], pattern, access, handler)
     }
 
     /// A route whose responses are committed before they are sent.
-    fn writing<F, R>(verbs: &'static [Verb], pattern: &'static str, access: Access, handler: F) -> Self
+    fn writing<F, R>(
+        verbs: &'static [HttpVerb],
+        pattern: &'static str,
+        access: AccessRule,
+        handler: F,
+    ) -> Self
     where
-        F: Fn(Call<S>) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Committed, ApiError>> + 'static,
+        F: Fn(ApiCall<S>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CommittedReply, ApiError>> + 'static,
     {
-        let told = move |call| handler(call).map_ok(Committed::into_reply).boxed_local();
-        let (pattern, handler) = (Pattern::new(pattern), Arc::new(told));
+        let told = move |call| handler(call).map_ok(CommittedReply::into_reply).boxed_local();
+        let (pattern, handler) = (PathPattern::new(pattern), Arc::new(told));
         Self { verbs, pattern, access, changes_nothing: false, handler }
     }
 
@@ -231,7 +237,7 @@ impl<S> Route<S> {
 
     /// Returns the access rule of the route.
     #[must_use]
-    pub const fn access(&self) -> Access {
+    pub const fn access(&self) -> AccessRule {
         self.access
     }
 
@@ -245,7 +251,7 @@ impl<S> Route<S> {
     /// (contract 1.10).
     #[must_use]
     pub fn takes_key(&self) -> bool {
-        self.verbs.contains(&Verb::Post) && !self.pattern.as_str().contains("/assets/")
+        self.verbs.contains(&HttpVerb::Post) && !self.pattern.as_str().contains("/assets/")
     }
 
     /// Returns the handler.
@@ -257,32 +263,32 @@ impl<S> Route<S> {
 
 /// A line of the route table, for the API description.
 #[derive(Clone, Copy, Debug)]
-pub struct Line {
+pub struct RouteSummary {
     /// Methods.
-    pub verbs: &'static [Verb],
+    pub verbs: &'static [HttpVerb],
     /// Path pattern, with parameter names in braces.
     pub path: &'static str,
     /// The access rule of the route.
-    pub access: Access,
+    pub access: AccessRule,
 }
 
 /// All routes with the same path.
-pub struct Resource<S> {
-    pattern: Pattern,
-    routes: Vec<Route<S>>,
+pub struct PathRoutes<S> {
+    pattern: PathPattern,
+    routes: Vec<ApiRoute<S>>,
 }
 
-impl<S> Resource<S> {
+impl<S> PathRoutes<S> {
     /// The route for this method.
     #[must_use]
-    pub fn route(&self, verb: Verb) -> Option<&Route<S>> {
+    pub fn route(&self, verb: HttpVerb) -> Option<&ApiRoute<S>> {
         self.routes.iter().find(|route| route.verbs.contains(&verb))
     }
 
     /// The supported methods, in a fixed order.
     pub fn methods(&self) -> impl Iterator<Item = &'static str> {
-        let known = Verb::ALL.into_iter().filter(|verb| self.route(*verb).is_some());
-        known.map(Verb::as_str)
+        let known = HttpVerb::ALL.into_iter().filter(|verb| self.route(*verb).is_some());
+        known.map(HttpVerb::as_str)
     }
 
     /// The value of `Allow`.
@@ -314,16 +320,16 @@ pub enum RouteTableError {
 }
 
 /// The route table.
-pub struct Routes<S> {
-    resources: Vec<Resource<S>>,
+pub struct RouteTable<S> {
+    resources: Vec<PathRoutes<S>>,
 }
 
-impl<S> Routes<S> {
+impl<S> RouteTable<S> {
     /// Builds a table of these routes.
     ///
     /// # Errors
     /// When a route has no access rule or occurs twice.
-    pub fn new(routes: impl IntoIterator<Item = Route<S>>) -> Result<Self, RouteTableError> {
+    pub fn new(routes: impl IntoIterator<Item = ApiRoute<S>>) -> Result<Self, RouteTableError> {
         let mut table = Self { resources: Vec::new() };
         for route in routes {
             table.add(route)?;
@@ -333,7 +339,7 @@ impl<S> Routes<S> {
         Ok(table)
     }
 
-    fn add(&mut self, route: Route<S>) -> Result<(), RouteTableError> {
+    fn add(&mut self, route: ApiRoute<S>) -> Result<(), RouteTableError> {
         let path = route.pattern.as_str();
         if route.access.permissions.is_empty() && !route.access.any_token {
             let method = route.verbs.first().map_or("", |verb| verb.as_str());
@@ -341,7 +347,7 @@ impl<S> Routes<S> {
         }
         let known = self.resources.iter().position(|resource| resource.pattern == route.pattern);
         let Some(at) = known else {
-            self.resources.push(Resource { pattern: route.pattern, routes: vec![route] });
+            self.resources.push(PathRoutes { pattern: route.pattern, routes: vec![route] });
             return Ok(());
         };
         let resource = &mut self.resources[at];
@@ -354,14 +360,18 @@ impl<S> Routes<S> {
     }
 
     /// All lines of the table.
-    pub fn lines(&self) -> impl Iterator<Item = Line> + '_ {
+    pub fn lines(&self) -> impl Iterator<Item = RouteSummary> + '_ {
         let routes = self.resources.iter().flat_map(|resource| &resource.routes);
-        routes.map(|route| Line { verbs: route.verbs, path: route.pattern.as_str(), access: route.access })
+        routes.map(|route| RouteSummary {
+            verbs: route.verbs,
+            path: route.pattern.as_str(),
+            access: route.access,
+        })
     }
 
     /// The resource at this path, with the values of the path parameters.
     #[must_use]
-    pub fn find(&self, path: &RequestPath) -> Option<(&Resource<S>, PathValues)> {
+    pub fn find(&self, path: &RequestPath) -> Option<(&PathRoutes<S>, PathValues)> {
         let mut resources = self.resources.iter();
         resources.find_map(|resource| Some((resource, resource.pattern.captures(path)?)))
     }

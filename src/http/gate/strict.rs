@@ -8,7 +8,7 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const HANDLING: &str = "handling";
@@ -36,14 +36,14 @@ pub fn is_strict(headers: &HeaderMap) -> bool {
 /// # Errors
 /// 422 with the unknown parts, also if the handler succeeded or reported an exceeded quota; else the error of the
 /// handler.
-pub(super) fn judged(
-    outcome: Result<Reply, ApiError>,
+pub(super) fn refuse_unknown(
+    outcome: Result<ApiReply, ApiError>,
     unknown: Option<FieldErrors>,
-) -> Result<Reply, ApiError> {
+) -> Result<ApiReply, ApiError> {
     let Some(unknown) = unknown else { return outcome };
     match outcome {
         Ok(_) | Err(ApiError::Quota(_)) if !unknown.is_empty() => Err(unknown.into()),
-        Err(ApiError::Fields(errors)) => Err(errors.told_strictly(unknown).into()),
+        Err(ApiError::Fields(errors)) => Err(errors.merge_unknown(unknown).into()),
         answered => answered,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::telemetry::{Collect, Exposition};
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// Upper bounds of the latency histogram in milliseconds.
 const BOUNDS_MS: [u64; 9] = [1, 2, 5, 10, 20, 50, 100, 500, 2_000];
@@ -12,15 +12,15 @@ const CLASSES: [&str; 4] = ["2xx", "4xx", "5xx", "other"];
 
 /// Counters of responses.
 #[derive(Debug, Default)]
-pub struct Traffic {
+pub struct TrafficCounters {
     answers: [AtomicU64; CLASSES.len()],
     within: [AtomicU64; BOUNDS_MS.len() + 1],
     sum_us: AtomicU64,
 }
 
-impl Traffic {
+impl TrafficCounters {
     /// Counts a response with this status and duration.
-    pub fn note(&self, status: u16, elapsed: Duration) {
+    pub fn record_answer(&self, status: u16, elapsed: Duration) {
         let class = match status / 100 {
             2 => 0,
             4 => 1,
@@ -35,7 +35,7 @@ impl Traffic {
     }
 }
 
-impl Collect for Traffic {
+impl MetricCollector for TrafficCounters {
     #[expect(clippy::cast_precision_loss, reason = "bounds and sums are far below 2^53")]
     fn collect(&self, out: &mut Exposition) {
         let mut answers = out.counter("http_responses_total", "Answers of the API by class of status.");

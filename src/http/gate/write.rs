@@ -14,8 +14,8 @@ use futures_util::future::LocalBoxFuture;
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::reply::Reply;
-use crate::store::changes::Scope;
+use crate::http::kit::reply::ApiReply;
+use crate::store::changes::ChangeScope;
 use crate::store::{Database, Transaction, organisations};
 
 /// Attempts at a write that the database aborts in favour of others.
@@ -32,26 +32,26 @@ pub trait AnswerKeeper {
     fn keep<'a>(
         &'a self,
         transaction: &'a Transaction,
-        reply: &'a Reply,
+        reply: &'a ApiReply,
     ) -> LocalBoxFuture<'a, Result<(), ApiError>>;
 }
 
 /// The right of a request to change something, with the keeper of its response if it was sent under a key.
 #[derive(Clone)]
-pub struct Effect {
+pub struct WriteGrant {
     /// Database key of the organisation that owns everything that is changed.
     organisation: i64,
     keeper: Option<Arc<dyn AnswerKeeper>>,
-    unanswered: Unanswered,
+    unanswered: AbandonedTransaction,
     /// Errors because of which the effect must not be committed.
     refusal: Option<FieldErrors>,
 }
 
-impl Effect {
+impl WriteGrant {
     /// The effect of a request on behalf of an organisation.
     #[must_use]
     pub fn of(organisation: i64) -> Self {
-        Self { organisation, keeper: None, unanswered: Unanswered::default(), refusal: None }
+        Self { organisation, keeper: None, unanswered: AbandonedTransaction::default(), refusal: None }
     }
 
     /// Adds a keeper of the response.
@@ -76,7 +76,7 @@ impl Effect {
 
     /// Returns the place to which the transaction moves if the handler drops it.
     #[must_use]
-    pub fn unanswered(&self) -> Unanswered {
+    pub fn unanswered(&self) -> AbandonedTransaction {
         self.unanswered.clone()
     }
 
@@ -84,9 +84,9 @@ impl Effect {
     ///
     /// # Errors
     /// 503 or 500.
-    pub async fn begin(self, main: &Database) -> Result<Write, ApiError> {
+    pub async fn begin(self, main: &Database) -> Result<WriteTransaction, ApiError> {
         let transaction = main.begin().await?;
-        Ok(Write { transaction: Some(transaction), effect: self })
+        Ok(WriteTransaction { transaction: Some(transaction), effect: self })
     }
 
     /// Begins the transaction with the organisation locked: another locked one waits until this one ends. So what is
@@ -94,7 +94,7 @@ impl Effect {
     ///
     /// # Errors
     /// 503 or 500.
-    pub async fn begin_locked(self, main: &Database) -> Result<Write, ApiError> {
+    pub async fn begin_locked(self, main: &Database) -> Result<WriteTransaction, ApiError> {
         let write = self.begin(main).await?;
         organisations::lock(&*write, write.effect.organisation).await?;
         Ok(write)
@@ -105,15 +105,15 @@ impl Effect {
     ///
     /// # Errors
     /// As [`Write::commit`].
-    pub async fn commit_outcome(self, main: &Database, reply: Reply) -> Result<Committed, ApiError> {
-        match until_kept(|| true, || self.clone().commit_once(main, reply.clone())).await {
+    pub async fn commit_outcome(self, main: &Database, reply: ApiReply) -> Result<CommittedReply, ApiError> {
+        match retry_given_up(|| true, || self.clone().commit_once(main, reply.clone())).await {
             // The gate would repeat the request.
             Err(ApiError::GivenUp) => Err(ApiError::Unavailable),
             outcome => outcome,
         }
     }
 
-    async fn commit_once(self, main: &Database, reply: Reply) -> Result<Committed, ApiError> {
+    async fn commit_once(self, main: &Database, reply: ApiReply) -> Result<CommittedReply, ApiError> {
         let unanswered = self.unanswered();
         let committing = async { self.begin(main).await?.commit(reply).await };
         let committed = committing.await;
@@ -125,7 +125,7 @@ impl Effect {
 }
 
 /// Repeats a write while the database aborts it in favour of another one; an aborted one had no effect.
-pub(super) async fn until_kept<T, F: Future<Output = Result<T, ApiError>>>(
+pub(super) async fn retry_given_up<T, F: Future<Output = Result<T, ApiError>>>(
     may_be_made_again: impl Fn() -> bool,
     mut make: impl FnMut() -> F,
 ) -> Result<T, ApiError> {
@@ -139,13 +139,13 @@ pub(super) async fn until_kept<T, F: Future<Output = Result<T, ApiError>>>(
 }
 
 /// A transaction that ends with a response. If dropped, it moves to [`Unanswered`].
-pub struct Write {
+pub struct WriteTransaction {
     /// `None` only while it ends.
     transaction: Option<Transaction>,
-    effect: Effect,
+    effect: WriteGrant,
 }
 
-impl Deref for Write {
+impl Deref for WriteTransaction {
     type Target = Transaction;
 
     fn deref(&self) -> &Transaction {
@@ -156,7 +156,7 @@ impl Deref for Write {
     }
 }
 
-impl Drop for Write {
+impl Drop for WriteTransaction {
     fn drop(&mut self) {
         if let Some(transaction) = self.transaction.take() {
             self.effect.unanswered.leave(transaction);
@@ -164,50 +164,50 @@ impl Drop for Write {
     }
 }
 
-impl Write {
+impl WriteTransaction {
     /// Commits the effect and the response, and returns the response. A response without an effect is committed as
     /// well: the data that it is based on is durable then.
     ///
     /// # Errors
     /// 503 or 500; then nothing has changed, unless the database did not answer the commit. 409 if another run has
     /// taken over the key, because this one took too long. 422 if the effect is refused.
-    pub async fn commit(mut self, reply: Reply) -> Result<Committed, ApiError> {
+    pub async fn commit(mut self, reply: ApiReply) -> Result<CommittedReply, ApiError> {
         self.effect.check()?;
         if let Some(keeper) = &self.effect.keeper {
             keeper.keep(&self, &reply).await?;
         }
         if let Some(transaction) = self.transaction.take() {
             // A request changes nothing that is shown in services of another organisation.
-            transaction.concerns_at_most(Scope::Organisation(self.effect.organisation));
+            transaction.concerns_at_most(ChangeScope::Organisation(self.effect.organisation));
             transaction.commit().await?;
         }
-        Ok(Committed(reply))
+        Ok(CommittedReply(reply))
     }
 }
 
 /// A response whose effect, and the data that it is based on, are durable. Only [`Write::commit`] creates one.
 #[derive(Debug)]
-pub struct Committed(Reply);
+pub struct CommittedReply(ApiReply);
 
-impl Committed {
+impl CommittedReply {
     /// The response, which may be sent now.
     #[must_use]
-    pub fn into_reply(self) -> Reply {
+    pub fn into_reply(self) -> ApiReply {
         self.0
     }
 
     /// A response for tests without a database.
     #[cfg(test)]
-    pub(in crate::http) const fn without_database(reply: Reply) -> Self {
+    pub(in crate::http) const fn without_database(reply: ApiReply) -> Self {
         Self(reply)
     }
 }
 
 /// The transaction of a write that was dropped because it was refused or has panicked.
 #[derive(Clone, Debug, Default)]
-pub struct Unanswered(Arc<Mutex<Option<Transaction>>>);
+pub struct AbandonedTransaction(Arc<Mutex<Option<Transaction>>>);
 
-impl Unanswered {
+impl AbandonedTransaction {
     fn leave(&self, transaction: Transaction) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(transaction);
     }
@@ -241,7 +241,11 @@ mod tests {
     struct GivenUp(AtomicU32);
 
     impl AnswerKeeper for GivenUp {
-        fn keep<'a>(&'a self, _: &'a Transaction, _: &'a Reply) -> LocalBoxFuture<'a, Result<(), ApiError>> {
+        fn keep<'a>(
+            &'a self,
+            _: &'a Transaction,
+            _: &'a ApiReply,
+        ) -> LocalBoxFuture<'a, Result<(), ApiError>> {
             Box::pin(async {
                 let left =
                     self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
@@ -266,13 +270,13 @@ mod tests {
         let main = Database::connect(&url, &StoreLimits::default()).await.unwrap();
         let keeper = Arc::new(GivenUp(AtomicU32::new(given_up)));
         let kept: Arc<dyn AnswerKeeper> = Arc::<GivenUp>::clone(&keeper);
-        let effect = Effect::of(1).kept_by(kept);
+        let effect = WriteGrant::of(1).kept_by(kept);
         let sent = Cell::new(0);
         let request = || async {
             sent.set(sent.get() + 1);
-            effect.clone().commit_outcome(&main, Reply::data(serde_json::Value::Null)).await
+            effect.clone().commit_outcome(&main, ApiReply::data(serde_json::Value::Null)).await
         };
-        let outcome = until_kept(|| true, request).await;
+        let outcome = retry_given_up(|| true, request).await;
         assert_eq!((sent.get(), outcome.is_ok(), keeper.0.load(Ordering::Relaxed)), (1, committed, left));
     }
 }

@@ -12,7 +12,7 @@ use futures_util::{Stream, StreamExt};
 use serde_json::{Map, Value};
 
 use crate::http::kit::error::ApiError;
-use crate::http::kit::malformed::Malformed;
+use crate::http::kit::malformed::BadRequest;
 
 /// Deepest nesting of objects and lists; the body itself is level 1.
 pub const MAX_DEPTH: usize = 32;
@@ -30,9 +30,9 @@ pub struct BodyLimits {
 ///
 /// # Errors
 /// 400 for another content type or a content encoding.
-pub fn check_content_type(headers: &HeaderMap) -> Result<(), Malformed> {
+pub fn check_content_type(headers: &HeaderMap) -> Result<(), BadRequest> {
     let is_plain = !headers.contains_key(header::CONTENT_ENCODING);
-    if is_plain && is_json(headers) { Ok(()) } else { Err(Malformed::ContentType) }
+    if is_plain && is_json(headers) { Ok(()) } else { Err(BadRequest::ContentType) }
 }
 
 /// Reads at most `limits.bytes` bytes within `limits.timeout`.
@@ -58,7 +58,7 @@ async fn collect(
     let mut payload = std::pin::pin!(payload);
     let mut bytes = BytesMut::new();
     while let Some(chunk) = payload.next().await {
-        let chunk = chunk.map_err(|_| Malformed::Json)?;
+        let chunk = chunk.map_err(|_| BadRequest::Json)?;
         if bytes.len() + chunk.len() > most {
             return Err(ApiError::BodyTooLarge);
         }
@@ -103,13 +103,13 @@ fn charset(parameter: &str) -> Option<&str> {
 ///
 /// # Errors
 /// When the bytes are not JSON, nested deeper than [`MAX_DEPTH`], or not an object.
-pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, Malformed> {
+pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, BadRequest> {
     if depth(bytes) > MAX_DEPTH {
-        return Err(Malformed::Json);
+        return Err(BadRequest::Json);
     }
-    match serde_json::from_slice(bytes).map_err(|_| Malformed::Json)? {
+    match serde_json::from_slice(bytes).map_err(|_| BadRequest::Json)? {
         Value::Object(members) => Ok(members),
-        _ => Err(Malformed::NoObject),
+        _ => Err(BadRequest::NoObject),
     }
 }
 

@@ -11,13 +11,13 @@ use flate2::write::GzEncoder;
 
 /// A body with its compressed form.
 #[derive(Debug)]
-pub struct Compressed {
+pub struct CompressibleBody {
     plain: Bytes,
     /// Created on first use; `None` if compression failed.
     gzip: OnceLock<Option<Bytes>>,
 }
 
-impl Compressed {
+impl CompressibleBody {
     /// A body that is not compressed yet.
     #[must_use]
     pub fn new(plain: impl Into<Bytes>) -> Self {
@@ -92,7 +92,7 @@ mod tests {
     #[tokio::test]
     async fn both_forms_are_the_same_body() {
         let text = "the same again and again; ".repeat(500);
-        let body = Compressed::new(text.clone());
+        let body = CompressibleBody::new(text.clone());
         let plain = body.answer(HttpResponse::Ok(), &headers(None));
         assert!(!plain.headers().contains_key(CONTENT_ENCODING));
         assert_eq!(to_bytes(plain.into_body()).await.unwrap(), text.as_bytes());

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::backup::RequestError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::malformed::Malformed;
+use crate::http::kit::malformed::BadRequest;
 use crate::http::kit::quota::QuotaExceeded;
 use crate::model::access::Permission;
 
@@ -25,7 +25,7 @@ const SERVICE_RETRY_SECONDS: u64 = 5;
 pub enum ApiError {
     /// 400: the request cannot be parsed.
     #[error(transparent)]
-    Malformed(#[from] Malformed),
+    Malformed(#[from] BadRequest),
     /// 401: no valid token.
     #[error("Send a valid API token as a Bearer token.")]
     Unauthorised,
@@ -56,7 +56,7 @@ pub enum ApiError {
     BodyTimeout,
     /// 409: the state of the resource does not allow it. Without `Retry-After`: a repeated request is refused as well.
     #[error(transparent)]
-    Conflict(#[from] Conflict),
+    Conflict(#[from] StateConflict),
     /// 409: a request with the same key is still running.
     #[error("A request with this Idempotency-Key is still running.")]
     KeyRunning,
@@ -98,7 +98,7 @@ pub enum ApiError {
 
 /// A state that conflicts with the request (409).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Conflict {
+pub enum StateConflict {
     /// The maintenance is in another state than the operation requires.
     #[error("The maintenance is '{status}'; this operation needs {}.", quoted(.needed))]
     Transition {
@@ -237,41 +237,41 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::http::kit::quota::Quota;
+    use crate::http::kit::quota::PlanQuota;
     use crate::http::kit::rule::FieldRule;
 
-    fn quota(quota: Quota, limit: u32, usage: u64) -> ApiError {
+    fn quota(quota: PlanQuota, limit: u32, usage: u64) -> ApiError {
         ApiError::Quota(QuotaExceeded { quota, limit, usage })
     }
 
     /// Contract 5.1, 5.2 and 3.2: status, body (without `request_id`) and headers.
     #[rstest]
     #[case(
-        ApiError::Malformed(Malformed::Json),
+        ApiError::Malformed(BadRequest::Json),
         400,
         r#"{"message":"The request body is not valid JSON."}"#,
         ""
     )]
     #[case(
-        ApiError::Malformed(Malformed::NoObject),
+        ApiError::Malformed(BadRequest::NoObject),
         400,
         r#"{"message":"The request body must be a JSON object."}"#,
         ""
     )]
     #[case(
-        ApiError::Malformed(Malformed::ContentType),
+        ApiError::Malformed(BadRequest::ContentType),
         400,
         r#"{"message":"Send the request body as application/json."}"#,
         ""
     )]
     #[case(
-        ApiError::Malformed(Malformed::FileContentType),
+        ApiError::Malformed(BadRequest::FileContentType),
         400,
         r#"{"message":"Send the file as multipart/form-data."}"#,
         ""
     )]
     #[case(
-        ApiError::Malformed(Malformed::IdempotencyKey),
+        ApiError::Malformed(BadRequest::IdempotencyKey),
         400,
         r#"{"message":"The Idempotency-Key header must have 1 to 255 visible ASCII characters."}"#,
         ""
@@ -282,10 +282,10 @@ mod tests {
         r#"{"message":"Send a valid API token as a Bearer token."}"#,
         "www-authenticate: Bearer"
     )]
-    #[case(quota(Quota::Statuspages, 20, 20), 402, r#"{"message":"The plan allows 20 status pages; 20 exist.","upsell":{"reason":"limit","key":"statuspages"},"limit":20,"usage":20}"#, "")]
-    #[case(quota(Quota::Components, 250, 251), 402, r#"{"message":"The plan allows 250 components per status page; 251 exist.","upsell":{"reason":"limit","key":"components"},"limit":250,"usage":251}"#, "")]
-    #[case(quota(Quota::Services, 50, 50), 403, r#"{"message":"The plan allows 50 active services; 50 are in use.","upsell":{"reason":"limit","key":"services"},"limit":50,"usage":50}"#, "")]
-    #[case(quota(Quota::CustomDomains, 1, 1), 403, r#"{"message":"The plan allows 1 custom domains per status page; 1 exist.","upsell":{"reason":"limit","key":"custom_domains"},"limit":1,"usage":1}"#, "")]
+    #[case(quota(PlanQuota::Statuspages, 20, 20), 402, r#"{"message":"The plan allows 20 status pages; 20 exist.","upsell":{"reason":"limit","key":"statuspages"},"limit":20,"usage":20}"#, "")]
+    #[case(quota(PlanQuota::Components, 250, 251), 402, r#"{"message":"The plan allows 250 components per status page; 251 exist.","upsell":{"reason":"limit","key":"components"},"limit":250,"usage":251}"#, "")]
+    #[case(quota(PlanQuota::Services, 50, 50), 403, r#"{"message":"The plan allows 50 active services; 50 are in use.","upsell":{"reason":"limit","key":"services"},"limit":50,"usage":50}"#, "")]
+    #[case(quota(PlanQuota::CustomDomains, 1, 1), 403, r#"{"message":"The plan allows 1 custom domains per status page; 1 exist.","upsell":{"reason":"limit","key":"custom_domains"},"limit":1,"usage":1}"#, "")]
     #[case(
         ApiError::Forbidden(Permission::ServicesCreate),
         403,
@@ -308,16 +308,16 @@ mod tests {
     #[case(ApiError::NotFound, 404, r#"{"message":"The requested resource does not exist."}"#, "")]
     #[case(ApiError::MethodNotAllowed("GET, HEAD, POST".into()), 405, r#"{"message":"This method is not allowed here. Allowed: GET, HEAD, POST."}"#, "allow: GET, HEAD, POST")]
     #[case(ApiError::BodyTimeout, 408, r#"{"message":"The request body did not arrive in time."}"#, "")]
-    #[case(ApiError::Conflict(Conflict::Transition { status: "completed", needed: &["scheduled"] }), 409, r#"{"message":"The maintenance is 'completed'; this operation needs 'scheduled'."}"#, "")]
-    #[case(ApiError::Conflict(Conflict::Transition { status: "cancelled", needed: &["scheduled", "in_progress"] }), 409, r#"{"message":"The maintenance is 'cancelled'; this operation needs 'scheduled', 'in_progress'."}"#, "")]
+    #[case(ApiError::Conflict(StateConflict::Transition { status: "completed", needed: &["scheduled"] }), 409, r#"{"message":"The maintenance is 'completed'; this operation needs 'scheduled'."}"#, "")]
+    #[case(ApiError::Conflict(StateConflict::Transition { status: "cancelled", needed: &["scheduled", "in_progress"] }), 409, r#"{"message":"The maintenance is 'cancelled'; this operation needs 'scheduled', 'in_progress'."}"#, "")]
     #[case(
-        ApiError::Conflict(Conflict::IncidentResolved),
+        ApiError::Conflict(StateConflict::IncidentResolved),
         409,
         r#"{"message":"The incident is already resolved."}"#,
         ""
     )]
     #[case(
-        ApiError::Conflict(Conflict::WindowLocked("completed")),
+        ApiError::Conflict(StateConflict::WindowLocked("completed")),
         409,
         r#"{"message":"The window of a maintenance in state 'completed' cannot be changed here."}"#,
         ""

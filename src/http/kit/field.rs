@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Number, Value};
 
 use crate::clock::Timestamp;
-use crate::http::kit::field_errors::Errors;
+use crate::http::kit::field_errors::ErrorCollector;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::timestamp;
 
@@ -18,16 +18,16 @@ static NO_MEMBERS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 /// A value and its path.
 #[derive(Clone, Debug)]
-pub struct Field<'a> {
+pub struct BodyField<'a> {
     value: &'a Value,
     path: String,
-    errors: &'a Errors,
+    errors: &'a ErrorCollector,
 }
 
-impl<'a> Field<'a> {
+impl<'a> BodyField<'a> {
     /// The value at `path`.
     #[must_use]
-    pub fn new(value: &'a Value, path: impl Into<String>, errors: &'a Errors) -> Self {
+    pub fn new(value: &'a Value, path: impl Into<String>, errors: &'a ErrorCollector) -> Self {
         Self { value, path: path.into(), errors }
     }
 
@@ -131,7 +131,7 @@ impl<'a> Field<'a> {
     }
 
     /// Returns the collection to which errors are added.
-    pub(in crate::http) const fn errors(&self) -> &'a Errors {
+    pub(in crate::http) const fn errors(&self) -> &'a ErrorCollector {
         self.errors
     }
 
@@ -153,7 +153,7 @@ impl<'a> Field<'a> {
         if values.len() > most {
             return self.refuse(FieldRule::MaxItems(most));
         }
-        let entry = |(at, value)| Field::new(value, format!("{}.{at}", self.path), self.errors);
+        let entry = |(at, value)| BodyField::new(value, format!("{}.{at}", self.path), self.errors);
         Some(values.iter().enumerate().map(entry).collect())
     }
 }
@@ -175,12 +175,12 @@ mod tests {
 
     use super::*;
     use crate::http::kit::field_errors::FieldErrors;
-    use crate::http::kit::fields::Fields;
+    use crate::http::kit::fields::BodyFields;
 
     /// Reads the member `x` of a body.
-    fn read<T>(body: &Value, read: impl FnOnce(&Fields<'_>) -> T) -> (T, FieldErrors) {
-        let errors = Errors::default();
-        let result = read(&Fields::new(body.as_object().unwrap(), "", &errors));
+    fn read<T>(body: &Value, read: impl FnOnce(&BodyFields<'_>) -> T) -> (T, FieldErrors) {
+        let errors = ErrorCollector::default();
+        let result = read(&BodyFields::new(body.as_object().unwrap(), "", &errors));
         (result, errors.into_inner())
     }
 
@@ -257,7 +257,7 @@ mod tests {
     #[case(json!(1), Err(FieldRule::String))]
     fn a_word_is_one_of_the_allowed_ones(#[case] value: Value, #[case] expected: Result<&str, FieldRule>) {
         let body = json!({ "x": value });
-        let word = |field: Field<'_>| field.word(&["up", "down"]).map(str::to_owned);
+        let word = |field: BodyField<'_>| field.word(&["up", "down"]).map(str::to_owned);
         expect(read(&body, |fields| fields.optional("x").and_then(word)), expected.map(str::to_owned));
     }
 
@@ -279,7 +279,7 @@ mod tests {
     #[case(json!(""), Err(FieldRule::Object))]
     fn an_empty_list_is_an_empty_object(#[case] value: Value, #[case] expected: Result<usize, FieldRule>) {
         let body = json!({ "x": value });
-        let count = |field: Field<'_>| field.object().map(|members| members.each().count());
+        let count = |field: BodyField<'_>| field.object().map(|members| members.each().count());
         expect(read(&body, |fields| fields.optional("x").and_then(count)), expected);
     }
 
@@ -291,7 +291,7 @@ mod tests {
     #[case(json!("a"), Err(FieldRule::List))]
     fn a_list_has_at_most_so_many_entries(#[case] value: Value, #[case] expected: Result<usize, FieldRule>) {
         let body = json!({ "x": value });
-        let count = |field: Field<'_>| field.list(2).map(|entries| entries.len());
+        let count = |field: BodyField<'_>| field.list(2).map(|entries| entries.len());
         expect(read(&body, |fields| fields.optional("x").and_then(count)), expected);
     }
 }

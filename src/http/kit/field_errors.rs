@@ -37,10 +37,10 @@ impl FieldErrors {
     /// The errors of a strict request: those of its reader, and those for `unknown` parts. For the same path the
     /// reader's error is kept: it also takes the rest of the request and the stored data into account.
     #[must_use]
-    pub fn told_strictly(self, unknown: Self) -> Self {
+    pub fn merge_unknown(self, unknown: Self) -> Self {
         let mut all = unknown;
         for (path, rule) in self.0 {
-            let rule = rule.told_strictly();
+            let rule = rule.into_strict();
             match all.0.iter_mut().find(|(known, _)| *known == path) {
                 Some((_, told)) => *told = rule,
                 None => all.0.push((path, rule)),
@@ -103,9 +103,9 @@ impl FieldErrors {
 
 /// Collects errors of a request while its fields are read.
 #[derive(Debug, Default)]
-pub struct Errors(RefCell<FieldErrors>);
+pub struct ErrorCollector(RefCell<FieldErrors>);
 
-impl Errors {
+impl ErrorCollector {
     /// Adds an error of the field at `path`.
     pub fn add(&self, path: impl Into<String>, rule: FieldRule) {
         self.0.borrow_mut().add(path, rule);

@@ -7,14 +7,14 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::rule::FieldRule;
 
-pub use crate::http::kit::field_errors::Errors;
+pub use crate::http::kit::field_errors::ErrorCollector;
 
 /// The value given by a client for a nullable field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given<T> {
+pub enum FieldPatch<T> {
     /// Missing: the stored value is kept.
     Absent,
     /// Null: the value is cleared.
@@ -23,7 +23,7 @@ pub enum Given<T> {
     Value(T),
 }
 
-impl<T> Given<T> {
+impl<T> FieldPatch<T> {
     /// The new value of a field whose stored value is `stored`.
     #[must_use]
     pub fn or_stored(self, stored: Option<T>) -> Option<T> {
@@ -36,54 +36,54 @@ impl<T> Given<T> {
 
     /// Converts the value; a failed conversion, which has added an error, counts as absent.
     #[must_use]
-    pub fn read<U>(self, read: impl FnOnce(T) -> Option<U>) -> Given<U> {
+    pub fn read<U>(self, read: impl FnOnce(T) -> Option<U>) -> FieldPatch<U> {
         match self {
-            Self::Absent => Given::Absent,
-            Self::Null => Given::Null,
-            Self::Value(value) => read(value).map_or(Given::Absent, Given::Value),
+            Self::Absent => FieldPatch::Absent,
+            Self::Null => FieldPatch::Null,
+            Self::Value(value) => read(value).map_or(FieldPatch::Absent, FieldPatch::Value),
         }
     }
 }
 
 /// The members of an object.
 #[derive(Clone, Copy, Debug)]
-pub struct Fields<'a> {
+pub struct BodyFields<'a> {
     members: &'a Map<String, Value>,
-    path: Path<'a>,
-    errors: &'a Errors,
+    path: FieldPath<'a>,
+    errors: &'a ErrorCollector,
 }
 
 /// Path of an object; empty for the body itself.
 #[derive(Clone, Copy, Debug)]
-struct Path<'a>(&'a str);
+struct FieldPath<'a>(&'a str);
 
-impl Path<'_> {
+impl FieldPath<'_> {
     fn of(self, name: &str) -> String {
         if self.0.is_empty() { name.to_owned() } else { format!("{}.{name}", self.0) }
     }
 }
 
-impl<'a> Field<'a> {
+impl<'a> BodyField<'a> {
     /// The members of an object.
     #[must_use]
-    pub fn object(&'a self) -> Option<Fields<'a>> {
+    pub fn object(&'a self) -> Option<BodyFields<'a>> {
         match self.members() {
-            Some(members) => Some(Fields::new(members, self.path(), self.errors())),
+            Some(members) => Some(BodyFields::new(members, self.path(), self.errors())),
             None => self.refuse(FieldRule::Object),
         }
     }
 }
 
-impl<'a> Fields<'a> {
+impl<'a> BodyFields<'a> {
     /// The members of the object at `path` (`""` for the body itself).
     #[must_use]
-    pub const fn new(members: &'a Map<String, Value>, path: &'a str, errors: &'a Errors) -> Self {
-        Self { members, path: Path(path), errors }
+    pub const fn new(members: &'a Map<String, Value>, path: &'a str, errors: &'a ErrorCollector) -> Self {
+        Self { members, path: FieldPath(path), errors }
     }
 
     /// A required member.
     #[must_use]
-    pub fn required(&self, name: &str) -> Option<Field<'a>> {
+    pub fn required(&self, name: &str) -> Option<BodyField<'a>> {
         if !self.members.contains_key(name) {
             self.errors.add(self.path.of(name), FieldRule::Required);
         }
@@ -92,11 +92,11 @@ impl<'a> Fields<'a> {
 
     /// An optional member that must not be null.
     #[must_use]
-    pub fn optional(&self, name: &str) -> Option<Field<'a>> {
+    pub fn optional(&self, name: &str) -> Option<BodyField<'a>> {
         match self.nullable(name) {
-            Given::Absent => None,
-            Given::Value(field) => Some(field),
-            Given::Null => {
+            FieldPatch::Absent => None,
+            FieldPatch::Value(field) => Some(field),
+            FieldPatch::Null => {
                 self.errors.add(self.path.of(name), FieldRule::NotNull);
                 None
             }
@@ -105,28 +105,28 @@ impl<'a> Fields<'a> {
 
     /// An optional member; null counts as missing.
     #[must_use]
-    pub fn skippable(&self, name: &str) -> Option<Field<'a>> {
+    pub fn skippable(&self, name: &str) -> Option<BodyField<'a>> {
         match self.nullable(name) {
-            Given::Value(field) => Some(field),
-            Given::Absent | Given::Null => None,
+            FieldPatch::Value(field) => Some(field),
+            FieldPatch::Absent | FieldPatch::Null => None,
         }
     }
 
     /// A nullable member.
     #[must_use]
-    pub fn nullable(&self, name: &str) -> Given<Field<'a>> {
+    pub fn nullable(&self, name: &str) -> FieldPatch<BodyField<'a>> {
         match self.members.get(name) {
-            None => Given::Absent,
-            Some(Value::Null) => Given::Null,
-            Some(value) => Given::Value(Field::new(value, self.path.of(name), self.errors)),
+            None => FieldPatch::Absent,
+            Some(Value::Null) => FieldPatch::Null,
+            Some(value) => FieldPatch::Value(BodyField::new(value, self.path.of(name), self.errors)),
         }
     }
 
     /// A nullable string; blank counts as null.
     #[must_use]
-    pub fn nullable_text(&self, name: &str, length: RangeInclusive<usize>) -> Given<String> {
+    pub fn nullable_text(&self, name: &str, length: RangeInclusive<usize>) -> FieldPatch<String> {
         match self.nullable(name) {
-            Given::Value(field) if field.is_blank() => Given::Null,
+            FieldPatch::Value(field) if field.is_blank() => FieldPatch::Null,
             given => given.read(|field| field.text(length)),
         }
     }
@@ -146,11 +146,11 @@ impl<'a> Fields<'a> {
     }
 
     /// All members in the client's order.
-    pub fn each(&self) -> impl Iterator<Item = (&'a str, Field<'a>)> {
+    pub fn each(&self) -> impl Iterator<Item = (&'a str, BodyField<'a>)> {
         let (path, errors) = (self.path, self.errors);
         self.members
             .iter()
-            .map(move |(name, value)| (name.as_str(), Field::new(value, path.of(name), errors)))
+            .map(move |(name, value)| (name.as_str(), BodyField::new(value, path.of(name), errors)))
     }
 
     /// Adds an error of the member `name`.
@@ -167,24 +167,24 @@ mod tests {
     use super::*;
     use crate::http::kit::field_errors::FieldErrors;
 
-    fn read<T>(body: &Value, read: impl FnOnce(&Fields<'_>) -> T) -> (T, FieldErrors) {
-        let errors = Errors::default();
-        let result = read(&Fields::new(body.as_object().unwrap(), "", &errors));
+    fn read<T>(body: &Value, read: impl FnOnce(&BodyFields<'_>) -> T) -> (T, FieldErrors) {
+        let errors = ErrorCollector::default();
+        let result = read(&BodyFields::new(body.as_object().unwrap(), "", &errors));
         (result, errors.into_inner())
     }
 
     /// Contract 1.2: null and empty strings of fields marked `?`.
     #[rstest]
-    #[case(json!({}), Given::Absent, None)]
-    #[case(json!({"x": null}), Given::Null, None)]
-    #[case(json!({"x": ""}), Given::Null, None)]
-    #[case(json!({"x": " \t"}), Given::Null, None)]
-    #[case(json!({"x": " a "}), Given::Value("a"), None)]
-    #[case(json!({"x": "abcdef"}), Given::Absent, Some(FieldRule::MaxLength(5)))]
-    #[case(json!({"x": false}), Given::Absent, Some(FieldRule::String))]
+    #[case(json!({}), FieldPatch::Absent, None)]
+    #[case(json!({"x": null}), FieldPatch::Null, None)]
+    #[case(json!({"x": ""}), FieldPatch::Null, None)]
+    #[case(json!({"x": " \t"}), FieldPatch::Null, None)]
+    #[case(json!({"x": " a "}), FieldPatch::Value("a"), None)]
+    #[case(json!({"x": "abcdef"}), FieldPatch::Absent, Some(FieldRule::MaxLength(5)))]
+    #[case(json!({"x": false}), FieldPatch::Absent, Some(FieldRule::String))]
     fn a_nullable_string_is_cleared_by_null_and_by_blanks(
         #[case] body: Value,
-        #[case] expected: Given<&str>,
+        #[case] expected: FieldPatch<&str>,
         #[case] error: Option<FieldRule>,
     ) {
         let (given, errors) = read(&body, |fields| fields.nullable_text("x", 1..=5));
@@ -193,10 +193,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case(Given::Absent, Some(1))]
-    #[case(Given::Null, None)]
-    #[case(Given::Value(2), Some(2))]
-    fn what_is_not_sent_stays(#[case] given: Given<u8>, #[case] result: Option<u8>) {
+    #[case(FieldPatch::Absent, Some(1))]
+    #[case(FieldPatch::Null, None)]
+    #[case(FieldPatch::Value(2), Some(2))]
+    fn what_is_not_sent_stays(#[case] given: FieldPatch<u8>, #[case] result: Option<u8>) {
         assert_eq!(given.or_stored(Some(1)), result);
     }
 

@@ -7,39 +7,39 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 
-use crate::store::changes::Stamp;
+use crate::store::changes::CommitStamp;
 
 /// Values by key, limited in number and in bytes.
 #[derive(Debug)]
-pub struct Kept<K, V> {
-    values: Mutex<Values<K, V>>,
+pub struct StampedCache<K, V> {
+    values: Mutex<CacheContents<K, V>>,
     most: usize,
     most_bytes: usize,
 }
 
 #[derive(Debug)]
-struct Values<K, V> {
-    by_key: HashMap<K, Stamped<V>>,
+struct CacheContents<K, V> {
+    by_key: HashMap<K, StampedValue<V>>,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Stamped<V> {
-    stamp: Stamp,
+struct StampedValue<V> {
+    stamp: CommitStamp,
     value: V,
     bytes: usize,
 }
 
-impl<K: Eq + Hash, V: Clone> Kept<K, V> {
+impl<K: Eq + Hash, V: Clone> StampedCache<K, V> {
     /// A cache of at most `most` values and `most_bytes` bytes.
     #[must_use]
     pub fn new(most: usize, most_bytes: usize) -> Self {
-        let values = Values { by_key: HashMap::new(), bytes: 0 };
+        let values = CacheContents { by_key: HashMap::new(), bytes: 0 };
         Self { values: Mutex::new(values), most, most_bytes }
     }
 
     /// Returns the value if it is current; an outdated one is dropped.
-    pub fn get(&self, key: &K, is_current: impl FnOnce(Stamp, &V) -> bool) -> Option<V> {
+    pub fn get(&self, key: &K, is_current: impl FnOnce(CommitStamp, &V) -> bool) -> Option<V> {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = values.by_key.get(key)?;
         if is_current(kept.stamp, &kept.value) {
@@ -50,7 +50,7 @@ impl<K: Eq + Hash, V: Clone> Kept<K, V> {
     }
 
     /// Stores a value of about `bytes` bytes that was read after the stamp was taken, unless a newer one is stored.
-    pub fn keep(&self, key: K, stamp: Stamp, value: V, bytes: usize) {
+    pub fn keep(&self, key: K, stamp: CommitStamp, value: V, bytes: usize) {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         if values.by_key.get(&key).is_some_and(|kept| kept.stamp > stamp) {
             return;
@@ -64,11 +64,11 @@ impl<K: Eq + Hash, V: Clone> Kept<K, V> {
             values.bytes = 0;
         }
         values.bytes += bytes;
-        values.by_key.insert(key, Stamped { stamp, value, bytes });
+        values.by_key.insert(key, StampedValue { stamp, value, bytes });
     }
 }
 
-impl<K: Eq + Hash, V> Values<K, V> {
+impl<K: Eq + Hash, V> CacheContents<K, V> {
     fn remove(&mut self, key: &K) {
         if let Some(removed) = self.by_key.remove(key) {
             self.bytes -= removed.bytes;
@@ -83,11 +83,11 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::store::changes::Changes;
+    use crate::store::changes::CommitTracker;
 
     #[test]
     fn a_value_is_found_as_long_as_it_is_current() {
-        let (kept, stamp) = (Kept::new(10, 100), Changes::default().stamp());
+        let (kept, stamp) = (StampedCache::new(10, 100), CommitTracker::default().stamp());
         kept.keep("a", stamp, 7, 1);
         assert_eq!(kept.get(&"a", |of, value| of == stamp && *value == 7), Some(7));
         assert_eq!(kept.get(&"a", |_, _| false), None);
@@ -99,7 +99,7 @@ mod tests {
     #[case(30, 1..=3)]
     #[case(101, 0..=0)]
     fn it_does_not_grow_without_bound(#[case] bytes: usize, #[case] expected: RangeInclusive<usize>) {
-        let (kept, stamp) = (Kept::new(10, 100), Changes::default().stamp());
+        let (kept, stamp) = (StampedCache::new(10, 100), CommitTracker::default().stamp());
         for number in (0..100).chain(0..100) {
             kept.keep(number, stamp, number, bytes);
         }
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_is_replaced_or_dropped_weighs_nothing() {
-        let (kept, stamp) = (Kept::new(10, 100), Changes::default().stamp());
+        let (kept, stamp) = (StampedCache::new(10, 100), CommitTracker::default().stamp());
         kept.keep("other", stamp, 0, 1);
         for number in 0..100 {
             kept.keep("a", stamp, number, 40);

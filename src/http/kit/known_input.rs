@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::query::Query;
+use crate::http::kit::query::QueryString;
 use crate::http::kit::rule::FieldRule;
 
 /// Most unknown parameters, and most unknown members, that are reported: a request may hold tens of thousands.
@@ -47,7 +47,7 @@ pub struct KnownValue {
 impl KnownInput {
     /// Errors for query parameters that the operation does not know, each with the known ones.
     #[must_use]
-    pub fn unknown_parameters(&self, query: &Query) -> FieldErrors {
+    pub fn unknown_parameters(&self, query: &QueryString) -> FieldErrors {
         let mut errors = FieldErrors::default();
         for name in query.names() {
             if errors.count() >= NAMED_MAX {
@@ -65,8 +65,8 @@ impl KnownInput {
     pub fn unknown_members(&self, body: &Map<String, Value>) -> FieldErrors {
         let mut errors = FieldErrors::default();
         match &self.body {
-            KnownBody::Empty => unknown_of(body, &[], "", &mut errors),
-            KnownBody::Object(known) => known.look_at_object(body, "", &mut errors),
+            KnownBody::Empty => collect_unknown(body, &[], "", &mut errors),
+            KnownBody::Object(known) => known.check_object(body, "", &mut errors),
             KnownBody::Other => {}
         }
         errors
@@ -89,21 +89,21 @@ impl KnownValue {
         self
     }
 
-    fn look_at(&self, value: &Value, path: &str, errors: &mut FieldErrors) {
+    fn check_value(&self, value: &Value, path: &str, errors: &mut FieldErrors) {
         match value {
-            Value::Object(members) => self.look_at_object(members, path, errors),
+            Value::Object(members) => self.check_object(members, path, errors),
             Value::Array(entries) => {
                 for (known, (place, entry)) in self.entries.iter().cycle().zip(entries.iter().enumerate()) {
-                    known.look_at(entry, &format!("{path}.{place}"), errors);
+                    known.check_value(entry, &format!("{path}.{place}"), errors);
                 }
             }
             _ => {}
         }
     }
 
-    fn look_at_object(&self, sent: &Map<String, Value>, path: &str, errors: &mut FieldErrors) {
+    fn check_object(&self, sent: &Map<String, Value>, path: &str, errors: &mut FieldErrors) {
         if let Some(known) = self.members.as_ref().filter(|_| !self.is_open) {
-            unknown_of(sent, known, path, errors);
+            collect_unknown(sent, known, path, errors);
         }
     }
 }
@@ -120,7 +120,7 @@ fn joined(mut one: Vec<(String, KnownValue)>, two: Vec<(String, KnownValue)>) ->
 }
 
 /// Adds errors for unknown members here, and recurses into the others.
-fn unknown_of(
+fn collect_unknown(
     sent: &Map<String, Value>,
     known: &[(String, KnownValue)],
     path: &str,
@@ -132,7 +132,7 @@ fn unknown_of(
         }
         let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         match known.iter().find(|(known, _)| known == name) {
-            Some((_, known)) => known.look_at(value, &place, errors),
+            Some((_, known)) => known.check_value(value, &place, errors),
             None => {
                 let allowed: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
                 errors.add(place, FieldRule::unknown_member(&allowed));
@@ -204,7 +204,7 @@ mod tests {
         let layers = json!({"layers": vec![json!({"x": 1}); 60_000]});
         assert_eq!(input().unknown_members(layers.as_object().unwrap()).count(), NAMED_MAX);
         let query: Vec<String> = (0..60_000).map(|n| format!("k{n}=1")).collect();
-        assert_eq!(input().unknown_parameters(&Query::parse(&query.join("&"))).count(), NAMED_MAX);
+        assert_eq!(input().unknown_parameters(&QueryString::parse(&query.join("&"))).count(), NAMED_MAX);
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
     #[case("tag[x]=a", &["tag[x]"])]
     #[case("TAG=a", &["TAG"])]
     fn parameters_that_are_not_described_are_unknown(#[case] query: &str, #[case] expected: &[&str]) {
-        let found = texts(&input().unknown_parameters(&Query::parse(query)));
+        let found = texts(&input().unknown_parameters(&QueryString::parse(query)));
         let text = "Unknown parameter. Allowed: tag, page.";
         let expected: Vec<_> = expected.iter().map(|name| ((*name).to_owned(), text.to_owned())).collect();
         assert_eq!(found, expected);

@@ -7,16 +7,16 @@ use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use crate::model::access::Organisation;
 use crate::model::language::choose;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// The language of one response, and its fallback.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Languages {
+pub struct AnswerLanguage {
     chosen: String,
     default: String,
 }
 
-impl Languages {
+impl AnswerLanguage {
     /// The language for a client of this organisation.
     #[must_use]
     pub fn negotiate(headers: &HeaderMap, organisation: &Organisation) -> Self {
@@ -41,7 +41,7 @@ impl Languages {
 
     /// Returns the text in the reader's language.
     #[must_use]
-    pub fn text<'t>(&self, text: &'t Translated) -> &'t str {
+    pub fn text<'t>(&self, text: &'t TranslatedText) -> &'t str {
         text.text(&self.chosen, &self.default)
     }
 
@@ -87,12 +87,12 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_str(accept).unwrap());
         let locales = ["en", "de", "pt-BR"].map(str::to_owned);
-        assert_eq!(Languages::among(&headers, &locales, "en".into()).chosen(), chosen);
+        assert_eq!(AnswerLanguage::among(&headers, &locales, "en".into()).chosen(), chosen);
     }
 
     #[test]
     fn an_answer_says_its_language() {
-        let languages = Languages { chosen: "de".into(), default: "en".into() };
+        let languages = AnswerLanguage { chosen: "de".into(), default: "en".into() };
         let headers = languages.headers();
         assert_eq!(headers[0], (header::CONTENT_LANGUAGE, HeaderValue::from_static("de")));
         assert_eq!(headers[1], (header::VARY, HeaderValue::from_static("Accept-Language")));

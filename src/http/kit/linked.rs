@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::Errors;
-use crate::http::kit::query::Query;
+use crate::http::kit::fields::ErrorCollector;
+use crate::http::kit::query::QueryString;
 use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 
@@ -34,7 +34,7 @@ pub enum NullEntries {
 impl LinkedIds {
     /// Reads `list(most, id)`.
     #[must_use]
-    pub fn read(field: &Field<'_>, most: usize, nulls: NullEntries) -> Option<Self> {
+    pub fn read(field: &BodyField<'_>, most: usize, nulls: NullEntries) -> Option<Self> {
         let mut ids: Vec<(usize, Id)> = Vec::new();
         for (place, entry) in field.list(most)?.into_iter().enumerate() {
             if entry.value().is_null() && nulls == NullEntries::Ignored {
@@ -57,7 +57,12 @@ impl LinkedIds {
     }
 
     /// The keys of the ids in the client's order. Adds an error for each id that is not `known`.
-    pub fn resolve<K: Copy>(&self, kind: &'static str, known: &HashMap<Id, K>, errors: &Errors) -> Vec<K> {
+    pub fn resolve<K: Copy>(
+        &self,
+        kind: &'static str,
+        known: &HashMap<Id, K>,
+        errors: &ErrorCollector,
+    ) -> Vec<K> {
         let mut keys = Vec::new();
         for (place, id) in &self.ids {
             match known.get(id) {
@@ -72,18 +77,18 @@ impl LinkedIds {
 
 /// Reads one id.
 #[must_use]
-pub fn read_id(field: &Field<'_>) -> Option<Id> {
+pub fn read_id(field: &BodyField<'_>) -> Option<Id> {
     let text = field.string()?;
     text.trim().parse().ok().or_else(|| field.refuse(FieldRule::IdForm))
 }
 
 /// The filter `service_ids`: `None` if not sent, empty if it selects nothing.
-pub fn read_service_filter(query: &Query, errors: &mut FieldErrors) -> Option<Vec<Id>> {
+pub fn read_service_filter(query: &QueryString, errors: &mut FieldErrors) -> Option<Vec<Id>> {
     read_id_filter(query, "service_ids", errors)
 }
 
 /// The filter by ids with this name; as [`read_service_filter`].
-pub fn read_id_filter(query: &Query, name: &str, errors: &mut FieldErrors) -> Option<Vec<Id>> {
+pub fn read_id_filter(query: &QueryString, name: &str, errors: &mut FieldErrors) -> Option<Vec<Id>> {
     let items = query.list(name)?;
     if items.len() > FILTER_IDS_MAX {
         errors.add(name, FieldRule::MaxItems(FILTER_IDS_MAX));
@@ -116,8 +121,8 @@ mod tests {
     }
 
     fn check(value: &Value, expected: &Result<Vec<&str>, FieldErrors>) {
-        let errors = Errors::default();
-        let ids = LinkedIds::read(&Field::new(value, "service_ids", &errors), 3, NullEntries::Ignored);
+        let errors = ErrorCollector::default();
+        let ids = LinkedIds::read(&BodyField::new(value, "service_ids", &errors), 3, NullEntries::Ignored);
         let known = HashMap::from([(A.parse().unwrap(), "a")]);
         let keys = ids.map(|ids| ids.resolve("service", &known, &errors)).unwrap_or_default();
         assert_eq!(&errors.into_inner().into_result(keys), expected);
@@ -143,7 +148,7 @@ mod tests {
     fn a_filter_takes_a_hundred_ids_of_the_right_form() {
         let read = |query: &str| {
             let mut errors = FieldErrors::default();
-            let ids = read_service_filter(&Query::parse(query), &mut errors);
+            let ids = read_service_filter(&QueryString::parse(query), &mut errors);
             errors.into_result(ids.map(|ids| ids.len()))
         };
         assert_eq!(read(""), Ok(None));

@@ -4,7 +4,7 @@
 
 /// The part of a request that cannot be parsed (400).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Malformed {
+pub enum BadRequest {
     /// Not JSON, not UTF-8, or nested too deeply.
     #[error("The request body is not valid JSON.")]
     Json,

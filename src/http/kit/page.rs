@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::http::kit::query::Query;
+use crate::http::kit::query::QueryString;
 use crate::store::PageWindow;
 
 /// Rows per page unless the client or the resource says otherwise.
@@ -28,9 +28,9 @@ pub struct PageRequest {
 impl PageRequest {
     /// Reads `page` and `per_page`.
     #[must_use]
-    pub fn read(query: &Query, default_per_page: u64) -> Self {
+    pub fn read(query: &QueryString, default_per_page: u64) -> Self {
         Self {
-            page: whole_number(query.lenient("page")).map_or(1, |page| page.clamp(1, MAX_PAGE)),
+            page: whole_number(query.plain_value("page")).map_or(1, |page| page.clamp(1, MAX_PAGE)),
             per_page: read_per_page(query, default_per_page),
         }
     }
@@ -38,7 +38,7 @@ impl PageRequest {
     /// As [`PageRequest::read`] for a whole collection of `total` rows: all of them in one page, unless one of the
     /// two parameters is sent.
     #[must_use]
-    pub fn read_whole(query: &Query, total: u64) -> Self {
+    pub fn read_whole(query: &QueryString, total: u64) -> Self {
         if query.contains("page") || query.contains("per_page") {
             return Self::read(query, DEFAULT_PER_PAGE);
         }
@@ -59,7 +59,7 @@ impl PageRequest {
 
     /// Cuts the rows of the page out of a complete list.
     #[must_use]
-    pub fn cut<T>(&self, rows: Vec<T>) -> Vec<T> {
+    pub fn slice_rows<T>(&self, rows: Vec<T>) -> Vec<T> {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         rows.into_iter().skip(count(self.offset())).take(count(self.per_page)).collect()
     }
@@ -67,8 +67,8 @@ impl PageRequest {
 
 /// Reads `per_page` alone, for lists paged by cursor.
 #[must_use]
-pub fn read_per_page(query: &Query, default: u64) -> u64 {
-    whole_number(query.lenient("per_page")).map_or(default, |rows| rows.clamp(1, MAX_PER_PAGE))
+pub fn read_per_page(query: &QueryString, default: u64) -> u64 {
+    whole_number(query.plain_value("per_page")).map_or(default, |rows| rows.clamp(1, MAX_PER_PAGE))
 }
 
 /// A whole number; a negative one counts as 0, one out of range as the largest.
@@ -84,7 +84,7 @@ fn whole_number(text: Option<&str>) -> Option<u64> {
 
 /// The response to a list request.
 #[derive(Clone, Debug)]
-pub struct Page<'a> {
+pub struct PageEnvelope<'a> {
     /// The request.
     pub request: PageRequest,
     /// Number of rows of the whole list.
@@ -92,10 +92,10 @@ pub struct Page<'a> {
     /// Absolute URL of the list without query: `meta.path`.
     pub path: &'a str,
     /// Parameters that are repeated in links.
-    pub query: &'a Query,
+    pub query: &'a QueryString,
 }
 
-impl Page<'_> {
+impl PageEnvelope<'_> {
     /// `{"data", "links", "meta"}`.
     #[must_use]
     pub fn envelope(&self, data: Vec<Value>) -> Value {
@@ -154,7 +154,7 @@ mod tests {
     #[case("page[]=2&per_page[]=2", 1, 15)]
     #[case("page=2&page=4", 4, 15)]
     fn paging_is_read_and_never_refused(#[case] query: &str, #[case] page: u64, #[case] per_page: u64) {
-        let read = PageRequest::read(&Query::parse(query), DEFAULT_PER_PAGE);
+        let read = PageRequest::read(&QueryString::parse(query), DEFAULT_PER_PAGE);
         assert_eq!(read, PageRequest { page, per_page });
     }
 
@@ -172,16 +172,16 @@ mod tests {
         #[case] page: u64,
         #[case] per_page: u64,
     ) {
-        let read = PageRequest::read_whole(&Query::parse(query), total);
+        let read = PageRequest::read_whole(&QueryString::parse(query), total);
         assert_eq!(read, PageRequest { page, per_page });
     }
 
     fn envelope(query: &str, total: u64) -> Value {
-        let query = Query::parse(query);
+        let query = QueryString::parse(query);
         let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-        let rows = request.cut((0..total).map(Value::from).collect());
+        let rows = request.slice_rows((0..total).map(Value::from).collect());
         let path = "https://api.example.com/v1/services";
-        Page { request, total, path, query: &query }.envelope(rows)
+        PageEnvelope { request, total, path, query: &query }.envelope(rows)
     }
 
     /// Contract 1.4, the example.

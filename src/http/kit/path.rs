@@ -40,9 +40,9 @@ impl RequestPath {
 
 /// A path pattern, such as `/v1/services/{id}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pattern(&'static str);
+pub struct PathPattern(&'static str);
 
-impl Pattern {
+impl PathPattern {
     /// A pattern; a segment in braces matches any non-empty text.
     #[must_use]
     pub const fn new(text: &'static str) -> Self {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     fn check(pattern: &'static str, raw: &str, values: Option<Vec<&str>>) {
-        let captured = Pattern::new(pattern).captures(&RequestPath::parse(raw));
+        let captured = PathPattern::new(pattern).captures(&RequestPath::parse(raw));
         let values = values.map(|values| PathValues(values.into_iter().map(str::to_owned).collect()));
         assert_eq!(captured, values);
     }

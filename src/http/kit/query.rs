@@ -18,12 +18,12 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 
 /// The parameters of one request, in their original order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Query {
-    parameters: Vec<Parameter>,
+pub struct QueryString {
+    parameters: Vec<QueryPair>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Parameter {
+struct QueryPair {
     /// Decoded name, without brackets.
     name: String,
     /// True if the name ended in `[]` or `[N]`.
@@ -35,21 +35,21 @@ struct Parameter {
 }
 
 /// The values sent for one name, in the form that occurs last.
-enum Sent<'a> {
+enum SentValues<'a> {
     Plain(&'a str),
     Bracketed(Vec<&'a str>),
 }
 
 /// One item of a list parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item<'a> {
+pub struct ListItem<'a> {
     /// Position after dropping empty items: the N of error keys.
     pub position: usize,
     /// The item, trimmed.
     pub text: &'a str,
 }
 
-impl Item<'_> {
+impl ListItem<'_> {
     /// Error key of this item.
     #[must_use]
     pub fn path(&self, name: &str) -> String {
@@ -57,12 +57,12 @@ impl Item<'_> {
     }
 }
 
-impl Query {
+impl QueryString {
     /// Parses the part of a request target after the `?`.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let pairs = text.split('&').filter(|pair| !pair.is_empty());
-        Self { parameters: pairs.map(Parameter::parse).collect() }
+        Self { parameters: pairs.map(QueryPair::parse).collect() }
     }
 
     /// Returns true if the parameter was sent, in any form.
@@ -79,8 +79,8 @@ impl Query {
     /// The value of a single-value parameter, trimmed; `""` if it was sent empty. The bracket form adds an error.
     pub fn single<'a>(&'a self, name: &str, errors: &mut FieldErrors) -> Option<&'a str> {
         match self.sent(name)? {
-            Sent::Plain(value) => Some(value.trim()),
-            Sent::Bracketed(_) => {
+            SentValues::Plain(value) => Some(value.trim()),
+            SentValues::Bracketed(_) => {
                 errors.add(name, FieldRule::SingleValue);
                 None
             }
@@ -88,33 +88,33 @@ impl Query {
     }
 
     /// As [`Query::single`], for filters: an empty value counts as not sent.
-    pub fn narrowing<'a>(&'a self, name: &str, errors: &mut FieldErrors) -> Option<&'a str> {
+    pub fn narrowing_value<'a>(&'a self, name: &str, errors: &mut FieldErrors) -> Option<&'a str> {
         self.single(name, errors).filter(|value| !value.is_empty())
     }
 
     /// The plain value without errors, for parameters that are never refused.
     #[must_use]
-    pub fn lenient(&self, name: &str) -> Option<&str> {
+    pub fn plain_value(&self, name: &str) -> Option<&str> {
         match self.sent(name)? {
-            Sent::Plain(value) => Some(value.trim()),
-            Sent::Bracketed(_) => None,
+            SentValues::Plain(value) => Some(value.trim()),
+            SentValues::Bracketed(_) => None,
         }
     }
 
     /// The items of a list parameter: trimmed, without empty items and repetitions. `Some` of an empty list if the
     /// parameter was sent empty.
     #[must_use]
-    pub fn list(&self, name: &str) -> Option<Vec<Item<'_>>> {
+    pub fn list(&self, name: &str) -> Option<Vec<ListItem<'_>>> {
         let values = match self.sent(name)? {
-            Sent::Plain(value) => vec![value],
-            Sent::Bracketed(values) => values,
+            SentValues::Plain(value) => vec![value],
+            SentValues::Bracketed(values) => values,
         };
         let texts = values.into_iter().flat_map(|value| value.split(',')).map(str::trim);
-        let mut items: Vec<Item<'_>> = Vec::new();
+        let mut items: Vec<ListItem<'_>> = Vec::new();
         let mut seen = HashSet::new();
         for (position, text) in texts.filter(|text| !text.is_empty()).enumerate() {
             if seen.insert(text) {
-                items.push(Item { position, text });
+                items.push(ListItem { position, text });
             }
         }
         Some(items)
@@ -134,7 +134,7 @@ impl Query {
 
     /// A filter with a boolean: `true`, `false`, `1`, `0` in any case.
     pub fn boolean(&self, name: &str, errors: &mut FieldErrors) -> Option<bool> {
-        let value = self.narrowing(name, errors)?;
+        let value = self.narrowing_value(name, errors)?;
         let read = read_boolean(value);
         if read.is_none() {
             errors.add(name, FieldRule::BooleanQuery);
@@ -145,12 +145,12 @@ impl Query {
     /// Returns true if the parameter is true. Anything but a boolean is refused by [`Query::boolean`].
     #[must_use]
     pub fn is_true(&self, name: &str) -> bool {
-        self.lenient(name).and_then(read_boolean) == Some(true)
+        self.plain_value(name).and_then(read_boolean) == Some(true)
     }
 
     /// A filter with a timestamp.
     pub fn timestamp(&self, name: &str, errors: &mut FieldErrors) -> Option<Timestamp> {
-        let value = self.narrowing(name, errors)?;
+        let value = self.narrowing_value(name, errors)?;
         let read = timestamp::parse_query(value);
         if read.is_none() {
             errors.add(name, FieldRule::Timestamp);
@@ -176,19 +176,19 @@ impl Query {
         kept.flat_map(|parameter| [parameter.encoded.as_str(), "&"]).collect()
     }
 
-    fn sent(&self, name: &str) -> Option<Sent<'_>> {
+    fn sent(&self, name: &str) -> Option<SentValues<'_>> {
         let all = || self.parameters.iter().filter(|parameter| parameter.name == name);
         let last = all().next_back()?;
         if last.bracketed {
             let bracketed = all().filter(|parameter| parameter.bracketed);
-            Some(Sent::Bracketed(bracketed.map(|parameter| parameter.value.as_str()).collect()))
+            Some(SentValues::Bracketed(bracketed.map(|parameter| parameter.value.as_str()).collect()))
         } else {
-            Some(Sent::Plain(&last.value))
+            Some(SentValues::Plain(&last.value))
         }
     }
 }
 
-impl Parameter {
+impl QueryPair {
     fn parse(pair: &str) -> Self {
         let (raw_name, raw_value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, value) = (decode(raw_name), decode(raw_value));
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     fn items(query: &str, name: &str) -> Option<Vec<(usize, String)>> {
-        let query = Query::parse(query);
+        let query = QueryString::parse(query);
         let items = query.list(name)?.into_iter();
         Some(items.map(|item| (item.position, item.text.to_owned())).collect())
     }
@@ -294,7 +294,7 @@ mod tests {
         #[case] error: Option<FieldRule>,
     ) {
         let mut errors = FieldErrors::default();
-        assert_eq!(Query::parse(query).single("tag", &mut errors), value);
+        assert_eq!(QueryString::parse(query).single("tag", &mut errors), value);
         assert_eq!(errors, error.map_or_else(FieldErrors::default, |rule| FieldErrors::of("tag", rule)));
     }
 
@@ -316,7 +316,7 @@ mod tests {
         #[case] error: Option<FieldRule>,
     ) {
         let mut errors = FieldErrors::default();
-        let query = Query::parse(query);
+        let query = QueryString::parse(query);
         assert_eq!(query.boolean("flag", &mut errors), value);
         assert_eq!(query.is_true("flag"), value == Some(true));
         assert_eq!(errors, error.map_or_else(FieldErrors::default, |rule| FieldErrors::of("flag", rule)));
@@ -334,7 +334,7 @@ mod tests {
     #[case("from[]=2026-11-19&to=2026-11-20", Some(("from", FieldRule::SingleValue)))]
     fn a_period_ends_after_its_start(#[case] query: &str, #[case] error: Option<(&str, FieldRule)>) {
         let mut errors = FieldErrors::default();
-        Query::parse(query).period(&mut errors);
+        QueryString::parse(query).period(&mut errors);
         let expected = error.map_or_else(FieldErrors::default, |(path, rule)| FieldErrors::of(path, rule));
         assert_eq!(errors, expected);
     }
@@ -351,7 +351,7 @@ mod tests {
     #[case("q=ü", "q=%C3%BC&")]
     #[case("&&flag&", "flag=&")]
     fn links_keep_every_other_parameter_in_order(#[case] query: &str, #[case] kept: &str) {
-        assert_eq!(Query::parse(query).encoded_without("page"), kept);
+        assert_eq!(QueryString::parse(query).encoded_without("page"), kept);
     }
 
     proptest! {
@@ -373,8 +373,8 @@ mod tests {
 
         #[test]
         fn a_link_parses_back_to_the_same_parameters(query in "\\PC{0,60}") {
-            let parsed = Query::parse(&query);
-            let again = Query::parse(&parsed.encoded_without(""));
+            let parsed = QueryString::parse(&query);
+            let again = QueryString::parse(&parsed.encoded_without(""));
             let without_nameless = parsed.parameters.into_iter().filter(|parameter| !parameter.is_plain(""));
             prop_assert_eq!(again.parameters, without_nameless.collect::<Vec<_>>());
         }

@@ -9,7 +9,7 @@ use actix_web::http::StatusCode;
 
 /// A limit of the plan that refuses a whole request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quota {
+pub enum PlanQuota {
     /// Services that are not paused.
     Services,
     /// Services of any state.
@@ -38,7 +38,7 @@ pub enum Quota {
     OncallSchedules,
 }
 
-impl Quota {
+impl PlanQuota {
     /// Key in contract 3.1.
     #[must_use]
     pub const fn key(self) -> &'static str {
@@ -83,7 +83,7 @@ impl Quota {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct QuotaExceeded {
     /// The quota.
-    pub quota: Quota,
+    pub quota: PlanQuota,
     /// The limit of the plan.
     pub limit: u32,
     /// The current number.
@@ -94,19 +94,19 @@ impl fmt::Display for QuotaExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { quota, limit, usage } = self;
         let (things, used) = match quota {
-            Quota::Services => ("active services", "are in use"),
-            Quota::ServicesTotal => ("services of any state", "exist"),
-            Quota::CustomDomains => ("custom domains per status page", "exist"),
-            Quota::Statuspages => ("status pages", "exist"),
-            Quota::Components => ("components per status page", "exist"),
-            Quota::IncidentPolicies => ("incident policies", "exist"),
-            Quota::AccessScopes => ("access scopes", "exist"),
-            Quota::MaintenanceSeries => ("series of maintenances", "exist"),
-            Quota::NotificationChannels => ("notification channels", "exist"),
-            Quota::SlaTargets => ("SLA targets", "exist"),
-            Quota::EscalationPolicies => ("escalation policies", "exist"),
-            Quota::Contacts => ("contacts", "exist"),
-            Quota::OncallSchedules => ("on-call schedules", "exist"),
+            PlanQuota::Services => ("active services", "are in use"),
+            PlanQuota::ServicesTotal => ("services of any state", "exist"),
+            PlanQuota::CustomDomains => ("custom domains per status page", "exist"),
+            PlanQuota::Statuspages => ("status pages", "exist"),
+            PlanQuota::Components => ("components per status page", "exist"),
+            PlanQuota::IncidentPolicies => ("incident policies", "exist"),
+            PlanQuota::AccessScopes => ("access scopes", "exist"),
+            PlanQuota::MaintenanceSeries => ("series of maintenances", "exist"),
+            PlanQuota::NotificationChannels => ("notification channels", "exist"),
+            PlanQuota::SlaTargets => ("SLA targets", "exist"),
+            PlanQuota::EscalationPolicies => ("escalation policies", "exist"),
+            PlanQuota::Contacts => ("contacts", "exist"),
+            PlanQuota::OncallSchedules => ("on-call schedules", "exist"),
         };
         write!(f, "The plan allows {limit} {things}; {usage} {used}.")
     }

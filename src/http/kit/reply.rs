@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::http::kit::event_stream::EventStream;
-use crate::http::kit::languages::Languages;
+use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::request_id::X_REQUEST_ID;
 use crate::http::kit::view::to_text;
 use crate::id::Id;
@@ -34,7 +34,7 @@ pub fn add_common(headers: &mut HeaderMap, request_id: &str) {
 
 /// The response of a handler.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
+pub struct ApiReply {
     /// 200, 201 or 202.
     pub status: StatusCode,
     /// Headers specific to this response.
@@ -54,7 +54,7 @@ pub enum ReplyBody {
     Events(EventStream),
 }
 
-impl Reply {
+impl ApiReply {
     /// 200 with this body.
     #[must_use]
     pub const fn ok(body: Value) -> Self {
@@ -130,7 +130,7 @@ impl Reply {
 
     /// Adds the headers of translatable fields (contract 1.11).
     #[must_use]
-    pub fn in_language(mut self, languages: &Languages) -> Self {
+    pub fn in_language(mut self, languages: &AnswerLanguage) -> Self {
         self.headers.extend(languages.headers());
         self
     }
@@ -143,7 +143,7 @@ impl Reply {
 
     /// Serializes the body, which takes time for a long one.
     #[must_use]
-    pub fn written(self) -> Self {
+    pub fn with_rendered_body(self) -> Self {
         let body = match self.body {
             ReplyBody::Json(body) => ReplyBody::Text(body.to_string()),
             written => written,
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_new_resource_says_where_it_is() {
-        let reply = Reply::created(json!({"id": 1}), "https://api.example.com/v1/services/1");
+        let reply = ApiReply::created(json!({"id": 1}), "https://api.example.com/v1/services/1");
         let response = reply.to_response();
         assert_eq!(response.status(), StatusCode::CREATED);
         assert_eq!(response.headers().get("location").unwrap(), "https://api.example.com/v1/services/1");
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn a_delete_answers_with_the_id() {
         let id = Id::random();
-        let reply = Reply::deleted(id);
+        let reply = ApiReply::deleted(id);
         assert_eq!(reply.status, StatusCode::OK);
         assert_eq!(reply.text(), format!(r#"{{"data":{{"id":"{id}","deleted":true}}}}"#));
     }

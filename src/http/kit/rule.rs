@@ -412,7 +412,7 @@ impl FieldRule {
 
     /// The rule as reported for a strict request.
     #[must_use]
-    pub fn told_strictly(self) -> Self {
+    pub fn into_strict(self) -> Self {
         match self {
             Self::UnknownKey(known) => Self::UnknownMember(allowed_of(&known)),
             other => other,

@@ -3,14 +3,14 @@
 use std::future::Future;
 
 use crate::http::kit::error::ApiError;
-use crate::http::kit::quota::{Quota, QuotaExceeded};
+use crate::http::kit::quota::{PlanQuota, QuotaExceeded};
 
 /// Checks that the plan has room for one more. The counted rows must be locked; without a limit nothing is counted.
 ///
 /// # Errors
 /// 402 or 403 with `upsell`, and those of `usage`.
 pub async fn take_slot<E>(
-    quota: Quota,
+    quota: PlanQuota,
     limit: Option<u32>,
     usage: impl Future<Output = Result<u64, E>>,
 ) -> Result<(), ApiError>

@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::http::kit::field::Field;
-use crate::http::kit::fields::Given;
+use crate::http::kit::field::BodyField;
+use crate::http::kit::fields::FieldPatch;
 use crate::http::kit::rule::FieldRule;
 use crate::model::access::Organisation;
 use crate::model::statuspage::used_locale;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// The languages of a text.
 #[derive(Clone, Copy, Debug)]
@@ -47,25 +47,25 @@ impl TextLanguages<'_> {
 /// Reads `text(a..b)` in the languages of the organisation.
 #[must_use]
 pub fn read_translated(
-    field: &Field<'_>,
+    field: &BodyField<'_>,
     length: RangeInclusive<usize>,
     organisation: &Organisation,
-) -> Option<Translated> {
+) -> Option<TranslatedText> {
     if field.is_object() {
         return read_texts(field, &length, organisation.into());
     }
-    Some(Translated::single(&organisation.default_locale, field.text(length)?))
+    Some(TranslatedText::single(&organisation.default_locale, field.text(length)?))
 }
 
 /// Reads `text(a..b)?`: null and a blank string clear it.
 #[must_use]
 pub fn read_nullable_translated(
-    given: Given<Field<'_>>,
+    given: FieldPatch<BodyField<'_>>,
     length: RangeInclusive<usize>,
     organisation: &Organisation,
-) -> Given<Translated> {
+) -> FieldPatch<TranslatedText> {
     match given {
-        Given::Value(field) if field.is_blank() => Given::Null,
+        FieldPatch::Value(field) if field.is_blank() => FieldPatch::Null,
         given => given.read(|field| read_translated(&field, length, organisation)),
     }
 }
@@ -73,10 +73,10 @@ pub fn read_nullable_translated(
 /// Reads `{locale: text}`, which must not be empty.
 #[must_use]
 pub fn read_texts(
-    field: &Field<'_>,
+    field: &BodyField<'_>,
     length: &RangeInclusive<usize>,
     languages: TextLanguages<'_>,
-) -> Option<Translated> {
+) -> Option<TranslatedText> {
     let members = field.object()?;
     let default = languages.default;
     if members.each().next().is_none() {
@@ -106,7 +106,7 @@ pub fn read_texts(
         members.refuse(default, FieldRule::LocaleDefault(default.to_owned()));
         return None;
     }
-    is_sound.then(|| Translated::new(texts)).flatten()
+    is_sound.then(|| TranslatedText::new(texts)).flatten()
 }
 
 #[cfg(test)]
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use crate::clock::Timestamp;
     use crate::http::kit::field_errors::FieldErrors;
-    use crate::http::kit::fields::Errors;
+    use crate::http::kit::fields::ErrorCollector;
     use crate::id::Id;
     use crate::model::access::Plan;
 
@@ -135,8 +135,8 @@ mod tests {
     }
 
     fn read(value: &Value) -> Result<String, FieldErrors> {
-        let errors = Errors::default();
-        let text = read_translated(&Field::new(value, "x", &errors), 1..=5, &organisation());
+        let errors = ErrorCollector::default();
+        let text = read_translated(&BodyField::new(value, "x", &errors), 1..=5, &organisation());
         errors.into_inner().into_result(()).map(|()| text.unwrap().to_json().to_string())
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::known_input::{KnownBody, KnownInput, KnownValue};
 use crate::http::openapi::shape_of;
 
@@ -12,14 +12,14 @@ use crate::http::openapi::shape_of;
 const DEPTH_MAX: usize = 64;
 
 /// The known inputs of all operations of a document.
-pub(in crate::http) struct KnownInputs(HashMap<(Verb, String), KnownInput>);
+pub(in crate::http) struct KnownInputs(HashMap<(HttpVerb, String), KnownInput>);
 
 impl KnownInputs {
     /// Reads a document. An operation without a description knows no parameters and no body.
     pub(in crate::http) fn of(document: &Value) -> Self {
         let mut inputs = HashMap::new();
         for (path, item) in members(&document["paths"]) {
-            for verb in Verb::ALL {
+            for verb in HttpVerb::ALL {
                 if let Some(operation) = item.get(verb.as_str().to_ascii_lowercase()) {
                     inputs.insert((verb, key_of(path)), input(document, operation));
                 }
@@ -29,10 +29,10 @@ impl KnownInputs {
     }
 
     /// The known input of the operation at this path pattern; `HEAD` is as `GET`.
-    pub(in crate::http) fn find(&self, verb: Verb, pattern: &str) -> KnownInput {
-        let known = if verb == Verb::Head { Verb::Get } else { verb };
+    pub(in crate::http) fn find(&self, verb: HttpVerb, pattern: &str) -> KnownInput {
+        let known = if verb == HttpVerb::Head { HttpVerb::Get } else { verb };
         let mut input = self.0.get(&(known, key_of(pattern))).cloned().unwrap_or_default();
-        if verb.is_safe() || verb == Verb::Delete {
+        if verb.is_safe() || verb == HttpVerb::Delete {
             // It is never read (contract 1.2).
             input.body = KnownBody::Other;
         }
@@ -89,7 +89,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::http::kit::query::Query;
+    use crate::http::kit::query::QueryString;
 
     #[test]
     fn the_description_says_what_an_operation_knows() {
@@ -106,13 +106,14 @@ mod tests {
             }}}},
         });
         let inputs = KnownInputs::of(&document);
-        let head = inputs.find(Verb::Head, "/v1/things/{id}");
-        assert!(head.unknown_parameters(&Query::parse("page=2")).is_empty());
-        assert_eq!(inputs.find(Verb::Post, "/v1/things/{id}").body, KnownBody::Other);
-        assert_eq!(inputs.find(Verb::Put, "/v1/things/{id}"), KnownInput::default());
-        assert_eq!(inputs.find(Verb::Delete, "/v1/things/{id}").body, KnownBody::Other);
+        let head = inputs.find(HttpVerb::Head, "/v1/things/{id}");
+        assert!(head.unknown_parameters(&QueryString::parse("page=2")).is_empty());
+        assert_eq!(inputs.find(HttpVerb::Post, "/v1/things/{id}").body, KnownBody::Other);
+        assert_eq!(inputs.find(HttpVerb::Put, "/v1/things/{id}"), KnownInput::default());
+        assert_eq!(inputs.find(HttpVerb::Delete, "/v1/things/{id}").body, KnownBody::Other);
         let body = json!({"title": {"en": "a"}, "auth": {"token": 1, "name": 2, "x": 3}, "list": [{"list": [{"y": 1}]}]});
-        let unknown = inputs.find(Verb::Patch, "/v1/things/{id}").unknown_members(body.as_object().unwrap());
+        let unknown =
+            inputs.find(HttpVerb::Patch, "/v1/things/{id}").unknown_members(body.as_object().unwrap());
         let paths: Vec<_> = unknown.iter().map(|(path, _)| path).collect();
         assert_eq!(paths, ["auth.x", "list.0.list.0.y"]);
     }

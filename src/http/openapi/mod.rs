@@ -20,9 +20,9 @@ use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{Components, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Server};
 
 use crate::config::Config;
-use crate::http::gate::route::{Line, Routes, Verb};
-use crate::http::kit::compressed::Compressed;
-use crate::http::openapi::operation::{Chapter, Operation};
+use crate::http::gate::route::{HttpVerb, RouteSummary, RouteTable};
+use crate::http::kit::compressed::CompressibleBody;
+use crate::http::openapi::operation::{ApiChapter, ApiOperation};
 
 /// The paths outside `/v1`.
 pub(super) const OUTSIDE: [&str; 9] = [
@@ -48,16 +48,16 @@ const ABOUT: &str = "Uptime monitoring and status pages.\n\n\
     without that option members that have a default are required in requests. Python: `openapi-python-client generate --path openapi.json`.";
 
 /// The rendered document.
-pub struct Description {
+pub struct ApiDescription {
     /// JSON, for machines.
-    pub json: Compressed,
+    pub json: CompressibleBody,
     /// HTML page, for people.
-    pub page: Compressed,
+    pub page: CompressibleBody,
     /// Content security policy of the page, which allows only its style.
     pub policy: String,
 }
 
-impl Description {
+impl ApiDescription {
     /// Renders a document, once for all requests.
     ///
     /// # Errors
@@ -66,8 +66,8 @@ impl Description {
         let value = serde_json::to_value(document)?;
         let page = page::render(&value)?;
         Ok(Self {
-            json: Compressed::new(value.to_string()),
-            page: Compressed::new(page),
+            json: CompressibleBody::new(value.to_string()),
+            page: CompressibleBody::new(page),
             policy: page::content_security_policy(),
         })
     }
@@ -75,14 +75,14 @@ impl Description {
 
 /// A description that is rendered on first use: few requests need it, and it would delay every start.
 pub struct LazyDescription {
-    made: OnceLock<Result<Description, String>>,
-    make: Box<dyn Fn() -> anyhow::Result<Description> + Send + Sync>,
+    made: OnceLock<Result<ApiDescription, String>>,
+    make: Box<dyn Fn() -> anyhow::Result<ApiDescription> + Send + Sync>,
 }
 
 impl LazyDescription {
     /// A description to be rendered by `make`.
     #[must_use]
-    pub fn new(make: impl Fn() -> anyhow::Result<Description> + Send + Sync + 'static) -> Self {
+    pub fn new(make: impl Fn() -> anyhow::Result<ApiDescription> + Send + Sync + 'static) -> Self {
         Self { made: OnceLock::new(), make: Box::new(make) }
     }
 
@@ -90,7 +90,7 @@ impl LazyDescription {
     ///
     /// # Errors
     /// The reason why it could not be rendered.
-    pub fn get(&self) -> Result<&Description, &str> {
+    pub fn get(&self) -> Result<&ApiDescription, &str> {
         let make = || (self.make)().map_err(|error| format!("{error:#}"));
         self.made.get_or_init(make).as_ref().map_err(String::as_str)
     }
@@ -98,14 +98,19 @@ impl LazyDescription {
 
 /// The document of a server with these chapters, routes and settings.
 #[must_use]
-pub(super) fn document<S>(chapters: Vec<Chapter>, routes: &Routes<S>, config: &Config) -> OpenApi {
-    let lines: Vec<Line> = routes.lines().collect();
+pub(super) fn document<S>(chapters: Vec<ApiChapter>, routes: &RouteTable<S>, config: &Config) -> OpenApi {
+    let lines: Vec<RouteSummary> = routes.lines().collect();
     let outside = OUTSIDE.iter().filter(|path| **path != METRICS || config.metrics_listen.is_none());
     let outside: Vec<&str> = outside.copied().collect();
     build(chapters, &lines, &outside, config)
 }
 
-pub(super) fn build(chapters: Vec<Chapter>, lines: &[Line], outside: &[&str], config: &Config) -> OpenApi {
+pub(super) fn build(
+    chapters: Vec<ApiChapter>,
+    lines: &[RouteSummary],
+    outside: &[&str],
+    config: &Config,
+) -> OpenApi {
     let mut components = Components::new();
     refusals::add(&mut components);
     let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("An API token."));
@@ -141,14 +146,19 @@ pub(super) fn build(chapters: Vec<Chapter>, lines: &[Line], outside: &[&str], co
 }
 
 /// The methods under which an operation is served, with their lines of the route table.
-fn served(known: &Operation, lines: &[Line], outside: &[&str]) -> Vec<(Verb, Option<Line>)> {
+fn served(
+    known: &ApiOperation,
+    lines: &[RouteSummary],
+    outside: &[&str],
+) -> Vec<(HttpVerb, Option<RouteSummary>)> {
     if outside.contains(&known.path) {
         return vec![(known.verb, None)];
     }
-    let serves =
-        |line: &&Line| line.verbs.contains(&known.verb) && shape_of(line.path).eq(shape_of(known.path));
+    let serves = |line: &&RouteSummary| {
+        line.verbs.contains(&known.verb) && shape_of(line.path).eq(shape_of(known.path))
+    };
     let line = lines.iter().find(serves).copied();
-    let verbs = line.into_iter().flat_map(|line| line.verbs).filter(|verb| **verb != Verb::Head);
+    let verbs = line.into_iter().flat_map(|line| line.verbs).filter(|verb| **verb != HttpVerb::Head);
     verbs.map(|verb| (*verb, line)).collect()
 }
 

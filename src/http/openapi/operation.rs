@@ -4,28 +4,28 @@
 
 use serde_json::{Value, json};
 
-use crate::http::gate::route::Verb;
-use crate::http::openapi::shape::{Shape, always_true, id, list_of, named, object};
+use crate::http::gate::route::HttpVerb;
+use crate::http::openapi::shape::{ApiSchema, always_true, id, list_of, named, object};
 
 /// The id used in examples.
 const EXAMPLE_ID: &str = "rNSJxMbDTX2uHc08AiCqo";
 
 /// The part of the document for one resource.
-pub(in crate::http) struct Chapter {
+pub(in crate::http) struct ApiChapter {
     /// Tag.
     pub(in crate::http) name: &'static str,
     /// A short description of the resource.
     pub(in crate::http) about: &'static str,
     /// Schemas by name.
-    pub(in crate::http) schemas: Vec<(&'static str, Shape)>,
+    pub(in crate::http) schemas: Vec<(&'static str, ApiSchema)>,
     /// Operations, in reading order.
-    pub(in crate::http) operations: Vec<Operation>,
+    pub(in crate::http) operations: Vec<ApiOperation>,
 }
 
 /// An operation: a method on a path.
-pub(in crate::http) struct Operation {
+pub(in crate::http) struct ApiOperation {
     /// Its first method; a route with several methods describes all of them here.
-    pub(in crate::http) verb: Verb,
+    pub(in crate::http) verb: HttpVerb,
     /// Path pattern of its route.
     pub(in crate::http) path: &'static str,
     /// `operationId`: the handler's name.
@@ -39,9 +39,9 @@ pub(in crate::http) struct Operation {
     /// Specific header parameters.
     pub(in crate::http) headers: Vec<HeaderParameter>,
     /// Request body.
-    pub(in crate::http) body: Body,
+    pub(in crate::http) body: BodySpec,
     /// Successful responses.
-    pub(in crate::http) answers: Vec<Answer>,
+    pub(in crate::http) answers: Vec<AnswerSpec>,
     /// Statuses of specific refusals.
     pub(in crate::http) refusals: Vec<u16>,
     /// True if responses contain texts in the reader's language.
@@ -52,7 +52,7 @@ pub(in crate::http) struct Operation {
 pub(in crate::http) struct QueryParameter {
     pub(in crate::http) name: &'static str,
     pub(in crate::http) words: String,
-    pub(in crate::http) shape: Shape,
+    pub(in crate::http) shape: ApiSchema,
     /// True for several values, separated by commas.
     pub(in crate::http) is_list: bool,
 }
@@ -61,11 +61,11 @@ pub(in crate::http) struct QueryParameter {
 pub(in crate::http) struct HeaderParameter {
     pub(in crate::http) name: &'static str,
     pub(in crate::http) words: &'static str,
-    pub(in crate::http) shape: Shape,
+    pub(in crate::http) shape: ApiSchema,
 }
 
 /// The request body of an operation.
-pub(in crate::http) enum Body {
+pub(in crate::http) enum BodySpec {
     /// None; a body that is sent is ignored.
     Ignored,
     /// A JSON object of the schema with this name.
@@ -75,18 +75,18 @@ pub(in crate::http) enum Body {
 }
 
 /// A successful response.
-pub(in crate::http) struct Answer {
+pub(in crate::http) struct AnswerSpec {
     pub(in crate::http) status: u16,
     pub(in crate::http) words: &'static str,
     pub(in crate::http) media_type: &'static str,
-    pub(in crate::http) shape: Shape,
+    pub(in crate::http) shape: ApiSchema,
     pub(in crate::http) example: Option<Value>,
 }
 
-impl Operation {
+impl ApiOperation {
     /// An operation without parameters and body.
     pub(in crate::http) const fn new(
-        verb: Verb,
+        verb: HttpVerb,
         path: &'static str,
         id: &'static str,
         summary: &'static str,
@@ -99,7 +99,7 @@ impl Operation {
             words: "",
             query: Vec::new(),
             headers: Vec::new(),
-            body: Body::Ignored,
+            body: BodySpec::Ignored,
             answers: Vec::new(),
             refusals: Vec::new(),
             is_translated: false,
@@ -113,13 +113,13 @@ impl Operation {
     }
 
     /// Adds a query parameter with one value.
-    pub(in crate::http) fn asks(mut self, name: &'static str, shape: Shape, words: &str) -> Self {
+    pub(in crate::http) fn asks(mut self, name: &'static str, shape: ApiSchema, words: &str) -> Self {
         self.query.push(QueryParameter { name, words: words.into(), shape, is_list: false });
         self
     }
 
     /// Adds a query parameter with several values.
-    pub(in crate::http) fn asks_list(mut self, name: &'static str, shape: Shape, words: &str) -> Self {
+    pub(in crate::http) fn asks_list(mut self, name: &'static str, shape: ApiSchema, words: &str) -> Self {
         let words = format!(
             "{words} Several values: `{name}=a,b` or `{name}[]=a&{name}[]=b`; of a plain repetition the last one counts."
         );
@@ -131,7 +131,7 @@ impl Operation {
     pub(in crate::http) fn asks_in_header(
         mut self,
         name: &'static str,
-        shape: Shape,
+        shape: ApiSchema,
         words: &'static str,
     ) -> Self {
         self.headers.push(HeaderParameter { name, words, shape });
@@ -140,19 +140,19 @@ impl Operation {
 
     /// Sets a required JSON body of the named schema.
     pub(in crate::http) fn takes(mut self, schema: &'static str, example: Option<Value>) -> Self {
-        self.body = Body::Json { schema, example, is_required: true };
+        self.body = BodySpec::Json { schema, example, is_required: true };
         self
     }
 
     /// Sets an optional JSON body of the named schema.
     pub(in crate::http) fn may_take(mut self, schema: &'static str, example: Option<Value>) -> Self {
-        self.body = Body::Json { schema, example, is_required: false };
+        self.body = BodySpec::Json { schema, example, is_required: false };
         self
     }
 
     /// Sets a form with a file as the body.
     pub(in crate::http) fn takes_file(mut self, media_types: &'static str) -> Self {
-        self.body = Body::File(media_types);
+        self.body = BodySpec::File(media_types);
         self
     }
 
@@ -161,10 +161,10 @@ impl Operation {
         mut self,
         status: u16,
         words: &'static str,
-        shape: Shape,
+        shape: ApiSchema,
         example: Option<Value>,
     ) -> Self {
-        self.answers.push(Answer { status, words, media_type: "application/json", shape, example });
+        self.answers.push(AnswerSpec { status, words, media_type: "application/json", shape, example });
         self
     }
 
@@ -173,9 +173,9 @@ impl Operation {
         mut self,
         media_type: &'static str,
         words: &'static str,
-        shape: Shape,
+        shape: ApiSchema,
     ) -> Self {
-        self.answers.push(Answer { status: 200, words, media_type, shape, example: None });
+        self.answers.push(AnswerSpec { status: 200, words, media_type, shape, example: None });
         self
     }
 
@@ -222,12 +222,12 @@ impl Operation {
 }
 
 /// `{"data": …}`.
-pub(in crate::http) fn enveloped(data: Shape) -> Shape {
+pub(in crate::http) fn enveloped(data: ApiSchema) -> ApiSchema {
     object().has("data", data)
 }
 
 /// The envelope of a page-based list (contract 1.4).
-pub(in crate::http) fn page_of(row: Shape) -> Shape {
+pub(in crate::http) fn page_of(row: ApiSchema) -> ApiSchema {
     enveloped(list_of(row)).has("links", named("PageLinks")).has("meta", named("PageMeta"))
 }
 

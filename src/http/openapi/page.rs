@@ -15,68 +15,68 @@ const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 #[derive(Template)]
 #[template(path = "reference.html")]
-struct Page {
+struct ReferencePage {
     title: String,
     version: String,
     openapi: String,
     server: String,
     style: &'static str,
-    about: Vec<Vec<Span>>,
-    chapters: Vec<Chapter>,
-    schemas: Vec<Schema>,
+    about: Vec<Vec<TextSpan>>,
+    chapters: Vec<ReferenceChapter>,
+    schemas: Vec<ReferenceSchema>,
 }
 
-struct Chapter {
+struct ReferenceChapter {
     anchor: String,
     name: String,
     about: String,
-    operations: Vec<Operation>,
+    operations: Vec<ReferenceOperation>,
 }
 
-struct Operation {
+struct ReferenceOperation {
     id: String,
     method: String,
     path: String,
     summary: String,
-    words: Vec<Vec<Span>>,
-    parameters: Vec<Row>,
-    body: Option<Body>,
-    answers: Vec<Answer>,
+    words: Vec<Vec<TextSpan>>,
+    parameters: Vec<ReferenceRow>,
+    body: Option<ReferenceBody>,
+    answers: Vec<ReferenceResponse>,
     example: Option<String>,
 }
 
-struct Body {
+struct ReferenceBody {
     media_type: String,
     link: Option<String>,
-    members: Vec<Row>,
+    members: Vec<ReferenceRow>,
     example: Option<String>,
 }
 
-struct Answer {
+struct ReferenceResponse {
     status: String,
-    words: Vec<Span>,
+    words: Vec<TextSpan>,
     kind: String,
     link: Option<String>,
 }
 
-struct Schema {
+struct ReferenceSchema {
     name: String,
     kind: String,
-    members: Vec<Row>,
+    members: Vec<ReferenceRow>,
 }
 
 /// A parameter or a member.
-struct Row {
+struct ReferenceRow {
     name: String,
     place: String,
     is_required: bool,
     kind: String,
     link: Option<String>,
-    words: Vec<Span>,
+    words: Vec<TextSpan>,
 }
 
 /// A part of a sentence; text in backticks is code.
-struct Span {
+struct TextSpan {
     is_code: bool,
     text: String,
 }
@@ -86,7 +86,7 @@ struct Span {
 /// # Errors
 /// When the template cannot be rendered.
 pub(super) fn render(document: &Value) -> Result<String, askama::Error> {
-    let page = Page {
+    let page = ReferencePage {
         title: text(&document["info"]["title"]),
         version: text(&document["info"]["version"]),
         openapi: text(&document["openapi"]),
@@ -107,13 +107,13 @@ pub(super) fn content_security_policy() -> String {
     )
 }
 
-fn chapter(tag: &Value, document: &Value) -> Chapter {
+fn chapter(tag: &Value, document: &Value) -> ReferenceChapter {
     let name = text(&tag["name"]);
     let operations = members(&document["paths"]).flat_map(|(path, item)| {
         METHODS.iter().filter_map(move |method| Some((path, *method, item.get(*method)?)))
     });
     let own = operations.filter(|(.., operation)| operation["tags"][0] == tag["name"]);
-    Chapter {
+    ReferenceChapter {
         anchor: format!("chapter-{}", name.to_lowercase().replace(' ', "-")),
         about: text(&tag["description"]),
         operations: own.map(|(path, method, it)| operation(path, method, it, document)).collect(),
@@ -121,10 +121,10 @@ fn chapter(tag: &Value, document: &Value) -> Chapter {
     }
 }
 
-fn operation(path: &str, method: &str, operation: &Value, document: &Value) -> Operation {
+fn operation(path: &str, method: &str, operation: &Value, document: &Value) -> ReferenceOperation {
     let answers = || members(&operation["responses"]);
     let example = answers().find_map(|(_, answer)| answer["content"]["application/json"].get("example"));
-    Operation {
+    ReferenceOperation {
         id: text(&operation["operationId"]),
         method: method.to_uppercase(),
         path: path.to_owned(),
@@ -137,8 +137,8 @@ fn operation(path: &str, method: &str, operation: &Value, document: &Value) -> O
     }
 }
 
-fn parameter(parameter: &Value) -> Row {
-    Row {
+fn parameter(parameter: &Value) -> ReferenceRow {
+    ReferenceRow {
         name: text(&parameter["name"]),
         place: text(&parameter["in"]),
         is_required: parameter["required"] == true,
@@ -148,11 +148,11 @@ fn parameter(parameter: &Value) -> Row {
     }
 }
 
-fn body(body: &Value, document: &Value) -> Option<Body> {
+fn body(body: &Value, document: &Value) -> Option<ReferenceBody> {
     let (media_type, content) = members(&body["content"]).next()?;
     let pointer = content["schema"]["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
     let shape = pointer.and_then(|pointer| document.pointer(pointer)).unwrap_or(&content["schema"]);
-    Some(Body {
+    Some(ReferenceBody {
         members: rows(shape),
         media_type: media_type.to_owned(),
         link: link_of(&content["schema"]),
@@ -160,7 +160,7 @@ fn body(body: &Value, document: &Value) -> Option<Body> {
     })
 }
 
-fn answer(status: &str, described: &Value, document: &Value) -> Answer {
+fn answer(status: &str, described: &Value, document: &Value) -> ReferenceResponse {
     let pointer = described["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
     let described = pointer.and_then(|pointer| document.pointer(pointer)).unwrap_or(described);
     let content = members(&described["content"]).next();
@@ -168,7 +168,7 @@ fn answer(status: &str, described: &Value, document: &Value) -> Answer {
     let is_enveloped = schema.is_some_and(|schema| schema["properties"].get("data").is_some());
     let shown = schema.map(|schema| if is_enveloped { &schema["properties"]["data"] } else { schema });
     let kind = shown.map(kind_of).unwrap_or_default();
-    Answer {
+    ReferenceResponse {
         status: status.to_owned(),
         words: spans(&text(&described["description"])),
         kind: if is_enveloped { format!("data: {kind}") } else { kind },
@@ -176,14 +176,14 @@ fn answer(status: &str, described: &Value, document: &Value) -> Answer {
     }
 }
 
-fn schema(name: &str, schema: &Value) -> Schema {
-    Schema { name: name.to_owned(), kind: kind_of(schema), members: rows(schema) }
+fn schema(name: &str, schema: &Value) -> ReferenceSchema {
+    ReferenceSchema { name: name.to_owned(), kind: kind_of(schema), members: rows(schema) }
 }
 
 /// The members of an object.
-fn rows(schema: &Value) -> Vec<Row> {
+fn rows(schema: &Value) -> Vec<ReferenceRow> {
     let is_required = |name: &str| list(&schema["required"]).any(|required| required == name);
-    let member = |(name, shape): (&str, &Value)| Row {
+    let member = |(name, shape): (&str, &Value)| ReferenceRow {
         name: name.to_owned(),
         place: String::new(),
         is_required: is_required(name),
@@ -194,14 +194,14 @@ fn rows(schema: &Value) -> Vec<Row> {
     members(&schema["properties"]).map(member).collect()
 }
 
-fn paragraphs(words: &Value) -> Vec<Vec<Span>> {
+fn paragraphs(words: &Value) -> Vec<Vec<TextSpan>> {
     let text = text(words);
     text.split("\n\n").filter(|paragraph| !paragraph.is_empty()).map(spans).collect()
 }
 
-fn spans(words: &str) -> Vec<Span> {
+fn spans(words: &str) -> Vec<TextSpan> {
     let pieces = words.split('`').enumerate();
-    let pieces = pieces.map(|(at, text)| Span { is_code: at % 2 == 1, text: text.to_owned() });
+    let pieces = pieces.map(|(at, text)| TextSpan { is_code: at % 2 == 1, text: text.to_owned() });
     pieces.filter(|span| !span.text.is_empty()).collect()
 }
 

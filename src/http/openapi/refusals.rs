@@ -8,7 +8,7 @@ use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::ParameterStyle;
 use utoipa::openapi::{Components, ContentBuilder, Header, Ref, Response, ResponseBuilder};
 
-use crate::http::openapi::shape::{Shape, integer, list_of, map_of, named, object, one_of, string, url};
+use crate::http::openapi::shape::{ApiSchema, integer, list_of, map_of, named, object, one_of, string, url};
 
 /// Every refusal: status, name, meaning, schema, example, further headers.
 const REFUSALS: [Refusal; 13] = [
@@ -109,7 +109,7 @@ fn response(&(status, _, words, schema, headers): &Refusal) -> Response {
     response.build()
 }
 
-fn header(shape: Shape, words: &str, is_certain: bool) -> Header {
+fn header(shape: ApiSchema, words: &str, is_certain: bool) -> Header {
     // utoipa has no method for it.
     let required = is_certain.then(|| Extensions::from_iter([("required", true)]));
     let header = HeaderBuilder::new().schema(Some(shape.into_schema())).description(Some(words));
@@ -117,7 +117,7 @@ fn header(shape: Shape, words: &str, is_certain: bool) -> Header {
 }
 
 /// Name, whether it is always present, schema, description.
-fn headers() -> [(&'static str, bool, Shape, &'static str); 12] {
+fn headers() -> [(&'static str, bool, ApiSchema, &'static str); 12] {
     let whole = || integer().at_least(0);
     [
         ("X-RateLimit-Limit", true, whole(), "Requests per window of 60 seconds."),
@@ -155,7 +155,7 @@ fn headers() -> [(&'static str, bool, Shape, &'static str); 12] {
     ]
 }
 
-fn schemas() -> Vec<(&'static str, Shape)> {
+fn schemas() -> Vec<(&'static str, ApiSchema)> {
     let message = || string().says("One English sentence.");
     let request_id = || string().says("Equal to `X-Request-Id`.");
     let upsell = || {

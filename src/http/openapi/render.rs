@@ -14,11 +14,11 @@ use utoipa::openapi::{
     ContentBuilder, RefOr, Required, Response, ResponseBuilder, ResponsesBuilder, SecurityRequirement,
 };
 
-use crate::http::gate::route::{Access, Verb};
+use crate::http::gate::route::{AccessRule, HttpVerb};
 use crate::http::kit::page::MAX_PER_PAGE;
-use crate::http::openapi::operation::{Answer, Body, Operation, QueryParameter};
+use crate::http::openapi::operation::{AnswerSpec, ApiOperation, BodySpec, QueryParameter};
 use crate::http::openapi::refusals::{header_ref, outside_refusal, refusal, with_headers_of_every_answer};
-use crate::http::openapi::shape::{Shape, id, integer, named, object, one_of, string, text};
+use crate::http::openapi::shape::{ApiSchema, id, integer, named, object, one_of, string, text};
 
 /// Name of the security scheme.
 pub(in crate::http) const TOKEN: &str = "token";
@@ -31,12 +31,13 @@ const PREFER_WORDS: &str =
 
 /// The operation for this method.
 pub(in crate::http) fn render(
-    operation: &Operation,
-    verb: Verb,
-    access: Option<&Access>,
+    operation: &ApiOperation,
+    verb: HttpVerb,
+    access: Option<&AccessRule>,
     tag: &str,
 ) -> Rendered {
-    let takes_key = access.is_some() && verb == Verb::Post && !matches!(operation.body, Body::File(_));
+    let takes_key =
+        access.is_some() && verb == HttpVerb::Post && !matches!(operation.body, BodySpec::File(_));
     let mut builder = OperationBuilder::new()
         .tag(tag)
         .summary(Some(operation.summary))
@@ -72,23 +73,23 @@ pub(in crate::http) fn render(
 }
 
 /// utoipa's type for a method.
-pub(in crate::http) const fn method(verb: Verb) -> HttpMethod {
+pub(in crate::http) const fn method(verb: HttpVerb) -> HttpMethod {
     match verb {
-        Verb::Get => HttpMethod::Get,
-        Verb::Head => HttpMethod::Head,
-        Verb::Post => HttpMethod::Post,
-        Verb::Put => HttpMethod::Put,
-        Verb::Patch => HttpMethod::Patch,
-        Verb::Delete => HttpMethod::Delete,
+        HttpVerb::Get => HttpMethod::Get,
+        HttpVerb::Head => HttpMethod::Head,
+        HttpVerb::Post => HttpMethod::Post,
+        HttpVerb::Put => HttpMethod::Put,
+        HttpVerb::Patch => HttpMethod::Patch,
+        HttpVerb::Delete => HttpMethod::Delete,
     }
 }
 
 /// The operation id. `PUT` does the same as `PATCH`, but ids must be unique.
-fn operation_id(operation: &Operation, verb: Verb) -> String {
-    if verb == Verb::Put { format!("{}_by_put", operation.id) } else { operation.id.into() }
+fn operation_id(operation: &ApiOperation, verb: HttpVerb) -> String {
+    if verb == HttpVerb::Put { format!("{}_by_put", operation.id) } else { operation.id.into() }
 }
 
-fn described(operation: &Operation, access: Option<&Access>) -> String {
+fn described(operation: &ApiOperation, access: Option<&AccessRule>) -> String {
     let mut words = vec![operation.words.to_owned()];
     if let Some(access) = access {
         let quoted = |permission: &str| format!("`{permission}`");
@@ -98,7 +99,7 @@ fn described(operation: &Operation, access: Option<&Access>) -> String {
             all if access.is_one_enough() => format!("Permission: {}.", all.join(" or ")),
             all => format!("Permission: {}.", all.join(" and ")),
         });
-        for (parameter, permission) in access.further() {
+        for (parameter, permission) in access.flag_permissions() {
             words.push(format!("`{parameter}=true` also needs {}.", quoted(permission.as_str())));
         }
         if access.is_closed_to_confined() {
@@ -109,7 +110,7 @@ fn described(operation: &Operation, access: Option<&Access>) -> String {
     words.join("\n\n")
 }
 
-fn refusals(operation: &Operation, access: Option<&Access>, takes_key: bool) -> BTreeSet<u16> {
+fn refusals(operation: &ApiOperation, access: Option<&AccessRule>, takes_key: bool) -> BTreeSet<u16> {
     let mut all: BTreeSet<u16> = operation.refusals.iter().copied().collect();
     if let Some(access) = access {
         all.extend(FOR_EVERYBODY);
@@ -124,15 +125,15 @@ fn refusals(operation: &Operation, access: Option<&Access>, takes_key: bool) -> 
         all.extend([400, 409, 422]);
     }
     match operation.body {
-        Body::Ignored => {}
-        Body::Json { .. } => all.extend([400, 408, 413, 422]),
+        BodySpec::Ignored => {}
+        BodySpec::Json { .. } => all.extend([400, 408, 413, 422]),
         // A longer upload is not read to its end: 422.
-        Body::File(_) => all.extend([400, 408, 422]),
+        BodySpec::File(_) => all.extend([400, 408, 422]),
     }
     all
 }
 
-fn success(operation: &Operation, answer: &Answer, has_limits: bool, takes_key: bool) -> Response {
+fn success(operation: &ApiOperation, answer: &AnswerSpec, has_limits: bool, takes_key: bool) -> Response {
     let mut response = ResponseBuilder::new().description(answer.words);
     // A success may have several forms.
     for form in operation.answers.iter().filter(|other| other.status == answer.status) {
@@ -154,15 +155,15 @@ fn success(operation: &Operation, answer: &Answer, has_limits: bool, takes_key: 
     response.build()
 }
 
-fn request_body(body: &Body) -> Option<RequestBody> {
+fn request_body(body: &BodySpec) -> Option<RequestBody> {
     let mut required = Required::True;
     let (media_type, shape, example) = match body {
-        Body::Ignored => return None,
-        Body::Json { schema, example, is_required } => {
+        BodySpec::Ignored => return None,
+        BodySpec::Json { schema, example, is_required } => {
             required = if *is_required { Required::True } else { Required::False };
             ("application/json", named(schema), example.clone())
         }
-        Body::File(media_types) => {
+        BodySpec::File(media_types) => {
             let file = string().format("binary").says(media_types);
             ("multipart/form-data", object().has("file", file), None)
         }
@@ -171,7 +172,7 @@ fn request_body(body: &Body) -> Option<RequestBody> {
     Some(RequestBodyBuilder::new().required(Some(required)).content(media_type, content).build())
 }
 
-fn parameters(operation: &Operation, takes_key: bool) -> Vec<Parameter> {
+fn parameters(operation: &ApiOperation, takes_key: bool) -> Vec<Parameter> {
     let names = operation.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let mut all: Vec<Parameter> = names.map(in_path).collect();
     all.extend(operation.query.iter().map(in_query));
@@ -189,7 +190,7 @@ fn parameters(operation: &Operation, takes_key: bool) -> Vec<Parameter> {
 }
 
 fn in_path(name: &str) -> Parameter {
-    let (shape, words): (Shape, _) = match name {
+    let (shape, words): (ApiSchema, _) = match name {
         "secret" => (string().pattern("^[A-Za-z0-9_-]{43}$"), "The secret part of the ping address."),
         "calendar" => {
             (string().pattern(r"^[A-Za-z0-9_-]{43}\.ics$"), "The secret part of the address, and its ending.")
@@ -212,13 +213,13 @@ fn in_query(parameter: &QueryParameter) -> Parameter {
     builder.build()
 }
 
-fn in_header(name: &str, shape: Shape, words: &str) -> Parameter {
+fn in_header(name: &str, shape: ApiSchema, words: &str) -> Parameter {
     let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Header);
     let parameter = parameter.required(Required::False).description(Some(words));
     parameter.schema(Some(shape.into_schema())).build()
 }
 
-impl Operation {
+impl ApiOperation {
     /// Adds `page` and `per_page` (contract 1.4).
     pub(in crate::http) fn paged(self, default: u64) -> Self {
         let most = u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX);

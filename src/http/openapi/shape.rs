@@ -15,112 +15,112 @@ use utoipa::openapi::{ArrayBuilder, Ref, RefOr};
 
 /// One schema.
 #[derive(Clone)]
-pub(in crate::http) struct Shape(RefOr<Schema>);
+pub(in crate::http) struct ApiSchema(RefOr<Schema>);
 
 /// A string.
-pub(in crate::http) fn string() -> Shape {
-    Shape::of(Type::String)
+pub(in crate::http) fn string() -> ApiSchema {
+    ApiSchema::of(Type::String)
 }
 
 /// `str(min..max)`: length in Unicode scalar values, after trimming.
-pub(in crate::http) fn text(min: usize, max: usize) -> Shape {
+pub(in crate::http) fn text(min: usize, max: usize) -> ApiSchema {
     string().edit(|object| (object.min_length, object.max_length) = (Some(min), Some(max)))
 }
 
 /// A whole number.
-pub(in crate::http) fn integer() -> Shape {
-    Shape::of(Type::Integer)
+pub(in crate::http) fn integer() -> ApiSchema {
+    ApiSchema::of(Type::Integer)
 }
 
 /// A number.
-pub(in crate::http) fn number() -> Shape {
-    Shape::of(Type::Number)
+pub(in crate::http) fn number() -> ApiSchema {
+    ApiSchema::of(Type::Number)
 }
 
 /// `true` or `false`.
-pub(in crate::http) fn boolean() -> Shape {
-    Shape::of(Type::Boolean)
+pub(in crate::http) fn boolean() -> ApiSchema {
+    ApiSchema::of(Type::Boolean)
 }
 
 /// Any JSON value.
-pub(in crate::http) fn anything() -> Shape {
-    Shape(ObjectBuilder::new().schema_type(SchemaType::AnyValue).build().into())
+pub(in crate::http) fn anything() -> ApiSchema {
+    ApiSchema(ObjectBuilder::new().schema_type(SchemaType::AnyValue).build().into())
 }
 
 /// One of these strings.
-pub(in crate::http) fn one_of(words: &[&str]) -> Shape {
+pub(in crate::http) fn one_of(words: &[&str]) -> ApiSchema {
     let words: Vec<Value> = words.iter().map(|word| Value::from(*word)).collect();
     string().edit(|object| object.enum_values = Some(words))
 }
 
 /// The constant `true`.
-pub(in crate::http) fn always_true() -> Shape {
+pub(in crate::http) fn always_true() -> ApiSchema {
     boolean().edit(|object| object.enum_values = Some(vec![true.into()]))
 }
 
 /// The 21 characters of an id (contract 1.5).
-pub(in crate::http) fn id() -> Shape {
+pub(in crate::http) fn id() -> ApiSchema {
     string().pattern("^[A-Za-z0-9_-]{21}$")
 }
 
 /// A timestamp as the server writes it (contract 1.6).
-pub(in crate::http) fn timestamp() -> Shape {
+pub(in crate::http) fn timestamp() -> ApiSchema {
     string().format("date-time").pattern(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 }
 
 /// A timestamp as clients may write it: with any offset or none, or a plain date (contract 1.6).
-pub(in crate::http) fn instant() -> Shape {
+pub(in crate::http) fn instant() -> ApiSchema {
     let forms = any_of([string().format("date-time"), string().format("date")]);
     forms.says("ISO 8601; without offset it is UTC, a plain date is midnight UTC. Years 1970 to 2200.")
 }
 
 /// `#RRGGBB`.
-pub(in crate::http) fn color() -> Shape {
+pub(in crate::http) fn color() -> ApiSchema {
     string().pattern("^#[0-9A-Fa-f]{6}$")
 }
 
 /// An absolute URL.
-pub(in crate::http) fn url() -> Shape {
+pub(in crate::http) fn url() -> ApiSchema {
     string().format("uri")
 }
 
 /// An object without members; add them with `has` and `may_have`.
-pub(in crate::http) fn object() -> Shape {
-    Shape::of(Type::Object)
+pub(in crate::http) fn object() -> ApiSchema {
+    ApiSchema::of(Type::Object)
 }
 
 /// An object with values of one shape under any key.
-pub(in crate::http) fn map_of(values: Shape) -> Shape {
+pub(in crate::http) fn map_of(values: ApiSchema) -> ApiSchema {
     let values = AdditionalProperties::RefOr(values.0);
     object().edit(|object| object.additional_properties = Some(Box::new(values)))
 }
 
 /// A list.
-pub(in crate::http) fn list_of(items: Shape) -> Shape {
-    Shape(ArrayBuilder::new().items(items.0).build().into())
+pub(in crate::http) fn list_of(items: ApiSchema) -> ApiSchema {
+    ApiSchema(ArrayBuilder::new().items(items.0).build().into())
 }
 
 /// An object as clients send it: PHP clients send an empty list for an empty object (contract 1.2).
-pub(in crate::http) fn or_empty_list(shape: Shape) -> Shape {
+pub(in crate::http) fn or_empty_list(shape: ApiSchema) -> ApiSchema {
     any_of([shape, list_of(anything()).items(0, 0)])
 }
 
 /// Reference to a schema of `components`.
-pub(in crate::http) fn named(name: &str) -> Shape {
-    Shape(Ref::from_schema_name(name).into())
+pub(in crate::http) fn named(name: &str) -> ApiSchema {
+    ApiSchema(Ref::from_schema_name(name).into())
 }
 
 /// Exactly one of these shapes.
-pub(in crate::http) fn either(shapes: impl IntoIterator<Item = Shape>) -> Shape {
+pub(in crate::http) fn either(shapes: impl IntoIterator<Item = ApiSchema>) -> ApiSchema {
     let builder = shapes.into_iter().fold(OneOfBuilder::new(), |builder, shape| builder.item(shape.0));
-    Shape(RefOr::T(Schema::OneOf(builder.build())))
+    ApiSchema(RefOr::T(Schema::OneOf(builder.build())))
 }
 
 /// The schema of a view. Members of views that are flattened into it come first, as in the response.
-pub(in crate::http) fn view<V: PartialSchema>() -> Shape {
+pub(in crate::http) fn view<V: PartialSchema>() -> ApiSchema {
     match V::schema() {
-        RefOr::T(Schema::AllOf(parts)) => Shape(merged(parts).into()),
-        schema => Shape(schema),
+        RefOr::T(Schema::AllOf(parts)) => ApiSchema(merged(parts).into()),
+        schema => ApiSchema(schema),
     }
 }
 
@@ -138,43 +138,43 @@ fn merged(parts: AllOf) -> Object {
 }
 
 /// A string with a length in this range.
-pub(in crate::http) fn text_in(length: &RangeInclusive<usize>) -> Shape {
+pub(in crate::http) fn text_in(length: &RangeInclusive<usize>) -> ApiSchema {
     text(*length.start(), *length.end())
 }
 
 /// A string or null.
-pub(in crate::http) fn string_or_null() -> Shape {
+pub(in crate::http) fn string_or_null() -> ApiSchema {
     string().nullable()
 }
 
 /// A timestamp or null.
-pub(in crate::http) fn timestamp_or_null() -> Shape {
+pub(in crate::http) fn timestamp_or_null() -> ApiSchema {
     timestamp().nullable()
 }
 
 /// An absolute URL or null.
-pub(in crate::http) fn url_or_null() -> Shape {
+pub(in crate::http) fn url_or_null() -> ApiSchema {
     url().nullable()
 }
 
 /// A percentage or null.
-pub(in crate::http) fn percent_or_null() -> Shape {
+pub(in crate::http) fn percent_or_null() -> ApiSchema {
     number().percent().nullable()
 }
 
 /// A duration or null: a non-negative number.
-pub(in crate::http) fn duration_or_null() -> Shape {
+pub(in crate::http) fn duration_or_null() -> ApiSchema {
     number().at_least(0).nullable()
 }
 
 /// At least one of these shapes.
-pub(in crate::http) fn any_of(shapes: impl IntoIterator<Item = Shape>) -> Shape {
+pub(in crate::http) fn any_of(shapes: impl IntoIterator<Item = ApiSchema>) -> ApiSchema {
     let builder = shapes.into_iter().fold(AnyOfBuilder::new(), |builder, shape| builder.item(shape.0));
-    Shape(RefOr::T(Schema::AnyOf(builder.build())))
+    ApiSchema(RefOr::T(Schema::AnyOf(builder.build())))
 }
 
 /// A translatable text as clients send it (contract 1.11).
-pub(in crate::http) fn translatable(length: &RangeInclusive<usize>) -> Shape {
+pub(in crate::http) fn translatable(length: &RangeInclusive<usize>) -> ApiSchema {
     let each = string().length(None, *length.end());
     let translations = map_of(each).edit(|object| object.min_properties = Some(1));
     either([text_in(length), translations])
@@ -182,11 +182,11 @@ pub(in crate::http) fn translatable(length: &RangeInclusive<usize>) -> Shape {
 }
 
 /// The texts of all languages.
-pub(in crate::http) fn translations() -> Shape {
+pub(in crate::http) fn translations() -> ApiSchema {
     map_of(string()).says("One text per language.")
 }
 
-impl Shape {
+impl ApiSchema {
     fn of(kind: Type) -> Self {
         Self(ObjectBuilder::new().schema_type(SchemaType::Type(kind)).build().into())
     }
@@ -364,8 +364,8 @@ impl Shape {
     }
 }
 
-impl From<Shape> for RefOr<Schema> {
-    fn from(shape: Shape) -> Self {
+impl From<ApiSchema> for RefOr<Schema> {
+    fn from(shape: ApiSchema) -> Self {
         shape.0
     }
 }

@@ -10,7 +10,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::request_id::request_id;
-use crate::http::outside::front::Front;
+use crate::http::outside::front::ServerState;
 use crate::store::assets;
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
@@ -19,7 +19,7 @@ const FOR_EVER: &str = "public, max-age=31536000, immutable";
 const HASH_LENGTH: usize = 64;
 
 pub(in crate::http) async fn serve_asset(
-    front: web::Data<Front>,
+    front: web::Data<ServerState>,
     hash: web::Path<String>,
     request: HttpRequest,
 ) -> HttpResponse {

@@ -10,17 +10,17 @@ use tokio::time::Instant;
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::http::kit::error::ApiError;
-use crate::http::kit::reply::{Reply, add_common};
+use crate::http::kit::reply::{ApiReply, add_common};
 use crate::http::kit::request_id::request_id;
-use crate::http::outside::front::Front;
-use crate::http::outside::icalendar::{Calendar, CalendarEvent};
+use crate::http::outside::front::ServerState;
+use crate::http::outside::icalendar::{CalendarEvent, CalendarFeed};
 use crate::http::v1::address_secret::read_secret;
 use crate::model::contact::Contact;
 use crate::model::oncall::schedule::DAYS_MAX;
 use crate::model::time_range::TimeRange;
-use crate::store::oncall::rosters::{self, Kept};
+use crate::store::oncall::rosters::{self, StoredRoster};
 use crate::store::{contact_calendars, contacts};
-use crate::texts::Text;
+use crate::texts::GeneratedText;
 
 const ENDING: &str = ".ics";
 const CONTENT_TYPE: &str = "text/calendar; charset=utf-8";
@@ -31,7 +31,7 @@ const DAYS_AHEAD: i64 = 180;
 
 /// Serves the shifts of a contact.
 pub(in crate::http) async fn serve_calendar(
-    front: web::Data<Front>,
+    front: web::Data<ServerState>,
     request: HttpRequest,
     calendar: web::Path<String>,
 ) -> HttpResponse {
@@ -39,18 +39,18 @@ pub(in crate::http) async fn serve_calendar(
     let id = request_id(request.headers());
     let address = front.gate.client_address(&request);
     let mut response = match show(&front, &calendar, address).await {
-        Ok(feed) => Reply::document(CONTENT_TYPE, feed).to_response(),
+        Ok(feed) => ApiReply::document(CONTENT_TYPE, feed).to_response(),
         Err(error) => error.to_response(&id),
     };
     add_common(response.headers_mut(), &id);
     response
         .headers_mut()
         .insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-cache, private"));
-    front.traffic.note(response.status().as_u16(), started.elapsed());
+    front.traffic.record_answer(response.status().as_u16(), started.elapsed());
     response
 }
 
-async fn show(front: &Front, calendar: &str, address: IpAddr) -> Result<String, ApiError> {
+async fn show(front: &ServerState, calendar: &str, address: IpAddr) -> Result<String, ApiError> {
     let hash = calendar.strip_suffix(ENDING).and_then(read_secret).ok_or(ApiError::NotFound)?;
     let contact = find(front, &hash, address).await?;
     feed(front, contact).await
@@ -58,7 +58,7 @@ async fn show(front: &Front, calendar: &str, address: IpAddr) -> Result<String, 
 
 /// The contact with this secret. A known secret is counted for itself; an unknown one is counted for the client
 /// address, and looked up only while that has not sent too many.
-async fn find(front: &Front, hash: &[u8; 32], address: IpAddr) -> Result<Contact, ApiError> {
+async fn find(front: &ServerState, hash: &[u8; 32], address: IpAddr) -> Result<Contact, ApiError> {
     let (now, limiter) = (front.state.now(), &front.pings);
     if limiter.knows(hash) {
         limiter.count(*hash, now)?;
@@ -74,13 +74,13 @@ async fn find(front: &Front, hash: &[u8; 32], address: IpAddr) -> Result<Contact
     Ok(contact)
 }
 
-async fn look_up(front: &Front, hash: &[u8; 32]) -> Result<Contact, ApiError> {
+async fn look_up(front: &ServerState, hash: &[u8; 32]) -> Result<Contact, ApiError> {
     let main = front.state.databases.main.reader();
     let key = contact_calendars::find_by_hash(main, hash).await?.ok_or(ApiError::NotFound)?;
     contacts::with_keys(main, &[key]).await?.pop().ok_or(ApiError::NotFound)
 }
 
-async fn feed(front: &Front, contact: Contact) -> Result<String, ApiError> {
+async fn feed(front: &ServerState, contact: Contact) -> Result<String, ApiError> {
     let now = front.state.now();
     let shown = TimeRange { from: now.plus_ms(-DAYS_BACK * DAY_MS), to: now.plus_ms(DAYS_AHEAD * DAY_MS) };
     let main = front.state.databases.main.reader();
@@ -90,7 +90,7 @@ async fn feed(front: &Front, contact: Contact) -> Result<String, ApiError> {
 }
 
 /// Renders the feed; a shift keeps its id between requests.
-fn render(contact: &Contact, kept: &[Kept], shown: TimeRange) -> String {
+fn render(contact: &Contact, kept: &[StoredRoster], shown: TimeRange) -> String {
     let mut events = Vec::new();
     for kept in kept {
         let schedule = &kept.schedule;
@@ -102,12 +102,12 @@ fn render(contact: &Contact, kept: &[Kept], shown: TimeRange) -> String {
                 uid: format!("{}-{}-{name}@watchkeeper", schedule.id, contact.id),
                 changed_at: schedule.updated_at,
                 range: TimeRange { from, ..shift.range },
-                summary: Text::about("on-duty", &schedule.name).written_in(&contact.language),
+                summary: GeneratedText::about("on-duty", &schedule.name).written_in(&contact.language),
             }
         }));
     }
     events.sort_by_key(|event| event.range);
-    Calendar { name: contact.name.clone(), events }.render()
+    CalendarFeed { name: contact.name.clone(), events }.render()
 }
 
 /// The start of a shift in the feed, and its part of the id. A start before the searched period is unknown: there is at

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::http::gate::Gate;
-use crate::http::gate::traffic::Traffic;
+use crate::http::gate::ApiGate;
+use crate::http::gate::traffic::TrafficCounters;
 use crate::http::openapi::LazyDescription;
 use crate::http::outside::front_page::FrontPage;
 use crate::http::outside::ping_limiter::PingLimiter;
 use crate::http::v1::state::AppState;
 
 /// The application state, the gate in front of it, and the responses that need neither.
-pub(in crate::http) struct Front {
+pub(in crate::http) struct ServerState {
     pub(in crate::http) state: Arc<AppState>,
-    pub(in crate::http) traffic: Traffic,
+    pub(in crate::http) traffic: TrafficCounters,
     pub(in crate::http) pings: PingLimiter,
     pub(in crate::http) description: Arc<LazyDescription>,
     pub(in crate::http) page: FrontPage,
-    pub(in crate::http) gate: Gate<AppState>,
+    pub(in crate::http) gate: ApiGate<AppState>,
 }

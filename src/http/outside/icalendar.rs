@@ -8,7 +8,7 @@ const LINE_OCTETS: usize = 75;
 const LINE_END: &str = "\r\n";
 
 /// A calendar feed.
-pub(super) struct Calendar {
+pub(super) struct CalendarFeed {
     pub(super) name: String,
     /// Events of the calendar.
     pub(super) events: Vec<CalendarEvent>,
@@ -26,7 +26,7 @@ pub(super) struct CalendarEvent {
     pub(super) summary: String,
 }
 
-impl Calendar {
+impl CalendarFeed {
     /// Renders the feed. It asks programs to refresh it every hour.
     pub(super) fn render(&self) -> String {
         let mut lines: Vec<String> = [
@@ -113,7 +113,7 @@ mod tests {
             range: TimeRange { from: at(3_600_000), to: at(86_400_999) },
             summary: "On call: Shop, Berlin".into(),
         };
-        let feed = Calendar { name: "Anna".into(), events: vec![event] }.render();
+        let feed = CalendarFeed { name: "Anna".into(), events: vec![event] }.render();
         let lines: Vec<&str> = feed.split("\r\n").collect();
         let expected = [
             "X-WR-CALNAME:Anna",

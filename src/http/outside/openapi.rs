@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::http::gate::route::Verb;
-use crate::http::openapi::operation::{Chapter, Operation};
+use crate::http::gate::route::HttpVerb;
+use crate::http::openapi::operation::{ApiChapter, ApiOperation};
 use crate::http::openapi::shape::{always_true, list_of, object, one_of, string};
 
 /// The operational endpoints without a token, and the document itself.
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let database = || one_of(&["ok", "away"]);
     let databases = object().has("main", database()).has("history", database());
     let ready = object().has("status", one_of(&["ready", "not ready"])).has("databases", databases);
@@ -15,7 +15,7 @@ pub(in crate::http) fn chapter() -> Chapter {
         "warnings",
         list_of(string()).says("Only when something is odd that keeps nobody from being served."),
     );
-    let get = |path, id, summary| Operation::new(Verb::Get, path, id, summary);
+    let get = |path, id, summary| ApiOperation::new(HttpVerb::Get, path, id, summary);
     let alive = object().has("status", one_of(&["ok"]));
     let operations = vec![
         get("/healthz", "healthz", "Is the process alive?").answers(
@@ -36,7 +36,7 @@ pub(in crate::http) fn chapter() -> Chapter {
         get("/", "front", "What this is, and where to go").answers_with("text/html", "For people.", string()),
         get("/docs", "docs", "This document as a page").answers_with("text/html", "For people.", string()),
     ];
-    Chapter {
+    ApiChapter {
         name: "Operation",
         about: "For operators; no token is needed.",
         schemas: Vec::new(),
@@ -45,12 +45,13 @@ pub(in crate::http) fn chapter() -> Chapter {
 }
 
 /// The URLs of contacts' calendars.
-pub(in crate::http) fn calendars() -> Chapter {
+pub(in crate::http) fn calendars() -> ApiChapter {
     let words = "No token: the secret is in the address. At most 10 per second and secret. The shifts of the last 30 and the next 180 days.";
-    let show = Operation::new(Verb::Get, "/calendars/{calendar}", "calendar", "Show the shifts of a contact");
+    let show =
+        ApiOperation::new(HttpVerb::Get, "/calendars/{calendar}", "calendar", "Show the shifts of a contact");
     let show = show.says(words).answers_with("text/calendar", "iCalendar (RFC 5545).", string());
     let operations = vec![show.refuses(&[404, 429, 500, 503])];
-    Chapter {
+    ApiChapter {
         name: "Calendars",
         about: "What calendar programs subscribe to.",
         schemas: Vec::new(),
@@ -59,18 +60,18 @@ pub(in crate::http) fn calendars() -> Chapter {
 }
 
 /// The URLs that monitored jobs ping (contract 4.3.11).
-pub(in crate::http) fn pings() -> Chapter {
+pub(in crate::http) fn pings() -> ApiChapter {
     let answer = || object().has("ok", always_true());
     let ping = |verb, path, id, summary| {
         let words = "No token: the secret is in the address. At most 10 per second and secret.";
-        let operation = Operation::new(verb, path, id, summary).says(words);
+        let operation = ApiOperation::new(verb, path, id, summary).says(words);
         operation.answers(200, "Heard.", answer(), Some(json!({"ok": true}))).refuses(&[404, 429, 500, 503])
     };
     let operations = vec![
-        ping(Verb::Get, "/ping/{secret}", "ping", "Report that a job has run"),
-        ping(Verb::Post, "/ping/{secret}", "ping_by_post", "Report that a job has run"),
-        ping(Verb::Get, "/ping/{secret}/fail", "ping_fail", "Report that a job has failed"),
-        ping(Verb::Post, "/ping/{secret}/fail", "ping_fail_by_post", "Report that a job has failed"),
+        ping(HttpVerb::Get, "/ping/{secret}", "ping", "Report that a job has run"),
+        ping(HttpVerb::Post, "/ping/{secret}", "ping_by_post", "Report that a job has run"),
+        ping(HttpVerb::Get, "/ping/{secret}/fail", "ping_fail", "Report that a job has failed"),
+        ping(HttpVerb::Post, "/ping/{secret}/fail", "ping_fail_by_post", "Report that a job has failed"),
     ];
-    Chapter { name: "Pings", about: "What watched jobs call.", schemas: Vec::new(), operations }
+    ApiChapter { name: "Pings", about: "What watched jobs call.", schemas: Vec::new(), operations }
 }

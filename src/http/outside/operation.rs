@@ -7,12 +7,12 @@ use serde_json::json;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::add_common;
 use crate::http::kit::request_id::request_id;
-use crate::http::openapi::Description;
-use crate::http::outside::front::Front;
+use crate::http::openapi::ApiDescription;
+use crate::http::outside::front::ServerState;
 use crate::http::outside::front_page::FrontPage;
 use crate::http::v1::warnings::warnings;
 use crate::model::domain_names::host_of_header;
-use crate::telemetry::{Collect as _, Exposition};
+use crate::telemetry::{Exposition, MetricCollector as _};
 
 /// Liveness: the process answers.
 pub(in crate::http) async fn healthz() -> HttpResponse {
@@ -20,9 +20,9 @@ pub(in crate::http) async fn healthz() -> HttpResponse {
 }
 
 /// Readiness: both databases and the engine answer. The response names the failing ones; the reasons are in the log.
-pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
+pub(in crate::http) async fn readyz(front: web::Data<ServerState>) -> HttpResponse {
     let parts = &front.state;
-    let answering = parts.readiness().look().await;
+    let answering = parts.readiness().check_all().await;
     let is_ready = answering.all();
     let mut response = if is_ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
     if !is_ready {
@@ -50,7 +50,7 @@ const fn reached(does_answer: bool) -> &'static str {
 }
 
 /// The description of the API: public, and the same for all clients.
-pub(in crate::http) async fn openapi(front: web::Data<Front>, request: HttpRequest) -> HttpResponse {
+pub(in crate::http) async fn openapi(front: web::Data<ServerState>, request: HttpRequest) -> HttpResponse {
     let description = match front.description.get() {
         Ok(description) => description,
         Err(reason) => return undescribed(reason, &request),
@@ -62,9 +62,9 @@ pub(in crate::http) async fn openapi(front: web::Data<Front>, request: HttpReque
 }
 
 /// The description as an HTML page.
-pub(in crate::http) async fn docs(front: web::Data<Front>, request: HttpRequest) -> HttpResponse {
+pub(in crate::http) async fn docs(front: web::Data<ServerState>, request: HttpRequest) -> HttpResponse {
     match front.description.get() {
-        Ok(Description { page, policy, .. }) => page.answer(for_people(policy), request.headers()),
+        Ok(ApiDescription { page, policy, .. }) => page.answer(for_people(policy), request.headers()),
         Err(reason) => undescribed(reason, &request),
     }
 }
@@ -75,7 +75,7 @@ fn undescribed(reason: &str, request: &HttpRequest) -> HttpResponse {
 }
 
 /// The introduction, on the hosts of the API. Unknown hosts have no such page.
-pub(in crate::http) async fn front_page(front: web::Data<Front>, request: HttpRequest) -> HttpResponse {
+pub(in crate::http) async fn front_page(front: web::Data<ServerState>, request: HttpRequest) -> HttpResponse {
     let host = request.headers().get(header::HOST).and_then(|line| host_of_header(line.to_str().ok()?));
     if host.is_some_and(|host| !front.state.domain_names.is_of_api(&host)) {
         let id = request_id(request.headers());
@@ -107,7 +107,7 @@ pub(in crate::http) async fn refuse_method(request: HttpRequest, allowed: &'stat
 }
 
 /// The metrics of all collectors, in the Prometheus text format.
-pub(in crate::http) async fn metrics(front: web::Data<Front>) -> HttpResponse {
+pub(in crate::http) async fn metrics(front: web::Data<ServerState>) -> HttpResponse {
     let mut page = Exposition::default();
     for collector in &front.state.collectors {
         collector.collect(&mut page);

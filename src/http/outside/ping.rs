@@ -9,20 +9,20 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::http::kit::error::ApiError;
-use crate::http::kit::reply::{Reply, add_common};
+use crate::http::kit::reply::{ApiReply, add_common};
 use crate::http::kit::request_id::request_id;
-use crate::http::outside::front::Front;
+use crate::http::outside::front::ServerState;
 use crate::http::outside::ping_limiter::PingLimiter;
 use crate::http::v1::address_secret::read_secret;
 use crate::http::v1::state::AppState;
-use crate::model::heartbeat::Ping;
+use crate::model::heartbeat::HeartbeatPing;
 use crate::model::service::ServiceAddress;
-use crate::store::changes::Scope;
-use crate::store::heartbeats::{self, Pinged, SecretHash};
+use crate::store::changes::ChangeScope;
+use crate::store::heartbeats::{self, PingedService, SecretHash};
 
 /// The service reports success.
 pub(in crate::http) async fn ping(
-    front: web::Data<Front>,
+    front: web::Data<ServerState>,
     request: HttpRequest,
     secret: web::Path<String>,
 ) -> HttpResponse {
@@ -31,7 +31,7 @@ pub(in crate::http) async fn ping(
 
 /// The service reports a failure.
 pub(in crate::http) async fn ping_fail(
-    front: web::Data<Front>,
+    front: web::Data<ServerState>,
     request: HttpRequest,
     secret: web::Path<String>,
 ) -> HttpResponse {
@@ -39,7 +39,7 @@ pub(in crate::http) async fn ping_fail(
 }
 
 async fn answer(
-    front: web::Data<Front>,
+    front: web::Data<ServerState>,
     request: &HttpRequest,
     (secret, has_failed): (String, bool),
 ) -> HttpResponse {
@@ -49,37 +49,37 @@ async fn answer(
     let address = front.gate.client_address(request);
     let task = actix_web::rt::spawn(async move {
         let hash = read_secret(&secret).ok_or(ApiError::NotFound)?;
-        take(&shared.state, &shared.pings, Sent { hash, has_failed, address }).await
+        take(&shared.state, &shared.pings, IncomingPing { hash, has_failed, address }).await
     });
     let taken = task.await.unwrap_or_else(|error| Err(ApiError::Internal(error.into())));
     let mut response = match taken {
-        Ok(()) => Reply::ok(json!({"ok": true})).to_response(),
+        Ok(()) => ApiReply::ok(json!({"ok": true})).to_response(),
         Err(error) => error.to_response(&id),
     };
     if response.status().is_server_error() {
         front.state.engine.listening().note_lost();
     }
     add_common(response.headers_mut(), &id);
-    front.traffic.note(response.status().as_u16(), started.elapsed());
+    front.traffic.record_answer(response.status().as_u16(), started.elapsed());
     response
 }
 
 /// A ping being processed.
-struct Sent {
+struct IncomingPing {
     hash: SecretHash,
     has_failed: bool,
     /// Client address.
     address: IpAddr,
 }
 
-async fn take(state: &AppState, limiter: &PingLimiter, sent: Sent) -> Result<(), ApiError> {
-    let Pinged { service, id, is_paused } = find(state, limiter, &sent).await?;
+async fn take(state: &AppState, limiter: &PingLimiter, sent: IncomingPing) -> Result<(), ApiError> {
+    let PingedService { service, id, is_paused } = find(state, limiter, &sent).await?;
     if is_paused {
         return Ok(());
     }
     let transaction = state.databases.main.begin().await?;
-    transaction.concerns(Scope::Service(service));
-    let ping = Ping { at: state.now(), has_failed: sent.has_failed };
+    transaction.concerns(ChangeScope::Service(service));
+    let ping = HeartbeatPing { at: state.now(), has_failed: sent.has_failed };
     let stored = heartbeats::ping(&transaction, &sent.hash, ping).await?;
     transaction.commit().await?;
     let stored = stored.ok_or(ApiError::NotFound)?;
@@ -89,7 +89,11 @@ async fn take(state: &AppState, limiter: &PingLimiter, sent: Sent) -> Result<(),
 
 /// The service with this secret. A known secret is counted for itself; an unknown one is counted for the client
 /// address, and looked up only while that has not sent too many.
-async fn find(state: &AppState, limiter: &PingLimiter, sent: &Sent) -> Result<Pinged, ApiError> {
+async fn find(
+    state: &AppState,
+    limiter: &PingLimiter,
+    sent: &IncomingPing,
+) -> Result<PingedService, ApiError> {
     let now = state.now();
     let main = state.databases.main.reader();
     if limiter.knows(&sent.hash) {

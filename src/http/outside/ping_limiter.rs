@@ -18,18 +18,18 @@ const COUNTED: usize = 100_000;
 /// Pings of each secret in the current second, and unknown secrets from each address.
 #[derive(Debug)]
 pub(in crate::http) struct PingLimiter {
-    counts: Mutex<HashMap<SecretHash, Second>>,
+    counts: Mutex<HashMap<SecretHash, PingWindow>>,
     pub(super) strangers: AddressLimiter,
 }
 
 /// The pings of one secret in a second.
 #[derive(Clone, Copy, Debug)]
-struct Second {
+struct PingWindow {
     since: Timestamp,
     used: u32,
 }
 
-impl Second {
+impl PingWindow {
     fn has_ended(&self, now: Timestamp) -> bool {
         !(0..SECOND_MS).contains(&now.ms_since(self.since))
     }
@@ -57,9 +57,9 @@ impl PingLimiter {
         if counts.len() >= COUNTED {
             counts.retain(|_, second| !second.has_ended(now));
         }
-        let second = counts.entry(hash).or_insert(Second { since: now, used: 0 });
+        let second = counts.entry(hash).or_insert(PingWindow { since: now, used: 0 });
         if second.has_ended(now) {
-            *second = Second { since: now, used: 0 };
+            *second = PingWindow { since: now, used: 0 };
         }
         second.used += 1;
         if second.used <= MOST_PER_SECOND { Ok(()) } else { Err(ApiError::TooManyRequests(1)) }

@@ -4,11 +4,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::kit::languages::Languages;
+use crate::http::kit::languages::AnswerLanguage;
 use crate::http::openapi::shape::{id, timestamp, translations, url};
 use crate::id::Id;
-use crate::model::announcement::{Author, TimelineEntry};
-use crate::model::translated::Translated;
+use crate::model::announcement::{AnnouncementAuthor, TimelineEntry};
+use crate::model::translated::TranslatedText;
 
 /// The author of something, under its name at that time.
 #[derive(Serialize, ToSchema)]
@@ -30,7 +30,7 @@ pub(super) struct EntryView<'a> {
     status: &'static str,
     message: &'a str,
     #[schema(schema_with = translations)]
-    message_translations: &'a Translated,
+    message_translations: &'a TranslatedText,
     notify_subscribers: bool,
     #[schema(schema_with = timestamp)]
     created_at: Timestamp,
@@ -49,8 +49,8 @@ pub(super) struct AttachmentView {
     url: String,
 }
 
-impl<'a> From<&'a Author> for AuthorView<'a> {
-    fn from(author: &'a Author) -> Self {
+impl<'a> From<&'a AnnouncementAuthor> for AuthorView<'a> {
+    fn from(author: &'a AnnouncementAuthor) -> Self {
         Self { id: author.id, name: &author.name, avatar_url: "" }
     }
 }
@@ -60,7 +60,7 @@ impl<'a> EntryView<'a> {
     pub(super) fn of<S: Copy>(
         entry: &'a TimelineEntry<S>,
         word: impl Fn(S) -> &'static str,
-        languages: &Languages,
+        languages: &AnswerLanguage,
     ) -> Self {
         Self {
             id: entry.id,

@@ -3,12 +3,12 @@
 /// Source of the figures.
 pub trait ReadFigures: Send + Sync {
     /// Reads the current figures.
-    fn read(&self) -> Figures;
+    fn read(&self) -> OperatorFigures;
 }
 
 /// Figures at one moment.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Figures {
+pub struct OperatorFigures {
     /// Results in memory that are not yet in the history database.
     pub waiting_results: u64,
     /// Bytes of spooled results that are not yet in the history database.

@@ -3,13 +3,13 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::kit::field::Field;
-use crate::http::kit::fields::Fields;
-use crate::http::openapi::shape::{Shape, object, one_of, string};
+use crate::http::kit::field::BodyField;
+use crate::http::kit::fields::BodyFields;
+use crate::http::openapi::shape::{ApiSchema, object, one_of, string};
 use crate::http::v1::weekly_hours::{HoursView, read_hours, read_zone, weekly_hours};
 use crate::model::incident::Severity;
 use crate::model::notification::quiet::QuietHours;
-use crate::model::recurrence::zone::Zone;
+use crate::model::recurrence::zone::IanaZone;
 use crate::model::sla::business_hours::BusinessHours;
 
 const MEMBERS: [&str; 3] = ["hours", "time_zone", "except_from"];
@@ -17,7 +17,7 @@ const MEMBERS: [&str; 3] = ["hours", "time_zone", "except_from"];
 const OWN_MEMBERS: [&str; 2] = ["hours", "except_from"];
 
 /// Reads quiet hours; without `except_from` critical messages are not held back.
-pub(super) fn read_quiet_hours(field: &Field<'_>) -> Option<QuietHours> {
+pub(super) fn read_quiet_hours(field: &BodyField<'_>) -> Option<QuietHours> {
     let members = field.object()?;
     members.refuse_unknown(&MEMBERS);
     let zone = members.required("time_zone").and_then(|field| read_zone(&field));
@@ -26,14 +26,14 @@ pub(super) fn read_quiet_hours(field: &Field<'_>) -> Option<QuietHours> {
 }
 
 /// Reads the quiet hours of a contact, in its time zone.
-pub(super) fn read_own_quiet_hours(field: &Field<'_>, zone: Zone) -> Option<QuietHours> {
+pub(super) fn read_own_quiet_hours(field: &BodyField<'_>, zone: IanaZone) -> Option<QuietHours> {
     let members = field.object()?;
     members.refuse_unknown(&OWN_MEMBERS);
     let (hours, except_from) = read_parts(&members);
     Some(QuietHours { hours: hours?, zone, except_from })
 }
 
-fn read_parts(members: &Fields<'_>) -> (Option<BusinessHours>, Severity) {
+fn read_parts(members: &BodyFields<'_>) -> (Option<BusinessHours>, Severity) {
     let hours = members.required("hours").and_then(|field| read_hours(&field));
     let except_from =
         members.optional("except_from").and_then(|field| field.word(Severity::WORDS)?.parse().ok());
@@ -74,7 +74,7 @@ impl OwnQuietHoursView {
 }
 
 /// Quiet hours of a contact, or null.
-pub(super) fn own_quiet_hours() -> Shape {
+pub(super) fn own_quiet_hours() -> ApiSchema {
     let words = "What is less severe than `except_from` waits in these hours, by the clocks of the contact, and comes when they end; null: nothing waits. Whoever is on duty is told at any hour.";
     object()
         .has("hours", weekly_hours())
@@ -84,7 +84,7 @@ pub(super) fn own_quiet_hours() -> Shape {
 }
 
 /// Quiet hours, or null.
-pub(super) fn quiet_hours() -> Shape {
+pub(super) fn quiet_hours() -> ApiSchema {
     let words = "What is less severe than `except_from` waits in these hours, by the clocks of `time_zone`, and comes when they end; null: nothing waits.";
     object()
         .has("hours", weekly_hours())

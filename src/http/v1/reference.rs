@@ -1,16 +1,16 @@
 //! The chapter of reference data and of the calling token (contract 4.1, 4.2, 4.17).
 
-use crate::http::openapi::operation::Chapter;
+use crate::http::openapi::operation::ApiChapter;
 use crate::http::v1::{check_types, engine, me, probes};
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = [
         engine::openapi::schemas(),
         me::openapi::schemas(),
         probes::openapi::schemas(),
         check_types::openapi::schemas(),
     ];
-    Chapter {
+    ApiChapter {
         name: "Reference",
         about: "Who asks, from where and how can be checked.",
         schemas: schemas.into_iter().flatten().collect(),

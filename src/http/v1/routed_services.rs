@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::http::gate::auth::Caller;
-use crate::http::gate::write::Write;
+use crate::http::gate::write::WriteTransaction;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::linked::{LinkedIds, NullEntries};
 use crate::id::Id;
-use crate::model::notification::routing::{Routed, SERVICES_MAX, TAGS_MAX};
+use crate::model::notification::routing::{ResourceReference, SERVICES_MAX, TAGS_MAX};
 use crate::store::{linked, tags};
 
 /// Values of `applies_to`.
@@ -18,18 +18,18 @@ pub(super) const APPLIES_TO: [&str; 2] = ["all", "selected"];
 
 /// Tags and services named in a body, with the keys of the existing ones.
 #[derive(Debug, Default)]
-pub(super) struct Named {
+pub(super) struct RoutingLinks {
     /// Tags.
     tags: HashMap<Id, i64>,
     /// Services.
     services: HashMap<Id, i64>,
 }
 
-impl Named {
+impl RoutingLinks {
     /// Looks up those that the body names and the caller sees.
     pub(super) async fn find(
         body: &Map<String, Value>,
-        write: &Write,
+        write: &WriteTransaction,
         caller: &Caller,
     ) -> Result<Self, ApiError> {
         let mut found = Self::default();
@@ -43,18 +43,23 @@ impl Named {
     }
 
     /// Reads `tag_ids`; unknown tags are refused.
-    pub(super) fn read_tags(&self, fields: &Fields<'_>) -> Option<Vec<Routed>> {
-        read_links(fields, "tag_ids", TAGS_MAX, &Known { kind: "tag", keys: &self.tags })
+    pub(super) fn read_tags(&self, fields: &BodyFields<'_>) -> Option<Vec<ResourceReference>> {
+        read_links(fields, "tag_ids", TAGS_MAX, &LinkableRows { kind: "tag", keys: &self.tags })
     }
 
     /// Reads `service_ids`; unknown services are refused.
-    pub(super) fn read_services(&self, fields: &Fields<'_>) -> Option<Vec<Routed>> {
-        read_links(fields, "service_ids", SERVICES_MAX, &Known { kind: "service", keys: &self.services })
+    pub(super) fn read_services(&self, fields: &BodyFields<'_>) -> Option<Vec<ResourceReference>> {
+        read_links(
+            fields,
+            "service_ids",
+            SERVICES_MAX,
+            &LinkableRows { kind: "service", keys: &self.services },
+        )
     }
 }
 
 /// Rows that a body may name.
-pub(super) struct Known<'a> {
+pub(super) struct LinkableRows<'a> {
     /// Kind of the rows, for error texts.
     pub(super) kind: &'static str,
     /// Database keys by id.
@@ -63,21 +68,21 @@ pub(super) struct Known<'a> {
 
 /// Reads a list of ids, of which unknown ones are refused; `None` without the member.
 pub(super) fn read_links(
-    fields: &Fields<'_>,
+    fields: &BodyFields<'_>,
     name: &str,
     most: usize,
-    known: &Known<'_>,
-) -> Option<Vec<Routed>> {
+    known: &LinkableRows<'_>,
+) -> Option<Vec<ResourceReference>> {
     let field = fields.optional(name)?;
     let ids = LinkedIds::read(&field, most, NullEntries::Refused)?;
     let keys = ids.resolve(known.kind, known.keys, field.errors());
-    Some(ids.ids().into_iter().zip(keys).map(|(id, key)| Routed { key, id }).collect())
+    Some(ids.ids().into_iter().zip(keys).map(|(id, key)| ResourceReference { key, id }).collect())
 }
 
 /// Well-formed ids in a list of a body; the reader of the body reports errors.
 fn named(body: &Map<String, Value>, name: &str, most: usize) -> Vec<Id> {
-    let ignored = Errors::default();
-    let fields = Fields::new(body, "", &ignored);
+    let ignored = ErrorCollector::default();
+    let fields = BodyFields::new(body, "", &ignored);
     let ids = fields.skippable(name).and_then(|field| LinkedIds::read(&field, most, NullEntries::Refused));
     ids.map(|ids| ids.ids()).unwrap_or_default()
 }

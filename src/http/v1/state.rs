@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use crate::announcer::Announcer;
+use crate::announcer::ServiceRouter;
 use crate::backup::BackupState;
 use crate::clock::guard::ClockGuard;
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
 use crate::engine::Engine;
-use crate::engine::aggregator::Snapshot;
-use crate::engine::definition::Definer;
-use crate::events::Hub;
-use crate::http::gate::Callers;
+use crate::engine::aggregator::ServiceSnapshot;
+use crate::engine::definition::DefinitionCompiler;
+use crate::events::EventHub;
+use crate::http::gate::CallerLookup;
 use crate::http::gate::auth::Caller;
 use crate::http::gate::kept_bytes::KeptBytes;
 use crate::http::gate::key_store::KeyStore;
@@ -21,18 +21,18 @@ use crate::http::kit::error::ApiError;
 use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::figures::ReadFigures;
 use crate::id::Id;
-use crate::model::allowance::Allowance;
+use crate::model::allowance::RateLimitDecision;
 use crate::model::domain_names::DomainNames;
 use crate::model::plans::PlanTable;
-use crate::model::secret::Sealer;
+use crate::model::secret::SecretSealer;
 use crate::model::service::{Service, ServiceAddress};
 use crate::model::token::TokenHash;
-use crate::notify::carrier::Carrier;
+use crate::notify::carrier::MessageSender;
 use crate::probe::toolbox::Toolbox;
 use crate::readiness::Readiness;
 use crate::store::{Database, Databases, organisations, tokens};
 use crate::supervise::Supervisor;
-use crate::telemetry::Collect;
+use crate::telemetry::MetricCollector;
 
 /// The parts of the application.
 pub struct AppState {
@@ -57,11 +57,11 @@ pub struct AppState {
     /// The engine.
     pub engine: Engine,
     /// Builds the engine's definitions; holds the sealer and the known locations.
-    pub definer: Definer,
+    pub definer: DefinitionCompiler,
     /// Notifies the owners of services about stored changes.
-    pub announcer: Announcer,
+    pub announcer: ServiceRouter,
     /// Sends messages to people.
-    pub carrier: Carrier,
+    pub carrier: MessageSender,
     /// The rate limit.
     pub limiter: Arc<RateLimiter>,
     /// Bytes of responses stored under keys.
@@ -73,9 +73,9 @@ pub struct AppState {
     /// Supervises the actors, and knows their state.
     pub supervisor: Supervisor,
     /// Subscribers to events.
-    pub events: Arc<Hub>,
+    pub events: Arc<EventHub>,
     /// Collectors for `/metrics`.
-    pub collectors: Vec<Arc<dyn Collect>>,
+    pub collectors: Vec<Arc<dyn MetricCollector>>,
     /// Source of figures for operators.
     pub figures: Box<dyn ReadFigures>,
 }
@@ -110,7 +110,7 @@ impl AppState {
     }
 
     /// Notifies the engine of a changed service, after the commit.
-    pub async fn tell_engine(&self, service: &Service, organisation: Id) {
+    pub async fn notify_engine(&self, service: &Service, organisation: Id) {
         self.announcer.announce(std::slice::from_ref(service), organisation).await;
     }
 
@@ -118,7 +118,7 @@ impl AppState {
     ///
     /// # Errors
     /// 503 when one of them has no owner at the moment.
-    pub async fn snapshots(&self, services: &[Service]) -> Result<Vec<Snapshot>, ApiError> {
+    pub async fn snapshots(&self, services: &[Service]) -> Result<Vec<ServiceSnapshot>, ApiError> {
         let addresses: Vec<_> = services.iter().map(Service::address).collect();
         self.live(&addresses).await
     }
@@ -127,14 +127,14 @@ impl AppState {
     ///
     /// # Errors
     /// 503 when one of them has no owner at the moment.
-    pub async fn live(&self, services: &[ServiceAddress]) -> Result<Vec<Snapshot>, ApiError> {
+    pub async fn live(&self, services: &[ServiceAddress]) -> Result<Vec<ServiceSnapshot>, ApiError> {
         self.announcer.snapshots(services).await.map_err(|_| ApiError::Unavailable)
     }
 }
 
-impl Callers for AppState {
-    async fn count_elsewhere(&self, token: i64) -> Option<Allowance> {
-        self.announcer.count_elsewhere(token).await
+impl CallerLookup for AppState {
+    async fn count_cluster_wide(&self, token: i64) -> Option<RateLimitDecision> {
+        self.announcer.count_at_peer(token).await
     }
 
     async fn find_caller(&self, hash: TokenHash) -> Result<Option<Caller>, ApiError> {
@@ -154,7 +154,7 @@ impl KeyStore for AppState {
         &self.databases.main
     }
 
-    fn sealer(&self) -> &Sealer {
+    fn sealer(&self) -> &SecretSealer {
         &self.definer.sealer
     }
 

@@ -2,7 +2,7 @@
 
 use crate::announcer::ownership::Ownership;
 use crate::clock::Timestamp;
-use crate::engine::roster::{BlindLocation, KnownLocation};
+use crate::engine::roster::{BlindLocation, RegisteredLocation};
 use crate::http::v1::state::AppState;
 use crate::model::node::NodeName;
 use crate::notify::message_hold::MessageHold;
@@ -93,7 +93,7 @@ fn disk_warning(state: &AppState, now: Timestamp) -> Option<String> {
 }
 
 /// Returns the warning about a location that is impaired for all organisations.
-fn location_warning(known: &KnownLocation, now: Timestamp) -> Option<String> {
+fn location_warning(known: &RegisteredLocation, now: Timestamp) -> Option<String> {
     let (code, reason) = (&known.location.code, known.impaired_by()?);
     let cause = match known.blindness(now) {
         Some(BlindLocation { since, .. }) => {

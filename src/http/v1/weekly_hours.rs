@@ -3,38 +3,38 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::rule::FieldRule;
-use crate::http::openapi::shape::{Shape, list_of, object, one_of, string};
-use crate::model::recurrence::zone::Zone;
-use crate::model::sla::business_hours::{BusinessHours, ClockTime, Day, ENTRIES_MAX, Hours};
+use crate::http::openapi::shape::{ApiSchema, list_of, object, one_of, string};
+use crate::model::recurrence::zone::IanaZone;
+use crate::model::sla::business_hours::{BusinessHours, ClockTime, DayOfWeek, ENTRIES_MAX, WeeklyHours};
 
 const MEMBERS: [&str; 3] = ["days", "from", "to"];
 
 /// Reads a list of at least one entry.
-pub(super) fn read_hours(field: &Field<'_>) -> Option<BusinessHours> {
+pub(super) fn read_hours(field: &BodyField<'_>) -> Option<BusinessHours> {
     let entries = field.list(ENTRIES_MAX)?;
     if entries.is_empty() {
         return field.refuse(FieldRule::MinItems(1));
     }
     // Every entry is read, so that every error is reported.
-    let read: Vec<Option<Hours>> = entries.iter().map(read_entry).collect();
+    let read: Vec<Option<WeeklyHours>> = entries.iter().map(read_entry).collect();
     read.into_iter().collect::<Option<_>>().map(BusinessHours)
 }
 
 /// Reads a time zone by its name in the IANA database.
-pub(super) fn read_zone(field: &Field<'_>) -> Option<Zone> {
+pub(super) fn read_zone(field: &BodyField<'_>) -> Option<IanaZone> {
     let name = field.string()?.trim();
     name.parse().ok().or_else(|| field.refuse(FieldRule::TimeZone))
 }
 
-fn read_entry(field: &Field<'_>) -> Option<Hours> {
+fn read_entry(field: &BodyField<'_>) -> Option<WeeklyHours> {
     let members = field.object()?;
     members.refuse_unknown(&MEMBERS);
     let days = members.required("days").and_then(|field| read_days(&field));
     let from = members.required("from").and_then(|field| read_time(&field));
     let to = members.required("to").and_then(|field| read_time(&field));
-    let hours = Hours { days: days?, from: from?, to: to? };
+    let hours = WeeklyHours { days: days?, from: from?, to: to? };
     if hours.to <= hours.from {
         members.refuse("to", FieldRule::After("from"));
         return None;
@@ -42,16 +42,17 @@ fn read_entry(field: &Field<'_>) -> Option<Hours> {
     Some(hours)
 }
 
-fn read_days(field: &Field<'_>) -> Option<Vec<Day>> {
-    let entries = field.list(Day::ALL.len())?;
+fn read_days(field: &BodyField<'_>) -> Option<Vec<DayOfWeek>> {
+    let entries = field.list(DayOfWeek::ALL.len())?;
     if entries.is_empty() {
         return field.refuse(FieldRule::MinItems(1));
     }
-    let read: Vec<Option<Day>> = entries.iter().map(|entry| entry.word(Day::WORDS)?.parse().ok()).collect();
+    let read: Vec<Option<DayOfWeek>> =
+        entries.iter().map(|entry| entry.word(DayOfWeek::WORDS)?.parse().ok()).collect();
     read.into_iter().collect()
 }
 
-fn read_time(field: &Field<'_>) -> Option<ClockTime> {
+fn read_time(field: &BodyField<'_>) -> Option<ClockTime> {
     let text = field.string()?.trim();
     text.parse().ok().or_else(|| field.refuse(FieldRule::ClockTime))
 }
@@ -70,7 +71,7 @@ pub(super) struct HoursView {
 impl HoursView {
     /// The view of hours, in the order of their entries.
     pub(super) fn of(hours: &BusinessHours) -> Vec<Self> {
-        let entry = |hours: &Hours| Self {
+        let entry = |hours: &WeeklyHours| Self {
             days: hours.days.iter().map(|day| day.as_str()).collect(),
             from: hours.from.to_string(),
             to: hours.to.to_string(),
@@ -79,16 +80,16 @@ impl HoursView {
     }
 }
 
-fn days() -> Shape {
-    list_of(one_of(Day::WORDS)).items(1, Day::ALL.len())
+fn days() -> ApiSchema {
+    list_of(one_of(DayOfWeek::WORDS)).items(1, DayOfWeek::ALL.len())
 }
 
-fn time() -> Shape {
+fn time() -> ApiSchema {
     string().pattern("^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$").example("09:00")
 }
 
 /// The list of hours.
-pub(super) fn weekly_hours() -> Shape {
+pub(super) fn weekly_hours() -> ApiSchema {
     let entry = object().has("days", days()).has("from", time()).has("to", time());
     list_of(entry).items(1, ENTRIES_MAX)
 }

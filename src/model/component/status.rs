@@ -9,7 +9,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 
 use crate::model::announcement::ChosenPages;
-use crate::model::component::tree::Tree;
+use crate::model::component::tree::ComponentTree;
 use crate::model::component::{Component, ComponentKey};
 use crate::model::incident::{Impact, Severity};
 use crate::model::service::{OverrideStatus, ServiceKey, ServiceStatus};
@@ -91,7 +91,7 @@ pub struct OpenIncident {
 
 /// The two statuses of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Derived {
+pub struct DerivedStatus {
     /// As if everything were visible.
     pub status: ComponentStatus,
     /// The status that visitors see; `None` when they do not see the component.
@@ -104,13 +104,13 @@ pub fn statuses(
     components: &[Component],
     facts: &PageFacts,
     verdicts: &HashMap<ServiceKey, Verdict>,
-) -> HashMap<ComponentKey, Derived> {
-    let tree = Tree::of(components);
+) -> HashMap<ComponentKey, DerivedStatus> {
+    let tree = ComponentTree::of(components);
     let claims = claims(facts, &visible_services(&tree));
     let of_services = facts.services.iter().map(|service| {
         let verdict = verdicts.get(&service.key).copied().unwrap_or_default();
         let in_maintenance = facts.maintained.contains(&service.key);
-        let shown = ServiceFacts {
+        let shown = PageServiceFacts {
             stated: service.status_override.as_ref().map(|stated| stated.status),
             in_maintenance,
             claim: claims.get(&service.key).copied(),
@@ -118,7 +118,8 @@ pub fn statuses(
         };
         (service.key, shown.status())
     });
-    let mut walk = Walk { tree: &tree, of_services: of_services.collect(), derived: HashMap::new() };
+    let mut walk =
+        StatusDerivation { tree: &tree, of_services: of_services.collect(), derived: HashMap::new() };
     for component in tree.children(None) {
         walk.derive(component, false);
     }
@@ -127,14 +128,14 @@ pub fn statuses(
 
 /// The facts that decide the status of one service.
 #[derive(Clone, Copy, Debug)]
-struct ServiceFacts {
+struct PageServiceFacts {
     stated: Option<OverrideStatus>,
     in_maintenance: bool,
     claim: Option<ComponentStatus>,
     effective: ServiceStatus,
 }
 
-impl ServiceFacts {
+impl PageServiceFacts {
     /// Rows 3 to 6 of the table for components: an incident never makes a component appear better than it was
     /// measured.
     fn status(&self) -> ComponentStatus {
@@ -167,7 +168,7 @@ fn claims(facts: &PageFacts, visible: &HashSet<ServiceKey>) -> HashMap<ServiceKe
 }
 
 /// The services of components that visitors see.
-fn visible_services(tree: &Tree<'_>) -> HashSet<ServiceKey> {
+fn visible_services(tree: &ComponentTree<'_>) -> HashSet<ServiceKey> {
     let mut services = HashSet::new();
     let mut open: Vec<&Component> = tree.children(None).to_vec();
     while let Some(component) = open.pop() {
@@ -179,21 +180,21 @@ fn visible_services(tree: &Tree<'_>) -> HashSet<ServiceKey> {
     services
 }
 
-struct Walk<'a> {
-    tree: &'a Tree<'a>,
+struct StatusDerivation<'a> {
+    tree: &'a ComponentTree<'a>,
     of_services: HashMap<ServiceKey, ComponentStatus>,
-    derived: HashMap<ComponentKey, Derived>,
+    derived: HashMap<ComponentKey, DerivedStatus>,
 }
 
-impl Walk<'_> {
-    fn derive(&mut self, component: &Component, is_below_hidden: bool) -> Derived {
+impl StatusDerivation<'_> {
+    fn derive(&mut self, component: &Component, is_below_hidden: bool) -> DerivedStatus {
         let is_hidden = is_below_hidden || !component.is_visible;
         let status_if_seen = |status| if is_hidden { None } else { Some(status) };
         let derived = if component.is_group {
             let tree = self.tree;
             let inside = tree.children(Some(component.key)).iter();
-            let inside: Vec<Derived> = inside.map(|child| self.derive(child, is_hidden)).collect();
-            Derived {
+            let inside: Vec<DerivedStatus> = inside.map(|child| self.derive(child, is_hidden)).collect();
+            DerivedStatus {
                 status: roll_up(inside.iter().map(|child| child.status)),
                 effective: status_if_seen(roll_up(inside.iter().filter_map(|child| child.effective))),
             }
@@ -205,7 +206,7 @@ impl Walk<'_> {
                 ComponentStatus::Operational
             };
             let status = shown.copied().unwrap_or(alone);
-            Derived { status, effective: status_if_seen(status) }
+            DerivedStatus { status, effective: status_if_seen(status) }
         };
         self.derived.insert(component.key, derived);
         derived

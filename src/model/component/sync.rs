@@ -8,11 +8,11 @@ use std::collections::{HashMap, HashSet};
 
 use crate::model::component::{Component, ComponentKey};
 use crate::model::service::{NamedService, ServiceKey};
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// A service carries a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Carried {
+pub struct TaggedService {
     /// The service.
     pub service: ServiceKey,
     /// Key of the tag.
@@ -21,13 +21,13 @@ pub struct Carried {
 
 /// Groups, services and the children of services in the groups.
 #[derive(Clone, Copy, Debug)]
-pub struct Synchronisation<'a> {
+pub struct GroupSynchronisation<'a> {
     /// Groups; those without a tag keep no managed child.
     pub groups: &'a [Component],
     /// Services that may need a child.
     pub services: &'a [NamedService],
     /// Their tags.
-    pub carried: &'a HashSet<Carried>,
+    pub carried: &'a HashSet<TaggedService>,
     /// Children of the groups. Those that are not managed become so when their service has the tag.
     pub children: &'a [Component],
     /// Language of the services' names.
@@ -48,7 +48,7 @@ pub struct SyncChanges {
 /// A group and a service in it.
 type Place = (ComponentKey, ServiceKey);
 
-impl Synchronisation<'_> {
+impl GroupSynchronisation<'_> {
     /// Returns the changes after which every group shows the services of its tag.
     #[must_use]
     pub fn changes(&self) -> SyncChanges {
@@ -58,7 +58,7 @@ impl Synchronisation<'_> {
         for group in self.groups {
             let Some(tag) = group.sync_tag else { continue };
             let missing = self.services.iter().filter(|service| {
-                let carried = Carried { service: service.key, tag };
+                let carried = TaggedService { service: service.key, tag };
                 self.carried.contains(&carried) && !present.contains(&(group.key, service.key))
             });
             changes.added.extend(missing.map(|service| self.child_of(group, service)));
@@ -77,7 +77,7 @@ impl Synchronisation<'_> {
                 continue;
             }
             present.insert((parent, service));
-            let followed = followed(child, names.get(&service));
+            let followed = rename_child(child, names.get(&service));
             if followed != *child {
                 changes.changed.push(followed);
             }
@@ -96,7 +96,7 @@ impl Synchronisation<'_> {
             let name = names.get(&service);
             let has_own_name = child.has_own_name && Some(&child.name) != name;
             let adopted = Component { is_sync_managed: true, has_own_name, ..child.clone() };
-            changes.changed.push(followed(&adopted, name));
+            changes.changed.push(rename_child(&adopted, name));
         }
     }
 
@@ -104,16 +104,16 @@ impl Synchronisation<'_> {
     fn follows(&self, group: ComponentKey, service: ServiceKey) -> bool {
         let group = self.groups.iter().find(|known| known.key == group);
         let tag = group.and_then(|group| group.sync_tag);
-        tag.is_some_and(|tag| self.carried.contains(&Carried { service, tag }))
+        tag.is_some_and(|tag| self.carried.contains(&TaggedService { service, tag }))
     }
 
-    fn names(&self) -> HashMap<ServiceKey, Translated> {
-        let name = |service: &NamedService| Translated::single(self.locale, service.name.as_str());
+    fn names(&self) -> HashMap<ServiceKey, TranslatedText> {
+        let name = |service: &NamedService| TranslatedText::single(self.locale, service.name.as_str());
         self.services.iter().map(|service| (service.key, name(service))).collect()
     }
 
     fn child_of(&self, group: &Component, service: &NamedService) -> Component {
-        let name = Translated::single(self.locale, service.name.as_str());
+        let name = TranslatedText::single(self.locale, service.name.as_str());
         Component {
             parent: Some(group.key),
             service: Some(service.key),
@@ -126,7 +126,7 @@ impl Synchronisation<'_> {
 }
 
 /// The child under the name of its service, unless a client has named it.
-fn followed(child: &Component, name: Option<&Translated>) -> Component {
+fn rename_child(child: &Component, name: Option<&TranslatedText>) -> Component {
     let name = name.filter(|_| !child.has_own_name).unwrap_or(&child.name);
     Component { name: name.clone(), ..child.clone() }
 }
@@ -139,8 +139,8 @@ mod tests {
 
     const TAG: i64 = 7;
 
-    fn text(name: &str) -> Translated {
-        Translated::single("en", name)
+    fn text(name: &str) -> TranslatedText {
+        TranslatedText::single("en", name)
     }
 
     fn group(sync_tag: Option<i64>) -> Component {
@@ -161,9 +161,10 @@ mod tests {
     fn changes(group: &Component, children: &[Component]) -> SyncChanges {
         let named = |(key, name): (i64, &str)| NamedService { key, id: Id::random(), name: name.into() };
         let services = [(1, "One"), (2, "Two")].map(named);
-        let carried = [1, 2].map(|service| Carried { service, tag: TAG }).into();
+        let carried = [1, 2].map(|service| TaggedService { service, tag: TAG }).into();
         let groups = std::slice::from_ref(group);
-        Synchronisation { groups, services: &services, carried: &carried, children, locale: "en" }.changes()
+        GroupSynchronisation { groups, services: &services, carried: &carried, children, locale: "en" }
+            .changes()
     }
 
     fn names(components: &[Component]) -> Vec<(ComponentKey, &str)> {

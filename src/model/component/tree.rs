@@ -9,12 +9,12 @@ use crate::model::component::{Component, ComponentKey};
 
 /// The components of one page.
 #[derive(Debug)]
-pub struct Tree<'a> {
+pub struct ComponentTree<'a> {
     children: HashMap<Option<ComponentKey>, Vec<&'a Component>>,
     parents: HashMap<ComponentKey, Option<ComponentKey>>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> ComponentTree<'a> {
     /// The tree of these components.
     #[must_use]
     pub fn of(components: &'a [Component]) -> Self {
@@ -86,10 +86,10 @@ impl<'a> Tree<'a> {
 mod tests {
     use super::*;
     use crate::clock::Timestamp;
-    use crate::model::translated::Translated;
+    use crate::model::translated::TranslatedText;
 
     fn component(key: ComponentKey, parent: Option<ComponentKey>, order: i32, is_group: bool) -> Component {
-        let new = Component::new(1, Translated::single("en", key.to_string()), Timestamp::from_ms(key));
+        let new = Component::new(1, TranslatedText::single("en", key.to_string()), Timestamp::from_ms(key));
         Component { key, parent, is_group, display_order: order, ..new }
     }
 
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn components_are_listed_depth_first() {
         let components = page();
-        let keys: Vec<_> = Tree::of(&components).depth_first().iter().map(|one| one.key).collect();
+        let keys: Vec<_> = ComponentTree::of(&components).depth_first().iter().map(|one| one.key).collect();
         assert_eq!(keys, [6, 1, 4, 2, 3, 7, 5]);
     }
 
@@ -119,14 +119,14 @@ mod tests {
         components[1].created_at = components[0].created_at;
         components[0].id = "BBBBBBBBBBBBBBBBBBBBB".parse().unwrap();
         components[1].id = "AAAAAAAAAAAAAAAAAAAAA".parse().unwrap();
-        let keys: Vec<_> = Tree::of(&components).depth_first().iter().map(|one| one.key).collect();
+        let keys: Vec<_> = ComponentTree::of(&components).depth_first().iter().map(|one| one.key).collect();
         assert_eq!(keys, [2, 1]);
     }
 
     #[test]
     fn depth_and_descent_are_known() {
         let components = page();
-        let tree = Tree::of(&components);
+        let tree = ComponentTree::of(&components);
         assert_eq!((tree.depth(None), tree.depth(Some(1)), tree.depth(Some(2))), (0, 1, 2));
         assert_eq!((tree.height_below(1), tree.height_below(2)), (1, 0));
         for (inner, outer, within) in

@@ -10,7 +10,7 @@ const ESCAPE_DIGITS: usize = 6;
 
 /// One character as it is understood.
 #[derive(Clone, Copy, Debug)]
-struct Glyph {
+struct CssCharacter {
     character: char,
     /// True if a backslash spelled it: then it is not a delimiter.
     is_escaped: bool,
@@ -20,18 +20,23 @@ struct Glyph {
 
 /// A style sheet.
 #[derive(Debug)]
-pub(super) struct Sheet {
-    glyphs: Vec<Glyph>,
+pub(super) struct StyleSheet {
+    glyphs: Vec<CssCharacter>,
 }
 
-impl Sheet {
+impl StyleSheet {
     /// Reads a text.
     pub(super) fn read(text: &str) -> Self {
         let mut glyphs = Vec::with_capacity(text.len());
         let mut rest = text.char_indices().peekable();
         while let Some((start, character)) = rest.next() {
             if character != '\\' {
-                glyphs.push(Glyph { character, is_escaped: false, start, end: start + character.len_utf8() });
+                glyphs.push(CssCharacter {
+                    character,
+                    is_escaped: false,
+                    start,
+                    end: start + character.len_utf8(),
+                });
                 continue;
             }
             let mut digits = String::new();
@@ -54,7 +59,7 @@ impl Sheet {
             };
             let end = rest.peek().map_or(text.len(), |(at, _)| *at);
             if let Some(character) = character {
-                glyphs.push(Glyph { character, is_escaped: true, start, end });
+                glyphs.push(CssCharacter { character, is_escaped: true, start, end });
             }
         }
         Self { glyphs }

@@ -6,7 +6,7 @@
 
 use crate::clock::Timestamp;
 use crate::clock::guard::JudgedTime;
-use crate::model::domain::{Domain, DomainProblem, DomainStatus, Sight};
+use crate::model::domain::{CustomDomain, DomainProblem, DomainRecordsState, DomainStatus};
 
 /// A claim of a host name, with its organisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,12 +14,12 @@ pub struct HostnameClaim {
     /// Database key of the organisation.
     pub organisation: i64,
     /// The claim.
-    pub domain: Domain,
+    pub domain: CustomDomain,
 }
 
 /// The reason for a check of a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LookReason {
+pub enum DomainCheckReason {
     /// It was due at this time.
     Due(Option<Timestamp>),
     /// Requested by a client at this time.
@@ -28,22 +28,22 @@ pub enum LookReason {
 
 /// A check of a domain's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DomainLook {
+pub struct DomainRecordsCheck {
     /// The reason for it.
-    pub reason: LookReason,
+    pub reason: DomainCheckReason,
     /// The records found.
-    pub sight: Sight,
+    pub sight: DomainRecordsState,
     /// The time at which it ended.
     pub at: JudgedTime,
 }
 
 /// The result of a check for all claims of the name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LookOutcome {
+pub struct DomainCheckOutcome {
     /// The domain that was checked.
-    pub domain: Domain,
+    pub domain: CustomDomain,
     /// Claims of others that have failed by it.
-    pub ended: Vec<Domain>,
+    pub ended: Vec<CustomDomain>,
 }
 
 /// Returns true if the organisation may attach a host name that has these claims.
@@ -59,21 +59,25 @@ pub fn may_attach(organisation: i64, claims: &[HostnameClaim]) -> bool {
 /// Applies a check of the domain with this key to all claims of its name, as they are by now. `None` when the domain
 /// is deleted, or when the check was due and another one came first.
 #[must_use]
-pub fn outcome_of_look(claims: Vec<HostnameClaim>, key: i64, look: DomainLook) -> Option<LookOutcome> {
-    let (own, others): (Vec<Domain>, Vec<Domain>) =
+pub fn apply_domain_check(
+    claims: Vec<HostnameClaim>,
+    key: i64,
+    look: DomainRecordsCheck,
+) -> Option<DomainCheckOutcome> {
+    let (own, others): (Vec<CustomDomain>, Vec<CustomDomain>) =
         claims.into_iter().map(|claim| claim.domain).partition(|domain| domain.key == key);
     let before = own.into_iter().next()?;
     let asked_at = match look.reason {
-        LookReason::Due(due_at) if due_at != before.next_look_at => return None,
-        LookReason::Due(_) => before.asked_at,
-        LookReason::Requested(asked_at) => Some(asked_at),
+        DomainCheckReason::Due(due_at) if due_at != before.next_look_at => return None,
+        DomainCheckReason::Due(_) => before.asked_at,
+        DomainCheckReason::Requested(asked_at) => Some(asked_at),
     };
     let is_waiting = before.status == DomainStatus::PendingVerification;
     let is_lost = is_waiting && others.iter().any(|other| other.status == DomainStatus::Active);
     let after = if is_lost {
         before.failed(DomainProblem::ClaimedElsewhere)
     } else {
-        before.looked_at(look.sight, look.at)
+        before.after_check(look.sight, look.at)
     };
     let is_proven = is_waiting && after.status == DomainStatus::Active;
     let ended = others
@@ -81,7 +85,7 @@ pub fn outcome_of_look(claims: Vec<HostnameClaim>, key: i64, look: DomainLook) -
         .filter(|other| is_proven && other.status == DomainStatus::PendingVerification)
         .map(|other| other.failed(DomainProblem::ClaimedElsewhere))
         .collect();
-    Some(LookOutcome { domain: Domain { asked_at, ..after }, ended })
+    Some(DomainCheckOutcome { domain: CustomDomain { asked_at, ..after }, ended })
 }
 
 #[cfg(test)]

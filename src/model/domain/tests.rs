@@ -10,15 +10,15 @@ fn after_minutes(minutes: i64) -> Timestamp {
     START.plus_ms(minutes * MINUTE_MS)
 }
 
-fn pending() -> Domain {
-    Domain::attached(1, "status.example.com".into(), START)
+fn pending() -> CustomDomain {
+    CustomDomain::attached(1, "status.example.com".into(), START)
 }
 
-fn active() -> Domain {
-    pending().looked_at(Sight::Right, JudgedTime::trusted(after_minutes(1)))
+fn active() -> CustomDomain {
+    pending().after_check(DomainRecordsState::Right, JudgedTime::trusted(after_minutes(1)))
 }
 
-const WRONG: Sight = Sight::Wrong(DomainProblem::WrongTarget);
+const WRONG: DomainRecordsState = DomainRecordsState::Wrong(DomainProblem::WrongTarget);
 
 /// Contract 4.15: after 1, 2, 5, 10, 30 minutes, then hourly.
 #[rstest]
@@ -34,7 +34,7 @@ const WRONG: Sight = Sight::Wrong(DomainProblem::WrongTarget);
 #[case(10_050, 10_080)]
 #[case(10_080, 10_110)]
 fn a_waiting_domain_is_looked_at_less_and_less_often(#[case] now: i64, #[case] next: i64) {
-    let looked = pending().looked_at(Sight::Nothing, JudgedTime::trusted(after_minutes(now)));
+    let looked = pending().after_check(DomainRecordsState::Nothing, JudgedTime::trusted(after_minutes(now)));
     assert_eq!(looked.next_look_at, Some(after_minutes(next)));
     assert_eq!(pending().next_look_at, Some(after_minutes(1)));
 }
@@ -47,21 +47,22 @@ fn both_records_make_it_active_and_keep_it_so() {
         (DomainStatus::Active, Some(after_minutes(1)), None)
     );
     assert_eq!(active.next_look_at, Some(after_minutes(1).plus_ms(DAY_MS)));
-    let later = active.looked_at(Sight::Right, JudgedTime::trusted(after_minutes(1_441)));
+    let later = active.after_check(DomainRecordsState::Right, JudgedTime::trusted(after_minutes(1_441)));
     assert_eq!(later.verified_at, Some(after_minutes(1)), "it keeps the time of the first success");
     assert_eq!(later.next_look_at, Some(after_minutes(1_441).plus_ms(DAY_MS)));
 }
 
 #[test]
 fn a_waiting_domain_says_what_is_wrong() {
-    let wrong = pending().looked_at(WRONG, JudgedTime::trusted(after_minutes(1)));
+    let wrong = pending().after_check(WRONG, JudgedTime::trusted(after_minutes(1)));
     assert_eq!(
         (wrong.status, wrong.problem),
         (DomainStatus::PendingVerification, Some(DomainProblem::WrongTarget))
     );
-    let unseen = wrong.looked_at(Sight::Nothing, JudgedTime::trusted(after_minutes(2)));
+    let unseen = wrong.after_check(DomainRecordsState::Nothing, JudgedTime::trusted(after_minutes(2)));
     assert_eq!(unseen.problem, Some(DomainProblem::WrongTarget), "what was known stays");
-    let never_seen = pending().looked_at(Sight::Nothing, JudgedTime::trusted(after_minutes(1)));
+    let never_seen =
+        pending().after_check(DomainRecordsState::Nothing, JudgedTime::trusted(after_minutes(1)));
     assert_eq!(never_seen.problem, Some(DomainProblem::NoRecords));
 }
 
@@ -69,19 +70,19 @@ fn a_waiting_domain_says_what_is_wrong() {
 #[rstest]
 #[case(WRONG, 7 * 1_440 - 1, DomainStatus::PendingVerification)]
 #[case(WRONG, 7 * 1_440, DomainStatus::Failed)]
-#[case(Sight::Nothing, 30 * 1_440, DomainStatus::PendingVerification)]
-#[case(Sight::Right, 30 * 1_440, DomainStatus::Active)]
+#[case(DomainRecordsState::Nothing, 30 * 1_440, DomainStatus::PendingVerification)]
+#[case(DomainRecordsState::Right, 30 * 1_440, DomainStatus::Active)]
 fn a_waiting_domain_fails_after_a_week(
-    #[case] sight: Sight,
+    #[case] sight: DomainRecordsState,
     #[case] minutes: i64,
     #[case] status: DomainStatus,
 ) {
-    let looked = pending().looked_at(sight, JudgedTime::trusted(after_minutes(minutes)));
+    let looked = pending().after_check(sight, JudgedTime::trusted(after_minutes(minutes)));
     assert_eq!(looked.status, status);
     if status == DomainStatus::Failed {
         assert_eq!((looked.problem, looked.next_look_at), (Some(DomainProblem::VerificationTimeout), None));
         assert_eq!(
-            looked.looked_at(Sight::Right, JudgedTime::trusted(after_minutes(minutes + 1))),
+            looked.after_check(DomainRecordsState::Right, JudgedTime::trusted(after_minutes(minutes + 1))),
             looked,
             "failed is final"
         );
@@ -91,15 +92,15 @@ fn a_waiting_domain_fails_after_a_week(
 #[test]
 fn an_active_domain_is_given_a_week() {
     let days = |days: i64| after_minutes(1).plus_ms(days * DAY_MS);
-    let wrong = active().looked_at(WRONG, JudgedTime::trusted(days(1)));
+    let wrong = active().after_check(WRONG, JudgedTime::trusted(days(1)));
     assert_eq!((wrong.status, wrong.problem, wrong.wrong_since), (DomainStatus::Active, None, Some(days(1))));
-    let healed = wrong.looked_at(Sight::Right, JudgedTime::trusted(days(2)));
+    let healed = wrong.after_check(DomainRecordsState::Right, JudgedTime::trusted(days(2)));
     assert_eq!((healed.wrong_since, healed.next_look_at), (None, Some(days(3))));
-    let still = wrong.looked_at(WRONG, JudgedTime::trusted(days(7)));
+    let still = wrong.after_check(WRONG, JudgedTime::trusted(days(7)));
     assert_eq!((still.status, still.next_look_at), (DomainStatus::Active, Some(days(8))));
-    let blind = still.looked_at(Sight::Nothing, JudgedTime::trusted(days(8)));
+    let blind = still.after_check(DomainRecordsState::Nothing, JudgedTime::trusted(days(8)));
     assert_eq!((blind.status, blind.wrong_since), (DomainStatus::Active, Some(days(1))));
-    let failed = still.looked_at(WRONG, JudgedTime::trusted(days(8)));
+    let failed = still.after_check(WRONG, JudgedTime::trusted(days(8)));
     assert_eq!((failed.status, failed.problem), (DomainStatus::Failed, Some(DomainProblem::StaleTimeout)));
     assert_eq!((failed.verified_at, failed.next_look_at), (None, None));
 }
@@ -115,7 +116,7 @@ fn an_active_domain_is_given_a_week() {
 #[case(Some(-5_000), None)]
 fn clients_may_ask_every_ten_seconds(#[case] ms_ago: Option<i64>, #[case] seconds: Option<u64>) {
     let asked_at = ms_ago.map(|ms| START.plus_ms(-ms));
-    assert_eq!(Domain { asked_at, ..pending() }.cooldown_seconds(START), seconds);
+    assert_eq!(CustomDomain { asked_at, ..pending() }.cooldown_seconds(START), seconds);
 }
 
 #[test]

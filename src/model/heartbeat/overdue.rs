@@ -7,7 +7,7 @@
 //! period in which it begins.
 
 use crate::clock::Timestamp;
-use crate::model::absence::Absence;
+use crate::model::absence::ListeningGap;
 
 /// The most periods in a row that are no data.
 pub(super) const EXCUSED_MAX: u8 = 2;
@@ -53,11 +53,12 @@ pub(super) struct AwaitedPeriod {
 impl AwaitedPeriod {
     /// Returns the period that follows because a ping of this one may have been lost; `None` if nobody was absent, or too many
     /// periods before it were no data.
-    fn excuse(self, terms: PeriodTerms, absences: &[Absence]) -> Option<Self> {
+    fn excuse(self, terms: PeriodTerms, absences: &[ListeningGap]) -> Option<Self> {
         let met = || absences.iter().filter(|absence| absence.overlaps(self.from, self.deadline));
         // While the clock is doubted pings are heard, so each period counts.
-        let end =
-            |absence: &Absence| if absence.is_doubt { absence.to.min(self.deadline) } else { absence.to };
+        let end = |absence: &ListeningGap| {
+            if absence.is_doubt { absence.to.min(self.deadline) } else { absence.to }
+        };
         let listens_from = met().map(end).max()?;
         let is_new = met().any(|absence| absence.is_doubt || absence.from >= self.from);
         let excused = self.excused + u8::from(is_new);
@@ -67,16 +68,16 @@ impl AwaitedPeriod {
 
 /// What is known of the time in which deadlines have passed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hearing<'a> {
+pub(super) struct ListeningHistory<'a> {
     /// The times in which no process listened.
-    pub(super) absences: &'a [Absence],
+    pub(super) absences: &'a [ListeningGap],
     /// Deadlines before this moment were judged by an earlier process, which recorded the missed ones.
     pub(super) judged_until: Option<Timestamp>,
 }
 
 /// The result for the deadlines that have passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Overdue {
+pub(super) struct OverdueDeadlines {
     /// The first period whose deadline has not passed.
     pub(super) next: AwaitedPeriod,
     /// The first deadline whose ping may have been lost.
@@ -89,10 +90,10 @@ pub(super) struct Overdue {
 pub(super) fn judge(
     terms: PeriodTerms,
     next: AwaitedPeriod,
-    hearing: Hearing<'_>,
+    hearing: ListeningHistory<'_>,
     now: Timestamp,
-) -> Overdue {
-    let mut overdue = Overdue { next, unheard_at: None, missed_at: None };
+) -> OverdueDeadlines {
+    let mut overdue = OverdueDeadlines { next, unheard_at: None, missed_at: None };
     while overdue.next.deadline <= now {
         let period = overdue.next;
         let deadline = period.deadline;
@@ -112,7 +113,7 @@ pub(super) fn judge(
 }
 
 /// Returns how many periods somebody else has judged before the next one of which anything is known.
-fn periods_to_pass(terms: PeriodTerms, deadline: Timestamp, hearing: Hearing<'_>) -> i64 {
+fn periods_to_pass(terms: PeriodTerms, deadline: Timestamp, hearing: ListeningHistory<'_>) -> i64 {
     let later = hearing.absences.iter().map(|absence| absence.from).filter(|from| *from >= deadline);
     let next = later.chain(hearing.judged_until).min().unwrap_or(deadline);
     terms.periods_until_after(deadline, next.plus_ms(-1))

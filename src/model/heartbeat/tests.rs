@@ -3,7 +3,7 @@
 use rstest::rstest;
 
 use super::*;
-use crate::model::verdict::Vote;
+use crate::model::verdict::LocationVote;
 
 const INTERVAL: i64 = 60;
 const GRACE: i64 = 10;
@@ -17,7 +17,7 @@ fn seconds(moment: Timestamp) -> i64 {
 }
 
 fn plan(last: Option<(i64, bool)>, counts_from: Option<i64>) -> HeartbeatPlan {
-    let last = last.map(|(seconds, has_failed)| Ping { at: at(seconds), has_failed });
+    let last = last.map(|(seconds, has_failed)| HeartbeatPing { at: at(seconds), has_failed });
     let stored = StoredPings { last, counts_from: counts_from.map(at) };
     HeartbeatPlan {
         interval_ms: INTERVAL * 1_000,
@@ -28,17 +28,17 @@ fn plan(last: Option<(i64, bool)>, counts_from: Option<i64>) -> HeartbeatPlan {
 }
 
 /// `up@5` is an entry of the history, `>up@5` a change of the status.
-fn text(effects: &[Effect]) -> String {
+fn text(effects: &[WatchEffect]) -> String {
     let lines: Vec<String> = effects
         .iter()
         .map(|effect| match effect {
-            Effect::Record(finished) => {
+            WatchEffect::Record(finished) => {
                 let failure = finished.measurement.failure.as_deref();
                 let word =
                     failure.map_or("up", |failure| failure.code.as_str().trim_start_matches("heartbeat_"));
                 format!("{word}@{}", seconds(finished.checked_at))
             }
-            Effect::Change(change) => format!(">{}@{}", change.to.as_str(), seconds(change.at)),
+            WatchEffect::Change(change) => format!(">{}@{}", change.to.as_str(), seconds(change.at)),
             other => format!("{other:?}"),
         })
         .collect();
@@ -59,12 +59,14 @@ fn pings_and_deadlines_make_entries_and_changes(
     #[case] moves: &[(&str, i64, &str)],
     #[case] next: Option<i64>,
 ) {
-    let (mut heartbeat, effects) = Heartbeat::begin(plan(None, None), Memory::default(), at(0), &[]);
+    let (mut heartbeat, effects) = Heartbeat::begin(plan(None, None), WatchMemory::default(), at(0), &[]);
     assert_eq!(text(&effects), "");
     for (word, when, expected) in moves {
         let effects = match *word {
             "WAKE" => heartbeat.wake(at(*when), &[]),
-            word => heartbeat.ping(Ping { at: at(*when), has_failed: word == "FAIL" }, at(*when), &[]),
+            word => {
+                heartbeat.ping(HeartbeatPing { at: at(*when), has_failed: word == "FAIL" }, at(*when), &[])
+            }
         };
         assert_eq!(text(&effects), *expected, "{word} {when}");
     }
@@ -76,18 +78,19 @@ fn pings_and_deadlines_make_entries_and_changes(
 #[case::success(false, "up@69 >up@70")]
 #[case::failure(true, "fail@69")]
 fn a_ping_that_was_stored_after_its_deadline_counts(#[case] has_failed: bool, #[case] expected: &str) {
-    let (mut heartbeat, _) = Heartbeat::begin(plan(Some((0, false)), None), Memory::default(), at(1), &[]);
+    let (mut heartbeat, _) =
+        Heartbeat::begin(plan(Some((0, false)), None), WatchMemory::default(), at(1), &[]);
     assert_eq!(text(&heartbeat.wake(at(70), &[])), "missed@70 >down@70");
-    let ping = Ping { at: at(69), has_failed };
+    let ping = HeartbeatPing { at: at(69), has_failed };
     assert_eq!(text(&heartbeat.ping(ping, at(71), &[])), expected);
     assert_eq!(heartbeat.next_wake().map(seconds), Some(139));
     assert_eq!(heartbeat.ping(ping, at(73), &[]), [], "it is heard again");
 }
 
-fn memory(status: MeasuredStatus, entry: Option<(i64, CheckStatus)>) -> Memory {
-    let vote = |(seconds, status)| (0, Vote { status, checked_at: at(seconds) });
+fn memory(status: MeasuredStatus, entry: Option<(i64, CheckStatus)>) -> WatchMemory {
+    let vote = |(seconds, status)| (0, LocationVote { status, checked_at: at(seconds) });
     let votes = entry.map(vote).into_iter().collect();
-    Memory { votes, status, status_since: Some(at(0)), ..Memory::default() }
+    WatchMemory { votes, status, status_since: Some(at(0)), ..WatchMemory::default() }
 }
 
 /// A restart at 1000 s: the stored pings, the state of the history, the effects, and the next deadline.
@@ -118,22 +121,24 @@ fn a_restart_goes_on(
 #[test]
 fn a_ping_from_the_store_is_not_counted_twice() {
     let (mut heartbeat, effects) =
-        Heartbeat::begin(plan(Some((5, false)), None), Memory::default(), at(6), &[]);
+        Heartbeat::begin(plan(Some((5, false)), None), WatchMemory::default(), at(6), &[]);
     assert_eq!(text(&effects), "up@5 >up@5");
-    assert_eq!(heartbeat.ping(Ping { at: at(5), has_failed: false }, at(6), &[]), []);
+    assert_eq!(heartbeat.ping(HeartbeatPing { at: at(5), has_failed: false }, at(6), &[]), []);
 }
 
 #[test]
 fn a_pause_ends_what_was_reported() {
-    let (mut heartbeat, _) = Heartbeat::begin(plan(Some((0, false)), None), Memory::default(), at(1), &[]);
+    let (mut heartbeat, _) =
+        Heartbeat::begin(plan(Some((0, false)), None), WatchMemory::default(), at(1), &[]);
     assert_eq!(text(&heartbeat.end(ChangeCause::Paused, at(5), &[])), ">unknown@5");
     assert_eq!(heartbeat.next_wake(), None);
 }
 
 #[test]
 fn new_settings_count_from_their_change() {
-    let (mut heartbeat, _) = Heartbeat::begin(plan(Some((0, false)), None), Memory::default(), at(1), &[]);
-    let effects = heartbeat.expect(
+    let (mut heartbeat, _) =
+        Heartbeat::begin(plan(Some((0, false)), None), WatchMemory::default(), at(1), &[]);
+    let effects = heartbeat.change_plan(
         HeartbeatPlan { interval_ms: 20_000, ..plan(Some((0, false)), Some(50)) },
         at(50),
         &[],
@@ -161,7 +166,7 @@ fn a_restart_holds_nothing_against_a_job_that_nobody_could_hear(
     #[case] expected: &str,
     #[case] next: Option<i64>,
 ) {
-    let stop = [Absence::new(at(stopped), at(1_000))];
+    let stop = [ListeningGap::new(at(stopped), at(1_000))];
     let plan = plan(last.map(|last| (last, false)), None);
     let (heartbeat, effects) = Heartbeat::begin(plan, memory(status, entry), at(1_000), &stop);
     let expected = expected.replace("missed@1000", ">no_data@985 missed@1000 >down@1000");
@@ -182,8 +187,8 @@ fn a_result_that_was_not_stored_is_judged_again(
     #[case] entry: Option<(i64, CheckStatus)>,
     #[case] expected: &str,
 ) {
-    let stop = [Absence::new(at(990), at(1_000))];
-    let memory = Memory { status_since: Some(at(since)), ..memory(status, entry) };
+    let stop = [ListeningGap::new(at(990), at(1_000))];
+    let memory = WatchMemory { status_since: Some(at(since)), ..memory(status, entry) };
     let (heartbeat, effects) = Heartbeat::begin(plan(Some((10, false)), None), memory, at(1_000), &stop);
     assert_eq!((text(&effects).as_str(), heartbeat.next_wake().map(seconds)), (expected, Some(1_040)));
 }
@@ -192,7 +197,7 @@ fn a_result_that_was_not_stored_is_judged_again(
 /// again.
 #[test]
 fn restarts_again_and_again_hide_a_dead_job_for_two_periods() {
-    let stops = [55, 115, 175].map(|from| Absence::new(at(from), at(from + 10)));
+    let stops = [55, 115, 175].map(|from| ListeningGap::new(at(from), at(from + 10)));
     let mut status = memory(MeasuredStatus::Up, Some((0, CheckStatus::Up)));
     for (count, expected, deadline, next, is_unheard) in [
         (1, ">no_data@70", 70, 135, false),
@@ -206,7 +211,7 @@ fn restarts_again_and_again_hide_a_dead_job_for_two_periods() {
         let effects = heartbeat.wake(at(deadline), &stops[..count]);
         assert_eq!(text(&effects), expected, "start {count}");
         assert_eq!(heartbeat.next_wake().map(seconds), Some(next), "start {count}");
-        assert_eq!(heartbeat.is_unheard(), is_unheard, "start {count}");
+        assert_eq!(heartbeat.has_used_excuses(), is_unheard, "start {count}");
         status = memory(MeasuredStatus::NoData, Some((0, CheckStatus::Up)));
         status.status_since = Some(at(70));
     }
@@ -217,16 +222,16 @@ fn restarts_again_and_again_hide_a_dead_job_for_two_periods() {
 fn flapping_ends_by_time() {
     let flapping = FlappingRule { changes: 1, minutes: 1 };
     let daily = HeartbeatPlan { interval_ms: 86_400_000, flapping, ..plan(None, None) };
-    let (mut heartbeat, _) = Heartbeat::begin(daily, Memory::default(), at(0), &[]);
+    let (mut heartbeat, _) = Heartbeat::begin(daily, WatchMemory::default(), at(0), &[]);
     for (second, has_failed) in [(0, false), (1, true), (2, false), (3, true), (4, false)] {
-        heartbeat.ping(Ping { at: at(second), has_failed }, at(second), &[]);
+        heartbeat.ping(HeartbeatPing { at: at(second), has_failed }, at(second), &[]);
     }
     assert_eq!(heartbeat.next_wake().map(seconds), Some(64), "the last turn leaves the window");
     let effects = heartbeat.wake(at(64), &[]);
     let causes: Vec<ChangeCause> = effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Change(change) => Some(change.cause),
+            WatchEffect::Change(change) => Some(change.cause),
             _ => None,
         })
         .collect();
@@ -238,11 +243,11 @@ fn flapping_ends_by_time() {
 #[test]
 fn a_deadline_is_judged_once() {
     let plan = plan(Some((0, false)), None);
-    let (mut heartbeat, _) = Heartbeat::begin(plan, Memory::default(), at(1), &[]);
-    let stop = [Absence::new(at(60), at(65))];
+    let (mut heartbeat, _) = Heartbeat::begin(plan, WatchMemory::default(), at(1), &[]);
+    let stop = [ListeningGap::new(at(60), at(65))];
     assert_eq!(text(&heartbeat.wake(at(70), &stop)), ">no_data@70");
     let flapping = FlappingRule { changes: 0, ..plan.flapping };
-    assert_eq!(heartbeat.expect(HeartbeatPlan { flapping, ..plan }, at(75), &[]), []);
+    assert_eq!(heartbeat.change_plan(HeartbeatPlan { flapping, ..plan }, at(75), &[]), []);
     assert_eq!(heartbeat.next_wake().map(seconds), Some(135));
 }
 
@@ -255,9 +260,10 @@ fn a_clock_that_is_set_moves_the_begin_of_the_period(
     #[case] expected: &str,
     #[case] next: i64,
 ) {
-    let (mut heartbeat, _) = Heartbeat::begin(plan(Some((0, false)), None), Memory::default(), at(1), &[]);
+    let (mut heartbeat, _) =
+        Heartbeat::begin(plan(Some((0, false)), None), WatchMemory::default(), at(1), &[]);
     heartbeat.shift(3_600_000, at(3_630));
-    let absence = [Absence::new(at(absent_from), at(absent_from + 5))];
+    let absence = [ListeningGap::new(at(absent_from), at(absent_from + 5))];
     assert_eq!(text(&heartbeat.wake(at(3_670), &absence)), expected);
     assert_eq!(heartbeat.next_wake().map(seconds), Some(next));
 }
@@ -266,11 +272,11 @@ fn a_clock_that_is_set_moves_the_begin_of_the_period(
 /// that is silent is missed at the third deadline.
 #[test]
 fn a_start_with_a_doubted_clock_misses_nothing_by_its_age() {
-    let (start, ping) = (864_000, Ping { at: at(864_060), has_failed: false });
+    let (start, ping) = (864_000, HeartbeatPing { at: at(864_060), has_failed: false });
     let before = memory(MeasuredStatus::Up, Some((0, CheckStatus::Up)));
     let known = |now: i64| {
-        let doubt = Absence { is_doubt: true, ..Absence::new(at(start), at(now)) };
-        [Absence::new(at(30), at(start)), doubt]
+        let doubt = ListeningGap { is_doubt: true, ..ListeningGap::new(at(start), at(now)) };
+        [ListeningGap::new(at(30), at(start)), doubt]
     };
     let (mut silent, effects) =
         Heartbeat::begin(plan(Some((0, false)), None), before, at(start), &known(start));

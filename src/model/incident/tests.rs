@@ -14,7 +14,7 @@ fn whole(kind: IncidentKind, severity: Severity) -> WholeIncident {
         key: 1,
         id: Id::random(),
         organisation: 1,
-        title: Translated::single("en", "Slow"),
+        title: TranslatedText::single("en", "Slow"),
         kind,
         status: IncidentStatus::Investigating,
         severity: kind.severity(severity),
@@ -51,7 +51,7 @@ fn affecting(names: &[&str]) -> WholeIncident {
 }
 
 fn entry(status: IncidentStatus, ms: i64) -> TimelineEntry {
-    let message = Translated::single("en", "News");
+    let message = TranslatedText::single("en", "News");
     TimelineEntry { id: Id::random(), status, message, notify_subscribers: true, created_at: at(ms) }
 }
 
@@ -194,7 +194,7 @@ fn a_measured_recovery_outlives_the_end(
     #[case] later: [Option<i64>; 2],
 ) {
     let mut over = affecting(&["a", "b"]);
-    over.automation = Some(Automation::default());
+    over.automation = Some(AutomationState::default());
     over.services[0].recovered_at = Some(at(300));
     if by_a_person {
         over.note_stated_status();
@@ -228,8 +228,9 @@ fn a_service_is_affected_from_its_own_start(
 ) {
     let mut whole = affecting(&["a"]);
     whole.incident.started_at = at(started_at);
-    whole.incident.created_by = by_a_person.then(|| Author { id: Id::random(), name: "Ada".into() });
-    let affected = Affected { added_at: at(added_at), ..whole.services[0].clone() };
+    whole.incident.created_by =
+        by_a_person.then(|| AnnouncementAuthor { id: Id::random(), name: "Ada".into() });
+    let affected = AffectedService { added_at: at(added_at), ..whole.services[0].clone() };
     assert_eq!(whole.incident.affects_from(&affected), at(expected));
 }
 
@@ -239,7 +240,7 @@ fn a_moved_start_takes_those_along_that_were_there() {
     let mut changed = affecting(&["a", "b"]);
     changed.services[0].added_at = at(100);
     let by_a_person = changed.clone();
-    changed.automation = Some(Automation::default());
+    changed.automation = Some(AutomationState::default());
     let added = |whole: &WholeIncident| -> Vec<i64> {
         whole.services.iter().map(|affected| affected.added_at.ms()).collect()
     };

@@ -9,10 +9,10 @@ use crate::model::contact::Contact;
 use crate::model::escalation::EscalationPolicy;
 use crate::model::incident::Severity;
 use crate::model::message_holds::channel_hold;
-use crate::model::notification::digest::{HeldBy, Hold, RecentMessages};
-use crate::model::notification::message::{Message, Sender};
-use crate::model::notification::routing::Concerned;
-use crate::model::notification::{Channel, Event};
+use crate::model::notification::digest::{DeliveryHold, HoldReason, RecentMessages};
+use crate::model::notification::message::{NotificationMessage, SenderIdentity};
+use crate::model::notification::routing::RoutingKeys;
+use crate::model::notification::{NotificationChannel, NotificationEvent};
 
 /// The time before the end of a hold in which a message may be on its way already, in milliseconds.
 const SENDING_MARGIN_MS: i64 = 2_000;
@@ -31,7 +31,7 @@ pub struct IncidentAudience {
     /// The policy that the incident follows.
     pub followed: Option<FollowedPolicy>,
     /// The services of the incident and their tags.
-    pub concerned: Concerned,
+    pub concerned: RoutingKeys,
     /// The keys of the status pages that show the incident, ascending.
     pub pages: Vec<i64>,
 }
@@ -40,7 +40,7 @@ pub struct IncidentAudience {
 #[derive(Clone, Debug)]
 pub struct ChannelAudience {
     /// The channel.
-    pub channel: Channel,
+    pub channel: NotificationChannel,
     /// The newest message of each event for each contact, and for all readers of the channel, oldest first.
     pub written: Vec<WrittenMessage>,
     /// The channel's recent messages about anything.
@@ -57,7 +57,7 @@ pub struct HeldBatch {
     /// Key of the delivery.
     pub key: i64,
     /// Its contents so far.
-    pub message: Message,
+    pub message: NotificationMessage,
 }
 
 /// A message in the outbox, without its text.
@@ -68,11 +68,11 @@ pub struct WrittenMessage {
     /// The contact that it is for.
     pub contact: Option<i64>,
     /// Its event.
-    pub event: Event,
+    pub event: NotificationEvent,
     /// The time at which it was written.
     pub created_at: Timestamp,
     /// The reason for holding it, or for having held it when it was sent.
-    pub hold: Option<Hold>,
+    pub hold: Option<DeliveryHold>,
     /// True while it was never tried and has not ended.
     pub is_untouched: bool,
 }
@@ -88,13 +88,13 @@ impl WrittenMessage {
     /// Returns true for a step of an escalation that waits for the end of quiet hours.
     #[must_use]
     pub fn is_held_step(&self) -> bool {
-        self.event == Event::IncidentEscalated && self.hold.is_some() && self.is_untouched
+        self.event == NotificationEvent::IncidentEscalated && self.hold.is_some() && self.is_untouched
     }
 
     /// Returns true for a message that is addressed to contacts by name: a step, or the end.
     #[must_use]
     pub const fn is_step_or_end(&self) -> bool {
-        matches!(self.event, Event::IncidentEscalated | Event::IncidentResolved)
+        matches!(self.event, NotificationEvent::IncidentEscalated | NotificationEvent::IncidentResolved)
     }
 }
 
@@ -119,7 +119,7 @@ impl ChannelAudience {
 
     /// The newest message of an event for a contact, or for all readers of the channel (`None`).
     #[must_use]
-    pub fn newest_of(&self, event: Event, contact: Option<i64>) -> Option<&WrittenMessage> {
+    pub fn newest_of(&self, event: NotificationEvent, contact: Option<i64>) -> Option<&WrittenMessage> {
         self.read_by(contact).filter(|written| written.event == event).max_by_key(|written| written.key)
     }
 
@@ -132,7 +132,7 @@ impl ChannelAudience {
     /// The key of the held message of an event to which more services can be added: it is for the same recipient and the newest
     /// one there, and no process can be about to send it.
     #[must_use]
-    pub fn open_batch(&self, event: Event, contact: Option<i64>, now: Timestamp) -> Option<i64> {
+    pub fn open_batch(&self, event: NotificationEvent, contact: Option<i64>, now: Timestamp) -> Option<i64> {
         let batch = self.newest(contact)?;
         let is_own = batch.event == event && batch.contact == contact;
         let is_held = batch.hold.is_some_and(|hold| hold.until > now.plus_ms(SENDING_MARGIN_MS));
@@ -150,7 +150,7 @@ impl ChannelAudience {
     #[must_use]
     pub fn is_held_below(&self, severity: Severity, now: Timestamp) -> bool {
         let is_held = |written: &WrittenMessage| {
-            let by_quiet_hours = written.hold.is_some_and(|hold| hold.by == HeldBy::QuietHours);
+            let by_quiet_hours = written.hold.is_some_and(|hold| hold.by == HoldReason::QuietHours);
             written.contact.is_none() && written.is_untouched && by_quiet_hours
         };
         let quiet = self.channel.routing.quiet.as_ref();
@@ -160,7 +160,7 @@ impl ChannelAudience {
 
     /// The hold of a message that is written now for all readers of the channel.
     #[must_use]
-    pub fn hold(&self, message: &Message, now: Timestamp) -> Option<Hold> {
+    pub fn hold(&self, message: &NotificationMessage, now: Timestamp) -> Option<DeliveryHold> {
         channel_hold(&self.channel.routing, message, self.recent, now)
     }
 }
@@ -179,10 +179,10 @@ impl IncidentAudience {
 
     /// The organisation as a sender to a contact, or to all readers of a channel.
     #[must_use]
-    pub fn sender<'a>(&'a self, contact: Option<&'a Contact>) -> Sender<'a> {
+    pub fn sender<'a>(&'a self, contact: Option<&'a Contact>) -> SenderIdentity<'a> {
         let Organisation { name, default_locale, .. } = &self.organisation;
         let language = contact.map_or(default_locale, |contact| &contact.language);
-        Sender { name, language, default_language: default_locale }
+        SenderIdentity { name, language, default_language: default_locale }
     }
 
     /// The contact with this key.

@@ -6,17 +6,17 @@ use crate::id::Id;
 use crate::model::incident_effects::audience::ChannelAudience;
 use crate::model::incident_effects::recipients::PlannedMessage;
 use crate::model::lifecycle_effect::{LifecycleEffect, MessageReplacement, enqueue};
-use crate::model::notification::Event;
+use crate::model::notification::NotificationEvent;
 use crate::model::notification::change::{IncidentChange, ServiceGroup};
-use crate::model::notification::digest::{HeldBy, Hold};
-use crate::model::notification::message::{Message, SERVICES_MAX, Subject};
+use crate::model::notification::digest::{DeliveryHold, HoldReason};
+use crate::model::notification::message::{MessageSubject, NotificationMessage, SERVICES_MAX};
 
 /// The time between two messages of one event about one incident for one recipient of a channel, in milliseconds.
 const BATCH_MS: i64 = 30_000;
 
 /// Writes a planned message, or adds its contents to a held one of its kind for the same recipient.
 pub(super) fn enqueue_batched(
-    message: Message,
+    message: NotificationMessage,
     planned: PlannedMessage<'_>,
     told: &ChannelAudience,
     (subject, now): (Id, Timestamp),
@@ -33,13 +33,13 @@ pub(super) fn enqueue_batched(
 }
 
 /// Returns true for an event of which messages are gathered.
-const fn is_batched(event: Event) -> bool {
-    matches!(event, Event::IncidentServiceJoined | Event::IncidentServiceRecovered)
+const fn is_batched(event: NotificationEvent) -> bool {
+    matches!(event, NotificationEvent::IncidentServiceJoined | NotificationEvent::IncidentServiceRecovered)
 }
 
 /// The effect that adds the contents of this message to a held one; `None` when there is none.
 fn add_to_batch(
-    message: &Message,
+    message: &NotificationMessage,
     (told, contact): (&ChannelAudience, Option<i64>),
     now: Timestamp,
 ) -> Option<LifecycleEffect> {
@@ -51,21 +51,21 @@ fn add_to_batch(
 
 /// The hold of the next message of the event after the last one.
 pub(super) fn batch_hold(
-    event: Event,
+    event: NotificationEvent,
     (told, contact): (&ChannelAudience, Option<i64>),
     now: Timestamp,
-) -> Option<Hold> {
+) -> Option<DeliveryHold> {
     let last = told.newest_of(event, contact)?;
-    let batched = last.hold.filter(|hold| hold.by == HeldBy::Batch);
+    let batched = last.hold.filter(|hold| hold.by == HoldReason::Batch);
     let next = batched.map_or(last.created_at, |hold| hold.until).plus_ms(BATCH_MS);
     // A clock that was ahead must not prolong a hold.
     let is_soon = next > now && next.ms_since(now) <= 2 * BATCH_MS;
-    is_soon.then_some(Hold { until: next, by: HeldBy::Batch })
+    is_soon.then_some(DeliveryHold { until: next, by: HoldReason::Batch })
 }
 
-const fn change_of(message: &Message) -> Option<&IncidentChange> {
+const fn change_of(message: &NotificationMessage) -> Option<&IncidentChange> {
     match &message.subject {
-        Subject::Incident(facts) => Some(&facts.change),
+        MessageSubject::Incident(facts) => Some(&facts.change),
         _ => None,
     }
 }

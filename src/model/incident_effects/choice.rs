@@ -4,22 +4,26 @@
 use crate::model::incident::Severity;
 use crate::model::incident_effects::audience::ChannelAudience;
 use crate::model::incident_effects::transition::{IncidentTransition, JoinedServices};
-use crate::model::notification::Event;
+use crate::model::notification::NotificationEvent;
 use crate::model::notification::change::{IncidentChange, ServiceGroup};
-use crate::model::notification::routing::{Concerned, Routing};
+use crate::model::notification::routing::{ChannelRouting, RoutingKeys};
 
 /// A change, as channels choose from it.
-pub(super) struct ChangeNews<'a> {
+pub(super) struct IncidentChangeFacts<'a> {
     /// The main event of the change.
-    pub(super) event: Event,
+    pub(super) event: NotificationEvent,
     pub(super) severity: Severity,
     pub(super) severity_before: Option<Severity>,
     pub(super) joined: JoinedServices<'a>,
-    pub(super) concerned: &'a Concerned,
+    pub(super) concerned: &'a RoutingKeys,
 }
 
-impl<'a> ChangeNews<'a> {
-    pub(super) fn of(event: Event, change: &'a IncidentTransition<'_>, concerned: &'a Concerned) -> Self {
+impl<'a> IncidentChangeFacts<'a> {
+    pub(super) fn of(
+        event: NotificationEvent,
+        change: &'a IncidentTransition<'_>,
+        concerned: &'a RoutingKeys,
+    ) -> Self {
         Self {
             event,
             severity: change.after.incident.severity,
@@ -38,8 +42,8 @@ impl<'a> ChangeNews<'a> {
     }
 
     /// The services that are news for a channel: one that is notified of recoveries is notified of relapses, too.
-    fn joined_for(&self, routing: &Routing) -> Option<ServiceGroup> {
-        let wants_recoveries = routing.events.contains(&Event::IncidentServiceRecovered);
+    fn joined_for(&self, routing: &ChannelRouting) -> Option<ServiceGroup> {
+        let wants_recoveries = routing.events.contains(&NotificationEvent::IncidentServiceRecovered);
         let relapsed = self.joined.relapsed.iter().filter(|_| wants_recoveries);
         ServiceGroup::from_affected(self.joined.new.iter().chain(relapsed).copied())
     }
@@ -48,7 +52,7 @@ impl<'a> ChangeNews<'a> {
     /// incident is notified of its progress, even if severity and services no longer match. One that was disabled
     /// meanwhile is notified of the end and of a reopening. For a channel for which the incident starts to match, it
     /// is opened then.
-    pub(super) fn choose(&self, told: &ChannelAudience) -> Option<(Event, IncidentChange)> {
+    pub(super) fn choose(&self, told: &ChannelAudience) -> Option<(NotificationEvent, IncidentChange)> {
         let routing = &told.channel.routing;
         let was_told = told.was_told();
         let joined = self.joined_for(routing);
@@ -61,36 +65,40 @@ impl<'a> ChangeNews<'a> {
         if !is_written {
             return None;
         }
-        let names_joined = was_told && event != Event::IncidentResolved;
-        let previous_severity =
-            self.severity_before.filter(|_| was_told && self.is_rise() && event != Event::IncidentResolved);
+        let names_joined = was_told && event != NotificationEvent::IncidentResolved;
+        let previous_severity = self
+            .severity_before
+            .filter(|_| was_told && self.is_rise() && event != NotificationEvent::IncidentResolved);
         let joined = joined.filter(|_| names_joined);
         Some((event, IncidentChange { joined, recovered: None, previous_severity }))
     }
 
-    fn choose_for_told(&self, told: &ChannelAudience, has_joined: bool) -> Option<Event> {
+    fn choose_for_told(&self, told: &ChannelAudience, has_joined: bool) -> Option<NotificationEvent> {
         let is_told_less = self.is_rise_above(told.told_severity(None));
-        let is_update = self.event == Event::IncidentUpdated;
+        let is_update = self.event == NotificationEvent::IncidentUpdated;
         let candidates = [
             Some(self.event).filter(|_| !is_update),
-            Some(Event::IncidentWorsened).filter(|_| is_told_less && self.goes_on()),
-            Some(Event::IncidentServiceJoined).filter(|_| has_joined && self.goes_on()),
+            Some(NotificationEvent::IncidentWorsened).filter(|_| is_told_less && self.goes_on()),
+            Some(NotificationEvent::IncidentServiceJoined).filter(|_| has_joined && self.goes_on()),
             Some(self.event).filter(|_| is_update),
         ];
         first_wanted(&told.channel.routing, candidates)
     }
 
-    fn choose_for_new(&self, told: &ChannelAudience, has_joined: bool) -> Option<Event> {
+    fn choose_for_new(&self, told: &ChannelAudience, has_joined: bool) -> Option<NotificationEvent> {
         let routing = &told.channel.routing;
         let is_about = routing.selection.as_ref().is_none_or(|chosen| chosen.meets(self.concerned));
-        if self.severity < routing.min_severity || !is_about || self.event == Event::IncidentResolved {
+        if self.severity < routing.min_severity
+            || !is_about
+            || self.event == NotificationEvent::IncidentResolved
+        {
             return None;
         }
-        let is_update = self.event == Event::IncidentUpdated;
+        let is_update = self.event == NotificationEvent::IncidentUpdated;
         let candidates = [
-            Some(Event::IncidentOpened).filter(|_| is_update),
-            Some(Event::IncidentWorsened).filter(|_| is_update && self.is_rise()),
-            Some(Event::IncidentServiceJoined).filter(|_| is_update && has_joined),
+            Some(NotificationEvent::IncidentOpened).filter(|_| is_update),
+            Some(NotificationEvent::IncidentWorsened).filter(|_| is_update && self.is_rise()),
+            Some(NotificationEvent::IncidentServiceJoined).filter(|_| is_update && has_joined),
             Some(self.event),
         ];
         first_wanted(routing, candidates)
@@ -98,12 +106,12 @@ impl<'a> ChangeNews<'a> {
 
     /// The event of a message for a contact that a step notified of the incident, by the severity in its last
     /// message; `None` = no message. Contacts are not notified of recoveries, so a relapse is no news.
-    pub(super) fn choose_for_contact(&self, told: Option<Severity>) -> Option<Event> {
+    pub(super) fn choose_for_contact(&self, told: Option<Severity>) -> Option<NotificationEvent> {
         let is_joined = !self.joined.new.is_empty();
         let event = if self.is_rise_above(told) {
-            Some(Event::IncidentWorsened)
+            Some(NotificationEvent::IncidentWorsened)
         } else {
-            Some(Event::IncidentServiceJoined).filter(|_| is_joined)
+            Some(NotificationEvent::IncidentServiceJoined).filter(|_| is_joined)
         };
         event.filter(|_| self.goes_on())
     }
@@ -119,15 +127,18 @@ impl<'a> ChangeNews<'a> {
 
     /// Returns true if the incident is open and was before.
     fn goes_on(&self) -> bool {
-        !matches!(self.event, Event::IncidentOpened | Event::IncidentResolved)
+        !matches!(self.event, NotificationEvent::IncidentOpened | NotificationEvent::IncidentResolved)
     }
 }
 
 /// Returns true for an event of which a disabled channel must be notified when it is enabled again within a day.
-const fn is_kept_for_later(event: Event) -> bool {
-    matches!(event, Event::IncidentResolved | Event::IncidentReopened)
+const fn is_kept_for_later(event: NotificationEvent) -> bool {
+    matches!(event, NotificationEvent::IncidentResolved | NotificationEvent::IncidentReopened)
 }
 
-fn first_wanted(routing: &Routing, candidates: [Option<Event>; 4]) -> Option<Event> {
+fn first_wanted(
+    routing: &ChannelRouting,
+    candidates: [Option<NotificationEvent>; 4],
+) -> Option<NotificationEvent> {
     candidates.into_iter().flatten().find(|event| routing.events.contains(event))
 }

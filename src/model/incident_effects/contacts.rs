@@ -7,13 +7,13 @@ use crate::model::contact::Contact;
 use crate::model::incident::Severity;
 use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience, WrittenMessage};
 use crate::model::incident_effects::batch::enqueue_batched;
-use crate::model::incident_effects::choice::ChangeNews;
+use crate::model::incident_effects::choice::IncidentChangeFacts;
 use crate::model::incident_effects::recipients::{PlannedMessage, keep_each_once};
 use crate::model::incident_effects::transition::IncidentTransition;
-use crate::model::lifecycle_effect::{HeldLine, LifecycleEffect, enqueue};
+use crate::model::lifecycle_effect::{HeldMessages, LifecycleEffect, enqueue};
 use crate::model::message_holds::contact_hold;
-use crate::model::notification::Event;
-use crate::model::notification::message::Message;
+use crate::model::notification::NotificationEvent;
+use crate::model::notification::message::NotificationMessage;
 
 /// A contact that a step notified of an incident, and the channel of that message.
 struct InformedContact<'a> {
@@ -51,7 +51,7 @@ impl<'a> InformedContact<'a> {
         written.any(|written| !is_taken_back(written))
     }
 
-    fn choose(&self, news: &ChangeNews<'_>) -> Option<Event> {
+    fn choose(&self, news: &IncidentChangeFacts<'_>) -> Option<NotificationEvent> {
         news.choose_for_contact(self.told.told_severity(Some(self.contact.key)))
     }
 }
@@ -69,7 +69,7 @@ pub(super) fn wake_contacts(
             let Some(contact) = step.contact.and_then(|key| audience.contact(key)) else { continue };
             if contact_hold(contact, incident.severity, change.at).is_none() {
                 let line = channel.line(Some(contact.key));
-                effects.push(LifecycleEffect::Release(HeldLine {
+                effects.push(LifecycleEffect::Release(HeldMessages {
                     channel: channel.key,
                     line,
                     subject: incident.id,
@@ -94,7 +94,12 @@ pub(super) fn inform_of_end(
     let mut effects = Vec::new();
     for planned in keep_each_once(planned) {
         let sender = audience.sender(planned.contact);
-        let message = Message::of_incident(Event::IncidentResolved, change.after, sender, change.at.ms());
+        let message = NotificationMessage::of_incident(
+            NotificationEvent::IncidentResolved,
+            change.after,
+            sender,
+            change.at.ms(),
+        );
         effects.extend(enqueue(planned.outgoing(message, change.at), change.after.incident.id));
     }
     effects
@@ -105,20 +110,20 @@ pub(super) fn inform_of_end(
 pub(super) fn inform_of_news(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
-    (news, told_now): (&ChangeNews<'_>, &HashSet<i64>),
+    (news, told_now): (&IncidentChangeFacts<'_>, &HashSet<i64>),
 ) -> Vec<LifecycleEffect> {
     let incident = &change.after.incident;
     let mut informed = informed_contacts(audience);
     informed.retain(|informed| informed.told.channel.is_enabled);
     let mut effects = Vec::new();
-    for event in [Event::IncidentWorsened, Event::IncidentServiceJoined] {
+    for event in [NotificationEvent::IncidentWorsened, NotificationEvent::IncidentServiceJoined] {
         let chosen = informed.iter().filter(|informed| informed.choose(news) == Some(event));
         let moment = (incident.severity, change.at);
         let planned = chosen.filter_map(|informed| informed.planned(moment, told_now));
         for planned in keep_each_once(planned) {
             let Some(told) = audience.channel(planned.channel.key) else { continue };
             let sender = audience.sender(planned.contact);
-            let message = Message::of_incident(event, change.after, sender, change.at.ms());
+            let message = NotificationMessage::of_incident(event, change.after, sender, change.at.ms());
             let message = message.with_change(news.named_for_contacts());
             effects.extend(enqueue_batched(message, planned, told, (incident.id, change.at)));
         }
@@ -140,7 +145,8 @@ fn informed_contacts(audience: &IncidentAudience) -> Vec<InformedContact<'_>> {
             }
         }
     }
-    let newest = newest.into_iter().filter(|(_, (_, written))| written.event != Event::IncidentResolved);
+    let newest =
+        newest.into_iter().filter(|(_, (_, written))| written.event != NotificationEvent::IncidentResolved);
     let informed = newest.filter_map(|((contact, _), (told, step))| {
         Some(InformedContact { contact: audience.contact(contact)?, told, step })
     });

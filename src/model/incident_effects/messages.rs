@@ -6,14 +6,14 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience};
 use crate::model::incident_effects::batch::enqueue_batched;
-use crate::model::incident_effects::choice::ChangeNews;
+use crate::model::incident_effects::choice::IncidentChangeFacts;
 use crate::model::incident_effects::contacts::{inform_of_end, inform_of_news, wake_contacts};
 use crate::model::incident_effects::recipients::PlannedMessage;
 use crate::model::incident_effects::transition::IncidentTransition;
-use crate::model::lifecycle_effect::{HeldLine, LifecycleEffect, Retraction};
-use crate::model::notification::Event;
+use crate::model::lifecycle_effect::{HeldMessages, LifecycleEffect, MessageRetraction};
+use crate::model::notification::NotificationEvent;
 use crate::model::notification::change::{IncidentChange, ServiceGroup};
-use crate::model::notification::message::Message;
+use crate::model::notification::message::NotificationMessage;
 
 /// Everything that is written, released and retracted in the outbox.
 pub(super) fn message_effects(
@@ -23,26 +23,27 @@ pub(super) fn message_effects(
     let Some(event) = change.event() else { return Vec::new() };
     let incident = &change.after.incident;
     let mut effects = Vec::new();
-    if matches!(event, Event::IncidentAcknowledged | Event::IncidentResolved) {
-        effects.push(LifecycleEffect::Retract(Retraction::HeldSteps(incident.id)));
+    if matches!(event, NotificationEvent::IncidentAcknowledged | NotificationEvent::IncidentResolved) {
+        effects.push(LifecycleEffect::Retract(MessageRetraction::HeldSteps(incident.id)));
     }
     if change.is_rise() {
         effects.extend(wake_contacts(change, audience));
     }
-    let news = ChangeNews::of(event, change, &audience.concerned);
+    let news = IncidentChangeFacts::of(event, change, &audience.concerned);
     let mut told_now = HashSet::new();
     for told in &audience.channels {
         let chosen = news.choose(told);
         if change.is_rise() && told.is_held_below(incident.severity, change.at) {
             let (channel, line) = (told.channel.key, told.channel.line(None));
-            effects.push(LifecycleEffect::Release(HeldLine { channel, line, subject: incident.id }));
+            effects.push(LifecycleEffect::Release(HeldMessages { channel, line, subject: incident.id }));
         }
         let Some((event, named)) = chosen else { continue };
-        let message = Message::of_incident(event, change.after, audience.sender(None), change.at.ms());
+        let message =
+            NotificationMessage::of_incident(event, change.after, audience.sender(None), change.at.ms());
         effects.extend(write_to_channel(message.with_change(named), told, (incident.id, change.at)));
         told_now.insert(told.channel.key);
     }
-    if event == Event::IncidentResolved {
+    if event == NotificationEvent::IncidentResolved {
         effects.extend(inform_of_end(change, audience, &told_now));
     } else {
         effects.extend(inform_of_news(change, audience, (&news, &told_now)));
@@ -55,7 +56,7 @@ pub(super) fn recovery_messages(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
 ) -> Vec<LifecycleEffect> {
-    let event = Event::IncidentServiceRecovered;
+    let event = NotificationEvent::IncidentServiceRecovered;
     let incident = &change.after.incident;
     let recovered = ServiceGroup::from_affected(change.recovered());
     if recovered.is_none() || change.after.unrecovered().next().is_none() || incident.is_resolved() {
@@ -67,7 +68,8 @@ pub(super) fn recovery_messages(
             continue;
         }
         let named = IncidentChange { recovered: recovered.clone(), ..IncidentChange::default() };
-        let message = Message::of_incident(event, change.after, audience.sender(None), change.at.ms());
+        let message =
+            NotificationMessage::of_incident(event, change.after, audience.sender(None), change.at.ms());
         effects.extend(write_to_channel(message.with_change(named), told, (incident.id, change.at)));
     }
     effects
@@ -75,7 +77,7 @@ pub(super) fn recovery_messages(
 
 /// Writes a message for all readers of a channel, or adds it to a held one of its kind.
 fn write_to_channel(
-    message: Message,
+    message: NotificationMessage,
     told: &ChannelAudience,
     (subject, now): (Id, Timestamp),
 ) -> Vec<LifecycleEffect> {

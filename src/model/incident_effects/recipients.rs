@@ -9,10 +9,10 @@ use crate::model::contact::Contact;
 use crate::model::incident::Severity;
 use crate::model::lifecycle_effect::OutgoingMessage;
 use crate::model::message_holds::contact_hold;
-use crate::model::notification::Channel;
-use crate::model::notification::delivery::{Delivery, DeliveryPlace};
-use crate::model::notification::digest::Hold;
-use crate::model::notification::message::Message;
+use crate::model::notification::NotificationChannel;
+use crate::model::notification::delivery::{Delivery, DeliveryTarget};
+use crate::model::notification::digest::DeliveryHold;
+use crate::model::notification::message::NotificationMessage;
 
 /// A contact that a step of an escalation reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,23 +26,23 @@ pub struct ReachedContact {
 /// A message that is to be written for a channel.
 #[derive(Clone, Copy)]
 pub(super) struct PlannedMessage<'a> {
-    pub(super) channel: &'a Channel,
+    pub(super) channel: &'a NotificationChannel,
     /// The contact that it is for; `None` = all readers of the channel.
     pub(super) contact: Option<&'a Contact>,
     /// The reason for holding it.
-    pub(super) hold: Option<Hold>,
+    pub(super) hold: Option<DeliveryHold>,
 }
 
 impl<'a> PlannedMessage<'a> {
     /// The message for all readers of a channel; a step of an escalation is never held there.
-    pub(super) const fn for_channel(channel: &'a Channel) -> Self {
+    pub(super) const fn for_channel(channel: &'a NotificationChannel) -> Self {
         Self { channel, contact: None, hold: None }
     }
 
     /// The message to write into the outbox now.
-    pub(super) fn outgoing(&self, message: Message, now: Timestamp) -> OutgoingMessage {
+    pub(super) fn outgoing(&self, message: NotificationMessage, now: Timestamp) -> OutgoingMessage {
         let contact = self.contact.map(|contact| contact.key);
-        let place = DeliveryPlace {
+        let place = DeliveryTarget {
             organisation: self.channel.organisation,
             channel: self.channel.key,
             contact,
@@ -56,11 +56,12 @@ impl ReachedContact {
     /// The messages to a contact through its enabled channels.
     pub(super) fn planned<'a>(
         &'a self,
-        enabled: impl Iterator<Item = &'a Channel>,
+        enabled: impl Iterator<Item = &'a NotificationChannel>,
         (severity, now): (Severity, Timestamp),
     ) -> impl Iterator<Item = PlannedMessage<'a>> {
         let hold = if self.is_on_duty { None } else { contact_hold(&self.contact, severity, now) };
-        let own = |channel: &&Channel| self.contact.channels.iter().any(|own| own.key == channel.key);
+        let own =
+            |channel: &&NotificationChannel| self.contact.channels.iter().any(|own| own.key == channel.key);
         enabled.filter(own).map(move |channel| PlannedMessage { channel, contact: Some(&self.contact), hold })
     }
 }

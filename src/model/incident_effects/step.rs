@@ -1,13 +1,13 @@
 //! A step of an escalation: its recipients, and the next step.
 
 use crate::clock::Timestamp;
-use crate::model::escalation::{EscalationPolicy, Progress};
+use crate::model::escalation::{EscalationPolicy, EscalationProgress};
 use crate::model::incident::WholeIncident;
 use crate::model::incident_effects::audience::IncidentAudience;
 use crate::model::incident_effects::recipients::{PlannedMessage, ReachedContact, keep_each_once};
-use crate::model::lifecycle_effect::{EscalationAdvance, LifecycleEffect, Retraction, enqueue};
-use crate::model::notification::message::Message;
-use crate::model::notification::{Channel, Event};
+use crate::model::lifecycle_effect::{EscalationAdvance, LifecycleEffect, MessageRetraction, enqueue};
+use crate::model::notification::message::NotificationMessage;
+use crate::model::notification::{NotificationChannel, NotificationEvent};
 
 /// A step that is due.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub struct StepOccasion<'a> {
     /// The policy that it follows.
     pub policy: &'a EscalationPolicy,
     /// The progress before it.
-    pub progress: Progress,
+    pub progress: EscalationProgress,
     /// The contacts that the step reaches.
     pub people: &'a [ReachedContact],
     /// Now.
@@ -39,7 +39,8 @@ fn message_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec<
     let Some(named) = step.progress.step(step.policy) else { return Vec::new() };
     let incident = &step.incident.incident;
     let enabled = || audience.enabled().map(|told| &told.channel);
-    let is_named = |channel: &&Channel| named.channels.iter().any(|named| named.key == channel.key);
+    let is_named =
+        |channel: &&NotificationChannel| named.channels.iter().any(|named| named.key == channel.key);
     let for_channels = enabled().filter(is_named).map(PlannedMessage::for_channel);
     let for_people =
         step.people.iter().flat_map(|reached| reached.planned(enabled(), (incident.severity, step.at)));
@@ -51,11 +52,16 @@ fn message_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec<
         if has_held_step(planned, audience) {
             // The step that waited for the end of quiet hours would be a second page.
             let (channel, contact) = (planned.channel.key, planned.contact.map(|contact| contact.key));
-            let retraction = Retraction::HeldStepOf { channel, contact, incident: incident.id };
+            let retraction = MessageRetraction::HeldStepOf { channel, contact, incident: incident.id };
             effects.push(LifecycleEffect::Retract(retraction));
         }
         let sender = audience.sender(planned.contact);
-        let message = Message::of_incident(Event::IncidentEscalated, step.incident, sender, step.at.ms());
+        let message = NotificationMessage::of_incident(
+            NotificationEvent::IncidentEscalated,
+            step.incident,
+            sender,
+            step.at.ms(),
+        );
         effects.extend(enqueue(planned.outgoing(message, step.at), incident.id));
     }
     effects

@@ -13,8 +13,8 @@ use crate::model::incident_effects::audience::FollowedPolicy;
 use crate::model::incident_effects::tests::world::{
     Setting, at, audience, describe, incident, policy, with_services, written,
 };
-use crate::model::notification::Event;
-use crate::model::notification::digest::HeldBy;
+use crate::model::notification::NotificationEvent;
+use crate::model::notification::digest::HoldReason;
 
 /// The severity and the services of an incident.
 type State<'a> = (Severity, &'a [i64]);
@@ -63,9 +63,9 @@ fn resolution() -> (WholeIncident, WholeIncident) {
     &["incident.opened 100", "incident.service_joined 99000"], &["release", "incident.service_joined +1"])]
 #[case::joined_in_quiet_hours(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::quiet(),
     &["incident.opened 100"], &["incident.service_joined +1 until quiet_hours"])]
-#[case::joins_are_not_wanted(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::only(&[Event::IncidentOpened]),
+#[case::joins_are_not_wanted(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::only(&[NotificationEvent::IncidentOpened]),
     &["incident.opened 100"], &[])]
-#[case::updates_tell_joins(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::only(&[Event::IncidentUpdated]),
+#[case::updates_tell_joins(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::only(&[NotificationEvent::IncidentUpdated]),
     &["incident.opened 100"], &["release", "incident.updated +1"])]
 #[case::begins_to_matter_by_a_service(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::about(2), &[],
     &["release", "incident.opened"])]
@@ -75,9 +75,9 @@ fn resolution() -> (WholeIncident, WholeIncident) {
 #[case::worse_and_joined(Some(state(MINOR, &[1])), state(CRITICAL, &[1, 2]), Setting::default(), &["incident.opened 100"],
     &["release", "incident.worsened +1 was minor"])]
 #[case::worse_and_joined_for_who_wants_joins(Some(state(MINOR, &[1])), state(CRITICAL, &[1, 2]),
-    Setting::only(&[Event::IncidentServiceJoined]), &["incident.opened 100"],
+    Setting::only(&[NotificationEvent::IncidentServiceJoined]), &["incident.opened 100"],
     &["release", "incident.service_joined +1 was minor"])]
-#[case::worse_for_who_wants_updates(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::only(&[Event::IncidentUpdated]),
+#[case::worse_for_who_wants_updates(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::only(&[NotificationEvent::IncidentUpdated]),
     &["incident.opened 100"], &["release", "incident.updated was minor"])]
 #[case::no_worse_than_was_told(Some(state(MINOR, &[1])), state(MAJOR, &[1]), Setting::default().told(CRITICAL),
     &["incident.opened 100"], &[])]
@@ -86,7 +86,7 @@ fn resolution() -> (WholeIncident, WholeIncident) {
 #[case::wakes_who_was_asleep(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::quiet(),
     &["incident.opened 100 quiet_hours 9000"], &["release", "release", "incident.worsened was minor"])]
 #[case::wakes_whatever_it_chose(Some(state(MINOR, &[1])), state(CRITICAL, &[1]),
-    Setting { events: vec![Event::IncidentOpened], ..Setting::quiet() },
+    Setting { events: vec![NotificationEvent::IncidentOpened], ..Setting::quiet() },
     &["incident.opened 100 quiet_hours 9000"], &["release"])]
 #[case::not_bad_enough_to_wake(Some(state(MINOR, &[1])), state(MAJOR, &[1]), Setting::quiet(),
     &["incident.opened 100 quiet_hours 9000"], &["incident.worsened was minor until quiet_hours"])]
@@ -130,9 +130,9 @@ fn the_end_is_told_to_who_was_told_the_start(
 
 /// Services that recover; of three.
 #[rstest]
-#[case::one(&[1], Setting::only(&[Event::IncidentServiceRecovered]), &["release", "incident.service_recovered -1"])]
-#[case::two(&[1, 2], Setting::only(&[Event::IncidentServiceRecovered]), &["release", "incident.service_recovered -2"])]
-#[case::the_last(&[1, 2, 3], Setting::only(&[Event::IncidentServiceRecovered]), &[])]
+#[case::one(&[1], Setting::only(&[NotificationEvent::IncidentServiceRecovered]), &["release", "incident.service_recovered -1"])]
+#[case::two(&[1, 2], Setting::only(&[NotificationEvent::IncidentServiceRecovered]), &["release", "incident.service_recovered -2"])]
+#[case::the_last(&[1, 2, 3], Setting::only(&[NotificationEvent::IncidentServiceRecovered]), &[])]
 #[case::not_chosen(&[1], Setting::default(), &[])]
 fn services_that_recover_while_others_do_not_are_told(
     #[case] recovered: &[i64],
@@ -184,6 +184,7 @@ fn an_incident_follows_a_policy(
 fn a_batch_is_held_by_its_own_reason() {
     let after = with_services(incident(MINOR), &[1, 2]);
     let audience = audience(Setting::default(), written(&["incident.service_joined 990"]), &after);
-    let hold = batch::batch_hold(Event::IncidentServiceJoined, (&audience.channels[0], None), at(1_000));
-    assert_eq!(hold.map(|hold| (hold.by, hold.until)), Some((HeldBy::Batch, at(1_020))));
+    let hold =
+        batch::batch_hold(NotificationEvent::IncidentServiceJoined, (&audience.channels[0], None), at(1_000));
+    assert_eq!(hold.map(|hold| (hold.by, hold.until)), Some((HoldReason::Batch, at(1_020))));
 }

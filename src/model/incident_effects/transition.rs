@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::clock::Timestamp;
-use crate::model::incident::{Affected, TimelineEntry, WholeIncident};
-use crate::model::notification::Event;
+use crate::model::incident::{AffectedService, TimelineEntry, WholeIncident};
+use crate::model::notification::NotificationEvent;
 use crate::model::notification::routing::event_of;
 use crate::model::service::ServiceKey;
 
@@ -24,7 +24,7 @@ pub struct IncidentTransition<'a> {
 impl IncidentTransition<'_> {
     /// The event of the change; `None` = not worth a message.
     #[must_use]
-    pub fn event(&self) -> Option<Event> {
+    pub fn event(&self) -> Option<NotificationEvent> {
         event_of(self.before, self.after)
     }
 
@@ -53,7 +53,7 @@ impl IncidentTransition<'_> {
 
     /// The services that recover from the incident with this change, by name.
     #[must_use]
-    pub fn recovered(&self) -> Vec<&Affected> {
+    pub fn recovered(&self) -> Vec<&AffectedService> {
         let Some(before) = self.before else { return Vec::new() };
         let failing = before.services.iter().filter(|row| row.recovered_at.is_none());
         let failing: HashSet<ServiceKey> = failing.map(|row| row.service).collect();
@@ -81,9 +81,9 @@ impl IncidentTransition<'_> {
 #[derive(Clone, Debug, Default)]
 pub struct JoinedServices<'a> {
     /// Services that the incident did not affect before.
-    pub new: Vec<&'a Affected>,
+    pub new: Vec<&'a AffectedService>,
     /// Services that had recovered from it.
-    pub relapsed: Vec<&'a Affected>,
+    pub relapsed: Vec<&'a AffectedService>,
 }
 
 /// Returns true while an incident is open and not acknowledged.

@@ -7,22 +7,22 @@ use rstest::rstest;
 
 use super::*;
 use crate::id::Id;
-use crate::model::announcement::Author;
-use crate::model::automation::Edited;
+use crate::model::announcement::AnnouncementAuthor;
+use crate::model::automation::EditedFields;
 use crate::model::incident::{Acknowledgement, Impact, IncidentKind, TimelineEntry};
 use crate::model::timeline_size::TimelineSize;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_ms(second * 1_000)
 }
 
-fn opened(automation: Option<Automation>) -> WholeIncident {
+fn opened(automation: Option<AutomationState>) -> WholeIncident {
     let incident = Incident {
         key: 1,
         id: Id::random(),
         organisation: 1,
-        title: Translated::single("en", "Shop is down"),
+        title: TranslatedText::single("en", "Shop is down"),
         kind: IncidentKind::Standard,
         status: IncidentStatus::Investigating,
         severity: Severity::Minor,
@@ -52,51 +52,51 @@ fn service(key: ServiceKey) -> NamedService {
     NamedService { key, id: Id::random(), name: format!("service {key}") }
 }
 
-fn told(key: ServiceKey, kind: OutageKind, second: i64) -> Told {
-    Told { service: service(key), kind, began_at: at(second), severity: Severity::Major }
+fn told(key: ServiceKey, kind: OutageKind, second: i64) -> ServiceOutage {
+    ServiceOutage { service: service(key), kind, began_at: at(second), severity: Severity::Major }
 }
 
 fn entry(status: IncidentStatus, second: i64) -> TimelineEntry {
-    let message = Translated::single("en", "text");
+    let message = TranslatedText::single("en", "text");
     TimelineEntry { id: Id::random(), status, message, notify_subscribers: true, created_at: at(second) }
 }
 
 #[rstest]
-#[case::first(&[], OutageKind::Down, News::Joined, Impact::MajorOutage)]
-#[case::again(&[OutageKind::Down], OutageKind::Down, News::Nothing, Impact::MajorOutage)]
-#[case::worse(&[OutageKind::Degraded], OutageKind::Down, News::Worsened, Impact::MajorOutage)]
-#[case::better(&[OutageKind::Down], OutageKind::Degraded, News::Nothing, Impact::MajorOutage)]
+#[case::first(&[], OutageKind::Down, ImpactChange::Joined, Impact::MajorOutage)]
+#[case::again(&[OutageKind::Down], OutageKind::Down, ImpactChange::Nothing, Impact::MajorOutage)]
+#[case::worse(&[OutageKind::Degraded], OutageKind::Down, ImpactChange::Worsened, Impact::MajorOutage)]
+#[case::better(&[OutageKind::Down], OutageKind::Degraded, ImpactChange::Nothing, Impact::MajorOutage)]
 fn an_incident_knows_what_is_news(
     #[case] before: &[OutageKind],
     #[case] kind: OutageKind,
-    #[case] news: News,
+    #[case] news: ImpactChange,
     #[case] impact: Impact,
 ) {
-    let mut incident = opened(Some(Automation::default()));
+    let mut incident = opened(Some(AutomationState::default()));
     for kind in before {
-        incident.tell(&told(5, *kind, 1));
+        incident.apply_outage(&told(5, *kind, 1));
     }
-    assert_eq!(incident.tell(&told(5, kind, 2)), news);
+    assert_eq!(incident.apply_outage(&told(5, kind, 2)), news);
     assert_eq!((incident.services[0].impact, incident.services.len()), (Some(impact), 1));
 }
 
 #[test]
 fn a_relapse_is_news() {
-    let mut incident = opened(Some(Automation::default()));
-    incident.tell(&told(5, OutageKind::Down, 1));
+    let mut incident = opened(Some(AutomationState::default()));
+    incident.apply_outage(&told(5, OutageKind::Down, 1));
     incident.recover(5, at(2));
     assert_eq!(incident.unrecovered().count(), 0);
-    assert_eq!(incident.tell(&told(5, OutageKind::Down, 3)), News::Relapsed);
+    assert_eq!(incident.apply_outage(&told(5, OutageKind::Down, 3)), ImpactChange::Relapsed);
     assert_eq!(incident.unrecovered().count(), 1);
 }
 
 /// The severity rises with the news, unless a member has stated it.
 #[rstest]
-#[case(Edited::default(), Severity::Major)]
-#[case(Edited { severity: true, ..Edited::default() }, Severity::Minor)]
-fn a_severity_that_a_person_has_set_stays(#[case] edited: Edited, #[case] severity: Severity) {
-    let mut incident = opened(Some(Automation { edited, ..Automation::default() }));
-    incident.tell(&told(5, OutageKind::Down, 1));
+#[case(EditedFields::default(), Severity::Major)]
+#[case(EditedFields { severity: true, ..EditedFields::default() }, Severity::Minor)]
+fn a_severity_that_a_person_has_set_stays(#[case] edited: EditedFields, #[case] severity: Severity) {
+    let mut incident = opened(Some(AutomationState { edited, ..AutomationState::default() }));
+    incident.apply_outage(&told(5, OutageKind::Down, 1));
     assert_eq!(incident.incident.severity, severity);
 }
 
@@ -143,7 +143,7 @@ fn play(incident: &mut WholeIncident, act: Act, second: i64) {
     let before = incident.incident.clone();
     match act {
         Act::Tell(service, kind) => {
-            incident.tell(&told(service, kind, second));
+            incident.apply_outage(&told(service, kind, second));
         }
         Act::Recover(service) => incident.recover(service, at(second)),
         Act::Settle if incident.follows_outages() && incident.unrecovered().next().is_none() => {
@@ -154,7 +154,7 @@ fn play(incident: &mut WholeIncident, act: Act, second: i64) {
         }
         Act::Settle | Act::Watch => {}
         Act::Title => {
-            incident.incident.title = Translated::single("en", format!("title {second}"));
+            incident.incident.title = TranslatedText::single("en", format!("title {second}"));
             incident.note_edits(&before);
         }
         Act::Severity(severity) => {
@@ -177,9 +177,9 @@ fn play(incident: &mut WholeIncident, act: Act, second: i64) {
         Act::MoveEnd if before.is_resolved() => incident.move_end(at(second)),
         Act::Resolve | Act::MoveEnd => {}
         Act::Acknowledge => {
-            let by = Author { id: Id::random(), name: "Ada".into() };
+            let by = AnnouncementAuthor { id: Id::random(), name: "Ada".into() };
             let acknowledgement = Acknowledgement { at: at(second), by };
-            incident.acknowledge(acknowledgement, Translated::single("en", "seen"));
+            incident.acknowledge(acknowledgement, TranslatedText::single("en", "seen"));
         }
         Act::Delete(key) => incident.services.retain(|row| row.service != key),
         Act::Affect(key) => {
@@ -213,7 +213,7 @@ proptest! {
     /// Contract 4.9, 4.10.1: an end exactly when resolved; all services recovered then; statements of members stay.
     #[test]
     fn people_and_the_engine_keep_the_rules(acts in acts()) {
-        let mut incident = opened(Some(Automation::default()));
+        let mut incident = opened(Some(AutomationState::default()));
         let (mut title, mut severity) = (None, None);
         for (second, act) in (1..).zip(acts) {
             let before = incident.clone();

@@ -7,7 +7,7 @@ pub type SeriesKey = i64;
 
 /// The place of a maintenance in a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Origin {
+pub struct SeriesOrigin {
     /// The series.
     pub series: SeriesKey,
     /// The start by the rule; stays when members move the maintenance.

@@ -10,7 +10,7 @@ use crate::model::word::words;
 
 words! {
     /// The kind of reminder.
-    pub enum Reminder {
+    pub enum ReminderKind {
         /// A day before the start.
         DayBefore,
         /// An hour before the start.
@@ -18,7 +18,7 @@ words! {
     }
 }
 
-impl Reminder {
+impl ReminderKind {
     /// The milliseconds from it to the start.
     #[must_use]
     pub const fn before_ms(self) -> i64 {
@@ -41,13 +41,13 @@ impl Reminder {
 impl Maintenance {
     /// The requested reminders, and the time of each.
     #[must_use]
-    pub fn reminders(&self) -> Vec<(Reminder, Timestamp)> {
-        let is_wanted = |reminder: &Reminder| match reminder {
-            Reminder::DayBefore => self.notices.day_before,
-            Reminder::HourBefore => self.notices.hour_before,
+    pub fn reminders(&self) -> Vec<(ReminderKind, Timestamp)> {
+        let is_wanted = |reminder: &ReminderKind| match reminder {
+            ReminderKind::DayBefore => self.notices.day_before,
+            ReminderKind::HourBefore => self.notices.hour_before,
         };
         let waits = self.status == MaintenanceStatus::Scheduled;
-        let wanted = Reminder::ALL.into_iter().filter(|reminder| waits && is_wanted(reminder));
+        let wanted = ReminderKind::ALL.into_iter().filter(|reminder| waits && is_wanted(reminder));
         wanted.map(|reminder| (reminder, self.schedule.start.plus_ms(-reminder.before_ms()))).collect()
     }
 
@@ -56,9 +56,9 @@ impl Maintenance {
     #[must_use]
     pub fn reminders_to_plan(
         &self,
-        planned: &[(Reminder, Timestamp)],
+        planned: &[(ReminderKind, Timestamp)],
         now: Timestamp,
-    ) -> Vec<(Reminder, Timestamp)> {
+    ) -> Vec<(ReminderKind, Timestamp)> {
         let mut wanted = self.reminders();
         wanted.retain(|reminder| reminder.1 > now || planned.contains(reminder));
         wanted
@@ -66,8 +66,8 @@ impl Maintenance {
 
     /// Returns true if this reminder, which is due, is still worth sending.
     #[must_use]
-    pub fn is_reminded(&self, reminder: Reminder, now: Timestamp) -> bool {
-        let due: Vec<Reminder> =
+    pub fn is_reminded(&self, reminder: ReminderKind, now: Timestamp) -> bool {
+        let due: Vec<ReminderKind> =
             self.reminders().into_iter().filter(|(_, at)| *at <= now).map(|(reminder, _)| reminder).collect();
         self.schedule.start > now && due.last() == Some(&reminder)
     }
@@ -79,26 +79,26 @@ mod tests {
 
     use super::*;
     use crate::model::maintenance::tests::maintenance;
-    use crate::model::maintenance::{Notices, Schedule};
+    use crate::model::maintenance::{MaintenanceNotices, MaintenanceWindow};
 
     const HOUR_MS: i64 = 3_600_000;
 
     fn planned(day_before: bool, hour_before: bool) -> Maintenance {
         let scheduled = maintenance(MaintenanceStatus::Scheduled);
-        let notices = Notices { day_before, hour_before, ..scheduled.notices };
-        let schedule = Schedule { start: Timestamp::from_ms(48 * HOUR_MS), end: None };
+        let notices = MaintenanceNotices { day_before, hour_before, ..scheduled.notices };
+        let schedule = MaintenanceWindow { start: Timestamp::from_ms(48 * HOUR_MS), end: None };
         Maintenance { notices, schedule, ..scheduled }
     }
 
     #[rstest]
-    #[case(true, true, &[(Reminder::DayBefore, 24), (Reminder::HourBefore, 47)])]
-    #[case(true, false, &[(Reminder::DayBefore, 24)])]
-    #[case(false, true, &[(Reminder::HourBefore, 47)])]
+    #[case(true, true, &[(ReminderKind::DayBefore, 24), (ReminderKind::HourBefore, 47)])]
+    #[case(true, false, &[(ReminderKind::DayBefore, 24)])]
+    #[case(false, true, &[(ReminderKind::HourBefore, 47)])]
     #[case(false, false, &[])]
     fn reminders_are_asked_for(
         #[case] day_before: bool,
         #[case] hour_before: bool,
-        #[case] expected: &[(Reminder, i64)],
+        #[case] expected: &[(ReminderKind, i64)],
     ) {
         let reminders = planned(day_before, hour_before).reminders();
         let hours: Vec<_> = reminders.iter().map(|(reminder, at)| (*reminder, at.ms() / HOUR_MS)).collect();
@@ -124,6 +124,6 @@ mod tests {
         let planned = planned(true, hour_before);
         let now = planned.schedule.start.plus_ms(-minutes * 60_000);
         let is_told = |reminder| planned.is_reminded(reminder, now);
-        assert_eq!((is_told(Reminder::DayBefore), is_told(Reminder::HourBefore)), told);
+        assert_eq!((is_told(ReminderKind::DayBefore), is_told(ReminderKind::HourBefore)), told);
     }
 }

@@ -7,11 +7,13 @@ pub mod replan;
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::id::Id;
-use crate::model::announcement::Author;
-use crate::model::maintenance::origin::{Origin, SeriesKey};
-use crate::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, Notices, Schedule};
+use crate::model::announcement::AnnouncementAuthor;
+use crate::model::maintenance::origin::{SeriesKey, SeriesOrigin};
+use crate::model::maintenance::{
+    Maintenance, MaintenanceKind, MaintenanceNotices, MaintenanceStatus, MaintenanceWindow,
+};
 use crate::model::recurrence::{Occurrence, Recurrence};
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::model::word::words;
 
 /// The interval between two plannings of a series, in milliseconds.
@@ -36,7 +38,7 @@ words! {
 
 /// A series as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Series {
+pub struct MaintenanceSeries {
     /// Key of the row.
     pub key: SeriesKey,
     /// The id that clients see.
@@ -44,9 +46,9 @@ pub struct Series {
     /// Database key of the organisation that owns it.
     pub organisation: i64,
     /// Title of every maintenance, 1..255 characters per language.
-    pub title: Translated,
+    pub title: TranslatedText,
     /// The first entry of every timeline; `None` = generated.
-    pub message: Option<Translated>,
+    pub message: Option<TranslatedText>,
     /// `type` of the API.
     pub kind: MaintenanceKind,
     /// Its state.
@@ -58,22 +60,22 @@ pub struct Series {
     /// True if they end by themselves.
     pub auto_complete: bool,
     /// The moments at which subscribers are notified.
-    pub notices: Notices,
+    pub notices: MaintenanceNotices,
     /// The time of the next planning.
     pub next_look_at: Timestamp,
     /// The token that created it.
-    pub created_by: Option<Author>,
+    pub created_by: Option<AnnouncementAuthor>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last write by a client.
     pub updated_at: Timestamp,
 }
 
-impl Series {
+impl MaintenanceSeries {
     /// The windows that need a maintenance at `now`, in order: those of the coming thirty days, one that runs, and in
     /// any case the next one. None that is over.
     #[must_use]
-    pub fn wanted(&self, now: Timestamp) -> Vec<Occurrence> {
+    pub fn wanted_occurrences(&self, now: Timestamp) -> Vec<Occurrence> {
         let horizon = now.plus_ms(AHEAD_MS);
         let upcoming = self.recurrence.upcoming(now).take(WAITING_MAX).enumerate();
         let near = upcoming.take_while(|(place, window)| *place == 0 || window.start < horizon);
@@ -106,7 +108,7 @@ impl Series {
             created_by: self.created_by.clone(),
             created_at: now,
             updated_at: now,
-            origin: Some(Origin { series: self.key, occurrence: window.start, is_adjusted: false }),
+            origin: Some(SeriesOrigin { series: self.key, occurrence: window.start, is_adjusted: false }),
         }
     }
 
@@ -124,8 +126,8 @@ impl Series {
     }
 }
 
-fn schedule(window: Occurrence) -> Schedule {
-    Schedule { start: window.start, end: Some(window.end) }
+fn schedule(window: Occurrence) -> MaintenanceWindow {
+    MaintenanceWindow { start: window.start, end: Some(window.end) }
 }
 
 #[cfg(test)]
@@ -140,14 +142,14 @@ pub(crate) mod tests {
     }
 
     /// A series of this rule in Berlin, whose first window is from 02:00 to 04:00 on 22 November 2026, a Sunday.
-    pub(super) fn series(rule: &str) -> Series {
+    pub(super) fn series(rule: &str) -> MaintenanceSeries {
         let window =
             Occurrence { start: at("2026-11-22T02:00:00+01:00"), end: at("2026-11-22T04:00:00+01:00") };
-        Series {
+        MaintenanceSeries {
             key: 7,
             id: Id::random(),
             organisation: 1,
-            title: Translated::single("en", "Weekly restart"),
+            title: TranslatedText::single("en", "Weekly restart"),
             message: None,
             kind: MaintenanceKind::Planned,
             status: SeriesStatus::Active,
@@ -155,7 +157,7 @@ pub(crate) mod tests {
                 .unwrap(),
             auto_start: true,
             auto_complete: true,
-            notices: Notices {
+            notices: MaintenanceNotices {
                 announcement: true,
                 day_before: true,
                 hour_before: true,
@@ -186,7 +188,7 @@ pub(crate) mod tests {
         #[case] expected: Option<(usize, &str, &str)>,
     ) {
         let series = series(rule);
-        let wanted = series.wanted(at(now));
+        let wanted = series.wanted_occurrences(at(now));
         let day = |window: &Occurrence| window.start.date();
         let found =
             wanted.first().zip(wanted.last()).map(|(first, last)| (wanted.len(), day(first), day(last)));

@@ -4,14 +4,16 @@
 //! clock is allowed when it is due, so doing it twice is impossible.
 
 use crate::clock::Timestamp;
-use crate::model::maintenance::{Maintenance, MaintenanceStatus, Operation, Schedule, WrongState, texts};
+use crate::model::maintenance::{
+    Maintenance, MaintenanceOperation, MaintenanceStateError, MaintenanceStatus, MaintenanceWindow, texts,
+};
 use crate::model::subscriber_fact::FactKind;
 use crate::model::timeline_size::TimelineSize;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// The time of an action, and the language in which generated texts are stored.
 #[derive(Clone, Copy, Debug)]
-pub struct Stamp<'a> {
+pub struct OperationContext<'a> {
     /// The moment.
     pub at: Timestamp,
     /// The default language of the organisation.
@@ -20,7 +22,7 @@ pub struct Stamp<'a> {
 
 /// The kind of an entry of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happened {
+pub enum MaintenanceMilestone {
     /// Work is planned.
     Announced,
     /// It has another window; the state that follows.
@@ -35,11 +37,11 @@ pub enum Happened {
 
 /// A new entry of the timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewEntry {
+pub struct NewTimelineEntry {
     /// Its kind.
-    pub happened: Happened,
+    pub happened: MaintenanceMilestone,
     /// The text of the entry.
-    pub message: Translated,
+    pub message: TranslatedText,
     /// True if subscribers are notified.
     pub notify_subscribers: bool,
     /// Time of creation.
@@ -48,16 +50,16 @@ pub struct NewEntry {
 
 /// A maintenance after an act, with the entries that the act adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct MaintenanceTransition {
     /// The new state, to be stored.
     pub after: Maintenance,
     /// Oldest first.
-    pub entries: Vec<NewEntry>,
+    pub entries: Vec<NewTimelineEntry>,
 }
 
 /// The settings for announcing a changed window: on the timeline, and to subscribers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Announcement {
+pub struct RescheduleOptions {
     /// `post_update`.
     pub is_posted: bool,
     /// `notify_subscribers`.
@@ -66,22 +68,26 @@ pub struct Announcement {
 
 /// The arguments of `extend`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extension {
+pub struct MaintenanceExtension {
     /// The new window.
-    pub schedule: Schedule,
+    pub schedule: MaintenanceWindow,
     /// The text for the timeline; `None` = generated.
-    pub message: Option<Translated>,
+    pub message: Option<TranslatedText>,
     /// True if subscribers are notified.
     pub notifies: bool,
 }
 
-impl Step {
+impl MaintenanceTransition {
     /// A new maintenance is announced; it starts at once if its start has been reached.
     #[must_use]
-    pub fn announce(maintenance: Maintenance, message: Option<Translated>, stamp: Stamp<'_>) -> Self {
+    pub fn announce(
+        maintenance: Maintenance,
+        message: Option<TranslatedText>,
+        stamp: OperationContext<'_>,
+    ) -> Self {
         let generated = || texts::announced(maintenance.schedule);
         let notifies = maintenance.notices.announcement;
-        let entry = stamp.entry(Happened::Announced, message, generated, notifies);
+        let entry = stamp.entry(MaintenanceMilestone::Announced, message, generated, notifies);
         Self { after: maintenance, entries: vec![entry] }.begin_if_due(stamp)
     }
 
@@ -90,13 +96,18 @@ impl Step {
     pub fn revise(
         before: &Maintenance,
         after: Maintenance,
-        announcement: Announcement,
-        stamp: Stamp<'_>,
+        announcement: RescheduleOptions,
+        stamp: OperationContext<'_>,
     ) -> Self {
         let mut entries = Vec::new();
         if announcement.is_posted && after.schedule != before.schedule {
             let generated = || texts::moved(after.schedule);
-            entries.push(stamp.entry(Happened::Moved(after.status), None, generated, announcement.notifies));
+            entries.push(stamp.entry(
+                MaintenanceMilestone::Moved(after.status),
+                None,
+                generated,
+                announcement.notifies,
+            ));
         }
         Self { after, entries }.begin_if_due(stamp)
     }
@@ -105,8 +116,8 @@ impl Step {
     ///
     /// # Errors
     /// [`WrongState`] unless it is scheduled.
-    pub fn start(before: &Maintenance, stamp: Stamp<'_>) -> Result<Self, WrongState> {
-        before.allow(Operation::Start)?;
+    pub fn start(before: &Maintenance, stamp: OperationContext<'_>) -> Result<Self, MaintenanceStateError> {
+        before.allow(MaintenanceOperation::Start)?;
         Ok(Self { after: before.clone(), entries: Vec::new() }.begin(stamp))
     }
 
@@ -114,12 +125,15 @@ impl Step {
     ///
     /// # Errors
     /// [`WrongState`] unless it is in progress.
-    pub fn complete(before: &Maintenance, stamp: Stamp<'_>) -> Result<Self, WrongState> {
-        before.allow(Operation::Complete)?;
+    pub fn complete(
+        before: &Maintenance,
+        stamp: OperationContext<'_>,
+    ) -> Result<Self, MaintenanceStateError> {
+        before.allow(MaintenanceOperation::Complete)?;
         let status = MaintenanceStatus::Completed;
         let after = Maintenance { status, actual_end: Some(stamp.at), ..before.clone() };
         let said = || texts::COMPLETED.into();
-        let entry = stamp.entry(Happened::Completed, None, said, before.notices.complete);
+        let entry = stamp.entry(MaintenanceMilestone::Completed, None, said, before.notices.complete);
         Ok(Self { after, entries: vec![entry] })
     }
 
@@ -127,12 +141,12 @@ impl Step {
     ///
     /// # Errors
     /// [`WrongState`] unless it is scheduled.
-    pub fn cancel(before: &Maintenance, stamp: Stamp<'_>) -> Result<Self, WrongState> {
-        before.allow(Operation::Cancel)?;
+    pub fn cancel(before: &Maintenance, stamp: OperationContext<'_>) -> Result<Self, MaintenanceStateError> {
+        before.allow(MaintenanceOperation::Cancel)?;
         let status = MaintenanceStatus::Cancelled;
         let after = Maintenance { status, ..before.clone() };
         let said = || texts::CANCELLED.into();
-        let entry = stamp.entry(Happened::Cancelled, None, said, before.notices.announcement);
+        let entry = stamp.entry(MaintenanceMilestone::Cancelled, None, said, before.notices.announcement);
         Ok(Self { after, entries: vec![entry] })
     }
 
@@ -141,9 +155,13 @@ impl Step {
     ///
     /// # Errors
     /// [`WrongState`] unless it is in progress or completed.
-    pub fn extend(before: &Maintenance, extension: Extension, stamp: Stamp<'_>) -> Result<Self, WrongState> {
-        before.allow(Operation::Extend)?;
-        let Extension { schedule, message, notifies } = extension;
+    pub fn extend(
+        before: &Maintenance,
+        extension: MaintenanceExtension,
+        stamp: OperationContext<'_>,
+    ) -> Result<Self, MaintenanceStateError> {
+        before.allow(MaintenanceOperation::Extend)?;
+        let MaintenanceExtension { schedule, message, notifies } = extension;
         let waits = schedule.start > stamp.at;
         let status = if waits { MaintenanceStatus::Scheduled } else { MaintenanceStatus::InProgress };
         let after = Maintenance {
@@ -155,13 +173,13 @@ impl Step {
             ..before.clone()
         };
         let generated = || if waits { texts::moved(schedule) } else { texts::extended(schedule) };
-        let entry = stamp.entry(Happened::Moved(status), message, generated, notifies);
+        let entry = stamp.entry(MaintenanceMilestone::Moved(status), message, generated, notifies);
         Ok(Self { entries: vec![entry], after })
     }
 
     /// Returns the action of the clock at this moment, if one is due: one transition at a time.
     #[must_use]
-    pub fn when_due(before: &Maintenance, stamp: Stamp<'_>) -> Option<Self> {
+    pub fn when_due(before: &Maintenance, stamp: OperationContext<'_>) -> Option<Self> {
         if starts_by_itself(before, stamp.at) {
             return Self::start(before, stamp).ok();
         }
@@ -174,7 +192,8 @@ impl Step {
     #[must_use]
     pub fn fitted(mut self, mut size: TimelineSize) -> Self {
         self.entries.retain(|entry| {
-            let tells_end = matches!(entry.happened, Happened::Completed | Happened::Cancelled);
+            let tells_end =
+                matches!(entry.happened, MaintenanceMilestone::Completed | MaintenanceMilestone::Cancelled);
             let has_room = size.has_room_for(&entry.message) || (tells_end && size.has_room_for_end());
             if has_room {
                 size = size.with(&entry.message);
@@ -184,14 +203,19 @@ impl Step {
         self
     }
 
-    fn begin_if_due(self, stamp: Stamp<'_>) -> Self {
+    fn begin_if_due(self, stamp: OperationContext<'_>) -> Self {
         if starts_by_itself(&self.after, stamp.at) { self.begin(stamp) } else { self }
     }
 
-    fn begin(mut self, stamp: Stamp<'_>) -> Self {
+    fn begin(mut self, stamp: OperationContext<'_>) -> Self {
         let status = MaintenanceStatus::InProgress;
         let notifies = self.after.notices.start;
-        self.entries.push(stamp.entry(Happened::Started, None, || texts::STARTED.into(), notifies));
+        self.entries.push(stamp.entry(
+            MaintenanceMilestone::Started,
+            None,
+            || texts::STARTED.into(),
+            notifies,
+        ));
         let after = Maintenance { status, actual_start: Some(stamp.at), ..self.after };
         Self { after, entries: self.entries }
     }
@@ -203,7 +227,7 @@ fn starts_by_itself(maintenance: &Maintenance, now: Timestamp) -> bool {
     waits && maintenance.auto_start && maintenance.schedule.start <= now
 }
 
-impl Happened {
+impl MaintenanceMilestone {
     /// The state in the entry.
     #[must_use]
     pub const fn status(self) -> MaintenanceStatus {
@@ -229,16 +253,16 @@ impl Happened {
     }
 }
 
-impl Stamp<'_> {
+impl OperationContext<'_> {
     fn entry(
         self,
-        happened: Happened,
-        message: Option<Translated>,
+        happened: MaintenanceMilestone,
+        message: Option<TranslatedText>,
         generated: impl FnOnce() -> String,
         notify_subscribers: bool,
-    ) -> NewEntry {
-        let message = message.unwrap_or_else(|| Translated::single(self.locale, generated()));
-        NewEntry { happened, message, notify_subscribers, created_at: self.at }
+    ) -> NewTimelineEntry {
+        let message = message.unwrap_or_else(|| TranslatedText::single(self.locale, generated()));
+        NewTimelineEntry { happened, message, notify_subscribers, created_at: self.at }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Generated texts of timelines and reminders: English, whatever the language of the organisation.
 
 use crate::clock::Timestamp;
-use crate::model::maintenance::Schedule;
+use crate::model::maintenance::MaintenanceWindow;
 
 /// The work has started.
 pub(super) const STARTED: &str = "The maintenance has started.";
@@ -11,17 +11,17 @@ pub(super) const COMPLETED: &str = "The maintenance has been completed.";
 pub(super) const CANCELLED: &str = "The maintenance has been cancelled.";
 
 /// The work is announced.
-pub(super) fn announced(schedule: Schedule) -> String {
+pub(super) fn announced(schedule: MaintenanceWindow) -> String {
     format!("Maintenance is planned {}.", period(schedule))
 }
 
 /// The work was moved to another window by an update.
-pub(super) fn moved(schedule: Schedule) -> String {
+pub(super) fn moved(schedule: MaintenanceWindow) -> String {
     format!("The maintenance is now planned {}.", period(schedule))
 }
 
 /// The work was extended, and continues.
-pub(super) fn extended(schedule: Schedule) -> String {
+pub(super) fn extended(schedule: MaintenanceWindow) -> String {
     match schedule.end {
         Some(end) => format!("The maintenance has been extended until {}.", minute(end)),
         None => "The maintenance has been extended until further notice.".into(),
@@ -30,11 +30,11 @@ pub(super) fn extended(schedule: Schedule) -> String {
 
 /// It starts soon.
 #[must_use]
-pub fn reminded(schedule: Schedule) -> String {
+pub fn reminded(schedule: MaintenanceWindow) -> String {
     format!("Reminder: maintenance is planned {}.", period(schedule))
 }
 
-fn period(Schedule { start, end }: Schedule) -> String {
+fn period(MaintenanceWindow { start, end }: MaintenanceWindow) -> String {
     match end {
         Some(end) => format!("from {} to {}", minute(start), minute(end)),
         None => format!("from {} until further notice", minute(start)),
@@ -55,8 +55,8 @@ mod tests {
     #[test]
     fn windows_are_written_for_people() {
         let (start, end) = (Timestamp::from_ms(1_795_384_800_000), Timestamp::from_ms(1_795_392_000_000));
-        let bounded = Schedule { start, end: Some(end) };
-        let open = Schedule { start, end: None };
+        let bounded = MaintenanceWindow { start, end: Some(end) };
+        let open = MaintenanceWindow { start, end: None };
         for (text, expected) in [
             (announced(bounded), "Maintenance is planned from 2026-11-22 22:00 UTC to 2026-11-23 00:00 UTC."),
             (announced(open), "Maintenance is planned from 2026-11-22 22:00 UTC until further notice."),

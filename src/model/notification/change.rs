@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::incident::{Affected, Severity};
+use crate::model::incident::{AffectedService, Severity};
 use crate::model::notification::service_facts::{SERVICES_MAX, ServiceFacts};
 use crate::model::word::spelled;
 
@@ -44,7 +44,7 @@ pub struct ServiceGroup {
 impl ServiceGroup {
     /// These services, in their order; `None` when there are none.
     #[must_use]
-    pub fn from_affected<'a>(affected: impl IntoIterator<Item = &'a Affected>) -> Option<Self> {
+    pub fn from_affected<'a>(affected: impl IntoIterator<Item = &'a AffectedService>) -> Option<Self> {
         let mut group = Self { services: Vec::new(), count: 0 };
         for affected in affected {
             if group.count < SERVICES_MAX {
@@ -74,8 +74,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::model::notification::Event;
-    use crate::model::notification::message::Message;
+    use crate::model::notification::NotificationEvent;
+    use crate::model::notification::message::NotificationMessage;
 
     fn group(names: &[&str]) -> Option<ServiceGroup> {
         let service = |name: &&str| ServiceFacts {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     /// A message as an earlier version stored it.
-    fn stored(event: Event) -> Value {
+    fn stored(event: NotificationEvent) -> Value {
         let incident = json!({"id": "rNSJxMbDTX2uHc08AiCqo", "title": "Shop is down", "status": "investigating",
             "severity": "critical", "started_at": 1, "resolved_at": null, "text": "", "acknowledged_by": null,
             "services": [{"id": "a", "name": "Shop", "impact": "major_outage", "is_recovered": false}],
@@ -101,21 +101,21 @@ mod tests {
     }
 
     #[rstest]
-    #[case::one(Event::IncidentServiceJoined, &["Pay"], &[], "Pay joined: Shop is down")]
-    #[case::two(Event::IncidentServiceJoined, &["Pay", "Mail"], &[], "Pay and Mail joined: Shop is down")]
-    #[case::three(Event::IncidentServiceJoined, &["Pay", "Mail", "Api"], &[], "Pay and 2 other services joined: Shop is down")]
-    #[case::unnamed(Event::IncidentServiceJoined, &[], &[], "More services: Shop is down")]
-    #[case::recovered(Event::IncidentServiceRecovered, &[], &["Pay"], "Pay works again, still open: Shop is down")]
-    #[case::several(Event::IncidentServiceRecovered, &[], &["Pay", "Mail"], "Pay and Mail work again, still open: Shop is down")]
-    #[case::worse(Event::IncidentWorsened, &["Pay"], &[], "Worse: Shop is down")]
-    #[case::opened(Event::IncidentOpened, &["Pay"], &[], "Shop is down")]
+    #[case::one(NotificationEvent::IncidentServiceJoined, &["Pay"], &[], "Pay joined: Shop is down")]
+    #[case::two(NotificationEvent::IncidentServiceJoined, &["Pay", "Mail"], &[], "Pay and Mail joined: Shop is down")]
+    #[case::three(NotificationEvent::IncidentServiceJoined, &["Pay", "Mail", "Api"], &[], "Pay and 2 other services joined: Shop is down")]
+    #[case::unnamed(NotificationEvent::IncidentServiceJoined, &[], &[], "More services: Shop is down")]
+    #[case::recovered(NotificationEvent::IncidentServiceRecovered, &[], &["Pay"], "Pay works again, still open: Shop is down")]
+    #[case::several(NotificationEvent::IncidentServiceRecovered, &[], &["Pay", "Mail"], "Pay and Mail work again, still open: Shop is down")]
+    #[case::worse(NotificationEvent::IncidentWorsened, &["Pay"], &[], "Worse: Shop is down")]
+    #[case::opened(NotificationEvent::IncidentOpened, &["Pay"], &[], "Shop is down")]
     fn a_headline_names_what_changed(
-        #[case] event: Event,
+        #[case] event: NotificationEvent,
         #[case] joined: &[&str],
         #[case] recovered: &[&str],
         #[case] expected: &str,
     ) {
-        let message: Message = serde_json::from_value(stored(event)).unwrap();
+        let message: NotificationMessage = serde_json::from_value(stored(event)).unwrap();
         let change =
             IncidentChange { joined: group(joined), recovered: group(recovered), previous_severity: None };
         assert_eq!(message.with_change(change).headline(), expected);
@@ -123,14 +123,15 @@ mod tests {
 
     #[test]
     fn a_message_without_a_change_is_stored_as_by_earlier_versions() {
-        let before = stored(Event::IncidentOpened);
-        let message: Message = serde_json::from_value(before.clone()).unwrap();
+        let before = stored(NotificationEvent::IncidentOpened);
+        let message: NotificationMessage = serde_json::from_value(before.clone()).unwrap();
         assert_eq!(serde_json::to_value(&message).unwrap(), before);
     }
 
     #[test]
     fn a_change_is_stored_with_its_message() {
-        let message: Message = serde_json::from_value(stored(Event::IncidentWorsened)).unwrap();
+        let message: NotificationMessage =
+            serde_json::from_value(stored(NotificationEvent::IncidentWorsened)).unwrap();
         let change = IncidentChange {
             joined: group(&["Pay"]),
             recovered: None,
@@ -138,6 +139,6 @@ mod tests {
         };
         let message = message.with_change(change);
         let written = serde_json::to_string(&message).unwrap();
-        assert_eq!(serde_json::from_str::<Message>(&written).unwrap(), message);
+        assert_eq!(serde_json::from_str::<NotificationMessage>(&written).unwrap(), message);
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::notification::digest::Hold;
-use crate::model::notification::message::Message;
+use crate::model::notification::digest::DeliveryHold;
+use crate::model::notification::message::NotificationMessage;
 use crate::model::word::words;
 
 /// The time after which a message that could not be delivered is given up, in milliseconds.
@@ -34,7 +34,7 @@ words! {
 
 words! {
     /// The outcome of one attempt.
-    pub enum TryOutcome {
+    pub enum DeliveryOutcome {
         /// The other side has taken it.
         Delivered,
         /// It may work later.
@@ -73,7 +73,7 @@ pub struct Delivery {
     /// Database key of the contact that it is for; `None` = all readers of the channel.
     pub contact: Option<i64>,
     /// The contents.
-    pub message: Message,
+    pub message: NotificationMessage,
     /// Its status.
     pub status: DeliveryStatus,
     /// Tries so far.
@@ -87,7 +87,7 @@ pub struct Delivery {
     /// The time at which it was delivered, given up or gathered.
     pub ended_at: Option<Timestamp>,
     /// A time before which it is not sent; `None` when nothing holds it.
-    pub hold: Option<Hold>,
+    pub hold: Option<DeliveryHold>,
     /// The id of the digest that includes it.
     pub digest: Option<Id>,
 }
@@ -95,8 +95,8 @@ pub struct Delivery {
 impl Delivery {
     /// A new message: it is sent at once, or when its hold is over, and has a day from then on.
     #[must_use]
-    pub fn written(message: Message, place: DeliveryPlace, now: Timestamp) -> Self {
-        let DeliveryPlace { organisation, channel, contact, hold } = place;
+    pub fn written(message: NotificationMessage, place: DeliveryTarget, now: Timestamp) -> Self {
+        let DeliveryTarget { organisation, channel, contact, hold } = place;
         let start = hold.map_or(now, |hold| hold.until);
         Self {
             key: 0,
@@ -119,7 +119,7 @@ impl Delivery {
 
 /// The destination of a message, and its hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeliveryPlace {
+pub struct DeliveryTarget {
     /// Database key of the organisation.
     pub organisation: i64,
     /// Database key of the channel.
@@ -127,12 +127,12 @@ pub struct DeliveryPlace {
     /// Database key of the contact that it is for; `None` = all readers of the channel.
     pub contact: Option<i64>,
     /// A time before which it is not sent.
-    pub hold: Option<Hold>,
+    pub hold: Option<DeliveryHold>,
 }
 
 /// One try.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Try {
+pub struct DeliveryAttempt {
     /// Its number, from 1.
     pub number: u32,
     /// The time of its start.
@@ -140,7 +140,7 @@ pub struct Try {
     /// Milliseconds that it took.
     pub took_ms: i64,
     /// Its outcome.
-    pub outcome: TryOutcome,
+    pub outcome: DeliveryOutcome,
     /// The status of the answer; `None` when none came.
     pub status_code: Option<u16>,
     /// The answer or the error, without secrets; [`DETAIL_LENGTH`] characters at most.
@@ -157,7 +157,7 @@ pub fn wait_ms(tries: u32) -> i64 {
 
 /// A failed attempt, with the facts that decide the time of the next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FailedTry {
+pub struct FailedDelivery {
     /// Its number, from 1.
     pub number: u32,
     /// The time of its end.
@@ -174,7 +174,7 @@ pub struct FailedTry {
 /// the time requested by the receiver, of which at most [`LONGEST_WAIT_MS`] count. A message that may have been taken
 /// is not sent again before [`UNCONFIRMED_WAIT_MS`] have passed.
 #[must_use]
-pub fn next_try(failed: FailedTry, expires_at: Timestamp) -> Option<Timestamp> {
+pub fn next_try(failed: FailedDelivery, expires_at: Timestamp) -> Option<Timestamp> {
     let least = if failed.is_unconfirmed { UNCONFIRMED_WAIT_MS } else { 0 };
     let wait = wait_ms(failed.number).max(least);
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "minutes at most")]
@@ -224,7 +224,7 @@ mod tests {
     ) {
         let at = Timestamp::from_ms(1_000_000_000_000);
         let retry_after = asked_s.map(|seconds| at.plus_ms(seconds * 1_000));
-        let failed = FailedTry { number, at, retry_after, jitter, is_unconfirmed: false };
+        let failed = FailedDelivery { number, at, retry_after, jitter, is_unconfirmed: false };
         let due = next_try(failed, at.plus_ms(left_ms));
         assert_eq!(due.map(|due| due.ms_since(at)), expected);
     }
@@ -240,7 +240,7 @@ mod tests {
         #[case] expected: i64,
     ) {
         let at = Timestamp::from_ms(1_000_000_000_000);
-        let failed = FailedTry { number, at, retry_after: None, jitter: 0.0, is_unconfirmed: true };
+        let failed = FailedDelivery { number, at, retry_after: None, jitter: 0.0, is_unconfirmed: true };
         let due = next_try(failed, at.plus_ms(left_ms)).unwrap();
         assert_eq!(due.ms_since(at), expected);
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;
-use crate::model::notification::Event;
+use crate::model::notification::NotificationEvent;
 use crate::model::word::{spelled, words};
 
 /// Messages that a channel may be sent one by one within a minute.
@@ -21,7 +21,7 @@ pub const ENTRIES_MAX: usize = 50;
 
 words! {
     /// The reason for holding a message.
-    pub enum HeldBy {
+    pub enum HoldReason {
         /// For the end of quiet hours.
         QuietHours,
         /// For a digest.
@@ -33,11 +33,11 @@ words! {
 
 /// A message is not sent before a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hold {
+pub struct DeliveryHold {
     /// The time.
     pub until: Timestamp,
     /// The reason.
-    pub by: HeldBy,
+    pub by: HoldReason,
 }
 
 /// The messages of a channel within the time in which messages are counted ([`WINDOW_MS`]).
@@ -74,7 +74,7 @@ pub struct DigestEntry {
     pub id: String,
     /// Its event.
     #[serde(with = "spelled")]
-    pub event: Event,
+    pub event: NotificationEvent,
     /// The id of its subject.
     pub subject: String,
     /// Its headline.
@@ -85,10 +85,13 @@ impl DigestFacts {
     /// One line with the number of messages.
     #[must_use]
     pub fn headline(&self) -> String {
-        let counted =
-            |wanted: fn(Event) -> bool| self.entries.iter().filter(|entry| wanted(entry.event)).count();
-        let begun = counted(|event| matches!(event, Event::IncidentOpened | Event::IncidentReopened));
-        let over = counted(|event| event == Event::IncidentResolved);
+        let counted = |wanted: fn(NotificationEvent) -> bool| {
+            self.entries.iter().filter(|entry| wanted(entry.event)).count()
+        };
+        let begun = counted(|event| {
+            matches!(event, NotificationEvent::IncidentOpened | NotificationEvent::IncidentReopened)
+        });
+        let over = counted(|event| event == NotificationEvent::IncidentResolved);
         if self.count > self.entries.len() || begun + over == 0 {
             return format!("{} messages in one", self.count);
         }

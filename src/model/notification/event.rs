@@ -4,7 +4,7 @@ use crate::model::word::words;
 
 words! {
     /// An event of a notification.
-    pub enum Event {
+    pub enum NotificationEvent {
         /// An incident was opened.
         #[strum(serialize = "incident.opened")]
         IncidentOpened,
@@ -59,7 +59,7 @@ words! {
     }
 }
 
-impl Event {
+impl NotificationEvent {
     /// The events that a channel may choose; escalations are sent to the recipients in their policy.
     pub const CHOICE: [Self; 14] = [
         Self::IncidentOpened,
@@ -121,9 +121,10 @@ mod tests {
 
     #[test]
     fn whatever_happens_by_itself_can_be_chosen() {
-        let by_name = [Event::ChannelTest, Event::Digest, Event::IncidentEscalated];
-        let chosen = Event::ALL.into_iter().filter(|event| !by_name.contains(event));
-        assert!(chosen.eq(Event::CHOICE));
-        assert_eq!(Event::CHOICE_WORDS[0], "incident.opened");
+        let by_name =
+            [NotificationEvent::ChannelTest, NotificationEvent::Digest, NotificationEvent::IncidentEscalated];
+        let chosen = NotificationEvent::ALL.into_iter().filter(|event| !by_name.contains(event));
+        assert!(chosen.eq(NotificationEvent::CHOICE));
+        assert_eq!(NotificationEvent::CHOICE_WORDS[0], "incident.opened");
     }
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::clock::Timestamp;
-use crate::model::notification::line::Line;
+use crate::model::notification::line::OrderingScope;
 
 /// Maximum number of running attempts over all organisations.
 pub const PLACES: usize = 1_024;
@@ -42,7 +42,7 @@ pub struct DueMessage {
     /// Database key of the contact that it is for.
     pub contact: Option<i64>,
     /// The messages that it does not overtake.
-    pub line: Line,
+    pub line: OrderingScope,
     /// The id of its subject.
     pub subject: String,
     /// Tries so far.
@@ -66,8 +66,8 @@ impl DueMessage {
 
     const fn mailbox(&self) -> Option<(i64, Option<i64>)> {
         match self.line {
-            Line::Own(contact) => Some((self.channel, contact)),
-            Line::Whole => None,
+            OrderingScope::Own(contact) => Some((self.channel, contact)),
+            OrderingScope::Whole => None,
         }
     }
 
@@ -75,7 +75,7 @@ impl DueMessage {
         PlacedChannel {
             key: self.channel,
             organisation: self.organisation,
-            has_mailboxes: matches!(self.line, Line::Own(_)),
+            has_mailboxes: matches!(self.line, OrderingScope::Own(_)),
         }
     }
 }
@@ -101,7 +101,7 @@ impl PlacedChannel {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct MessageQueue {
     channel: i64,
-    line: Line,
+    line: OrderingScope,
     subject: String,
 }
 
@@ -285,7 +285,7 @@ mod tests {
             organisation,
             channel,
             contact: None,
-            line: Line::Whole,
+            line: OrderingScope::Whole,
             subject: key.to_string(),
             tries: 0,
             is_escalation: false,
@@ -295,7 +295,11 @@ mod tests {
     }
 
     fn mail(channel: i64, contact: i64, key: i64) -> DueMessage {
-        DueMessage { contact: Some(contact), line: Line::Own(Some(contact)), ..message(1, channel, key) }
+        DueMessage {
+            contact: Some(contact),
+            line: OrderingScope::Own(Some(contact)),
+            ..message(1, channel, key)
+        }
     }
 
     fn choose(due: Vec<DueMessage>, places: &mut OccupiedPlaces) -> Vec<i64> {

@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, HashSet};
 use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::notification::delivery::Delivery;
-use crate::model::notification::digest::{DigestEntry, DigestFacts, ENTRIES_MAX, HeldBy};
-use crate::model::notification::message::Message;
+use crate::model::notification::digest::{DigestEntry, DigestFacts, ENTRIES_MAX, HoldReason};
+use crate::model::notification::message::NotificationMessage;
 
 /// Maximum number of lines of the text of a digest.
 const LINES_MAX: usize = 20;
 
 /// A message for a digest.
 #[derive(Clone, Copy, Debug)]
-pub struct Gathered<'a> {
+pub struct GatheredMessage<'a> {
     /// The id of its delivery.
     pub id: Id,
     /// Its contents.
-    pub message: &'a Message,
+    pub message: &'a NotificationMessage,
 }
 
 /// The messages of a digest, of those whose hold is over; `None` when there are too few. Those about a subject of
@@ -29,22 +29,23 @@ pub fn choose_for_digest(released: Vec<Delivery>, left_alone: &[String], most: u
     let left_alone: HashSet<&str> = left_alone.iter().map(String::as_str).collect();
     let mut chosen = released;
     chosen.retain(|delivery| !left_alone.contains(delivery.message.subject_id()));
-    let held = |by: HeldBy| chosen.iter().filter(|one| one.hold.is_some_and(|hold| hold.by == by)).count();
+    let held =
+        |by: HoldReason| chosen.iter().filter(|one| one.hold.is_some_and(|hold| hold.by == by)).count();
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    let is_enough = held(HeldBy::Digest) > 1 || held(HeldBy::QuietHours) > most;
+    let is_enough = held(HoldReason::Digest) > 1 || held(HoldReason::QuietHours) > most;
     is_enough.then_some(chosen)
 }
 
 /// A digest of these messages, in their order.
 #[must_use]
-pub fn digest(id: Id, gathered: &[Gathered<'_>]) -> DigestFacts {
-    let entry = |gathered: &Gathered<'_>| DigestEntry {
+pub fn digest(id: Id, gathered: &[GatheredMessage<'_>]) -> DigestFacts {
+    let entry = |gathered: &GatheredMessage<'_>| DigestEntry {
         id: gathered.id.to_string(),
         event: gathered.message.event,
         subject: gathered.message.subject_id().to_owned(),
         headline: gathered.message.headline(),
     };
-    let newest: BTreeMap<&str, &Message> =
+    let newest: BTreeMap<&str, &NotificationMessage> =
         gathered.iter().map(|gathered| (gathered.message.subject_id(), gathered.message)).collect();
     let worst_of = |is_over: bool| {
         let such = newest.values().filter(|message| message.is_good_news() == is_over);
@@ -61,8 +62,8 @@ pub fn digest(id: Id, gathered: &[Gathered<'_>]) -> DigestFacts {
     }
 }
 
-fn text(gathered: &[Gathered<'_>]) -> String {
-    let line = |gathered: &Gathered<'_>| match gathered.message.error() {
+fn text(gathered: &[GatheredMessage<'_>]) -> String {
+    let line = |gathered: &GatheredMessage<'_>| match gathered.message.error() {
         Some(error) => format!("{} ({error})", gathered.message.headline()),
         None => gathered.message.headline(),
     };
@@ -76,10 +77,15 @@ fn text(gathered: &[Gathered<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::notification::Event;
-    use crate::model::notification::message::{NoticeFacts, Subject};
+    use crate::model::notification::NotificationEvent;
+    use crate::model::notification::message::{MessageSubject, NoticeFacts};
 
-    fn message(event: Event, subject: &str, severity: Severity, is_over: bool) -> Message {
+    fn message(
+        event: NotificationEvent,
+        subject: &str,
+        severity: Severity,
+        is_over: bool,
+    ) -> NotificationMessage {
         let facts = NoticeFacts {
             id: subject.into(),
             title: format!("{subject} is bad"),
@@ -87,20 +93,25 @@ mod tests {
             severity,
             is_over,
         };
-        Message { event, at: 0, organisation: "Acme".into(), subject: Subject::Notice(facts) }
+        NotificationMessage {
+            event,
+            at: 0,
+            organisation: "Acme".into(),
+            subject: MessageSubject::Notice(facts),
+        }
     }
 
-    fn digest_of(messages: &[Message]) -> DigestFacts {
-        let gathered: Vec<Gathered<'_>> =
-            messages.iter().map(|message| Gathered { id: Id::random(), message }).collect();
+    fn digest_of(messages: &[NotificationMessage]) -> DigestFacts {
+        let gathered: Vec<GatheredMessage<'_>> =
+            messages.iter().map(|message| GatheredMessage { id: Id::random(), message }).collect();
         digest(Id::random(), &gathered)
     }
 
     #[test]
     fn it_is_as_bad_as_the_worst_that_is_not_over() {
-        let begun = message(Event::IncidentOpened, "shop", Severity::Critical, false);
-        let over = message(Event::IncidentResolved, "shop", Severity::Critical, true);
-        let other = message(Event::IncidentOpened, "mail", Severity::Major, false);
+        let begun = message(NotificationEvent::IncidentOpened, "shop", Severity::Critical, false);
+        let over = message(NotificationEvent::IncidentResolved, "shop", Severity::Critical, true);
+        let other = message(NotificationEvent::IncidentOpened, "mail", Severity::Major, false);
         let facts = digest_of(&[begun.clone(), other, over.clone()]);
         assert_eq!((facts.severity, facts.is_over), (Severity::Major, false));
         assert_eq!(facts.headline(), "3 messages in one: 2 begun, 1 resolved");
@@ -111,12 +122,12 @@ mod tests {
 
     #[test]
     fn it_names_some_and_counts_all() {
-        let many = vec![message(Event::IncidentOpened, "shop", Severity::Minor, false); 70];
+        let many = vec![message(NotificationEvent::IncidentOpened, "shop", Severity::Minor, false); 70];
         let facts = digest_of(&many);
         assert_eq!((facts.count, facts.entries.len()), (70, ENTRIES_MAX));
         assert_eq!(facts.headline(), "70 messages in one");
         assert!(facts.text.ends_with("\n… and 50 more"), "{}", facts.text);
-        let news = message(Event::IncidentUpdated, "shop", Severity::Minor, false);
+        let news = message(NotificationEvent::IncidentUpdated, "shop", Severity::Minor, false);
         assert_eq!(digest_of(&[news.clone(), news]).headline(), "2 messages in one");
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::incident::{IncidentStatus, Severity, WholeIncident};
 use crate::model::notification::change::IncidentChange;
 use crate::model::notification::digest::DigestFacts;
-use crate::model::notification::event::Event;
+use crate::model::notification::event::NotificationEvent;
 use crate::model::outage_evidence::seconds_between;
 use crate::model::word::spelled;
 
@@ -15,22 +15,22 @@ pub use crate::model::notification::service_facts::{SERVICES_MAX, ServiceFacts};
 ///
 /// Times are in milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct NotificationMessage {
     /// The event.
     #[serde(with = "spelled")]
-    pub event: Event,
+    pub event: NotificationEvent,
     /// The time of the event.
     pub at: i64,
     /// The name of the organisation.
     pub organisation: String,
     /// The subject.
-    pub subject: Subject,
+    pub subject: MessageSubject,
 }
 
 /// The subject of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Subject {
+pub enum MessageSubject {
     /// A test of the channel; nothing has happened.
     Test,
     /// An incident.
@@ -104,7 +104,7 @@ impl IncidentFacts {
 
 /// The organisation that sends a message.
 #[derive(Clone, Copy, Debug)]
-pub struct Sender<'a> {
+pub struct SenderIdentity<'a> {
     /// Its name.
     pub name: &'a str,
     /// The language of the recipient.
@@ -113,13 +113,18 @@ pub struct Sender<'a> {
     pub default_language: &'a str,
 }
 
-impl Message {
+impl NotificationMessage {
     /// The message about an incident.
     #[must_use]
-    pub fn of_incident(event: Event, whole: &WholeIncident, sender: Sender<'_>, at: i64) -> Self {
+    pub fn of_incident(
+        event: NotificationEvent,
+        whole: &WholeIncident,
+        sender: SenderIdentity<'_>,
+        at: i64,
+    ) -> Self {
         let incident = &whole.incident;
         let newest = whole.updates.last().map(|entry| &entry.message);
-        let Sender { language, default_language, .. } = sender;
+        let SenderIdentity { language, default_language, .. } = sender;
         let text = newest.map(|message| message.text(language, default_language).to_owned());
         let services = whole.services.iter().take(SERVICES_MAX).map(ServiceFacts::from_affected);
         let facts = IncidentFacts {
@@ -135,14 +140,14 @@ impl Message {
             services_count: whole.services.len() + whole.others,
             change: IncidentChange::default(),
         };
-        Self { event, at, organisation: sender.name.to_owned(), subject: Subject::Incident(facts) }
+        Self { event, at, organisation: sender.name.to_owned(), subject: MessageSubject::Incident(facts) }
     }
 
     /// The same message about an incident, which also names this change. Messages about other subjects stay as they
     /// are.
     #[must_use]
     pub fn with_change(mut self, change: IncidentChange) -> Self {
-        if let Subject::Incident(facts) = &mut self.subject {
+        if let MessageSubject::Incident(facts) = &mut self.subject {
             facts.change = change;
         }
         self
@@ -150,16 +155,21 @@ impl Message {
 
     /// The message that tests a channel.
     #[must_use]
-    pub fn test(sender: Sender<'_>, at: i64) -> Self {
-        Self { event: Event::ChannelTest, at, organisation: sender.name.to_owned(), subject: Subject::Test }
+    pub fn test(sender: SenderIdentity<'_>, at: i64) -> Self {
+        Self {
+            event: NotificationEvent::ChannelTest,
+            at,
+            organisation: sender.name.to_owned(),
+            subject: MessageSubject::Test,
+        }
     }
 
     /// The incident, if it is about one.
     #[must_use]
     pub const fn incident(&self) -> Option<&IncidentFacts> {
         match &self.subject {
-            Subject::Incident(facts) => Some(facts),
-            Subject::Test | Subject::Notice(_) | Subject::Digest(_) => None,
+            MessageSubject::Incident(facts) => Some(facts),
+            MessageSubject::Test | MessageSubject::Notice(_) | MessageSubject::Digest(_) => None,
         }
     }
 
@@ -167,10 +177,10 @@ impl Message {
     #[must_use]
     pub fn subject_id(&self) -> &str {
         match &self.subject {
-            Subject::Test => "test",
-            Subject::Incident(facts) => &facts.id,
-            Subject::Notice(facts) => &facts.id,
-            Subject::Digest(facts) => &facts.id,
+            MessageSubject::Test => "test",
+            MessageSubject::Incident(facts) => &facts.id,
+            MessageSubject::Notice(facts) => &facts.id,
+            MessageSubject::Digest(facts) => &facts.id,
         }
     }
 
@@ -178,23 +188,25 @@ impl Message {
     #[must_use]
     pub fn headline(&self) -> String {
         let title = match &self.subject {
-            Subject::Test => return format!("Test of a notification channel of {}", self.organisation),
-            Subject::Incident(facts) => &facts.title,
-            Subject::Notice(facts) => &facts.title,
-            Subject::Digest(facts) => return facts.headline(),
+            MessageSubject::Test => {
+                return format!("Test of a notification channel of {}", self.organisation);
+            }
+            MessageSubject::Incident(facts) => &facts.title,
+            MessageSubject::Notice(facts) => &facts.title,
+            MessageSubject::Digest(facts) => return facts.headline(),
         };
         if let Some(before) = self.phrase_of_change() {
             return format!("{before}: {title}");
         }
         let before = match self.event {
-            Event::IncidentUpdated => "Update: ",
-            Event::IncidentServiceJoined => "More services: ",
-            Event::IncidentWorsened => "Worse: ",
-            Event::IncidentServiceRecovered => "Partly recovered: ",
-            Event::IncidentAcknowledged => "Acknowledged: ",
-            Event::IncidentReopened => "Open again: ",
-            Event::IncidentEscalated => "Not acknowledged: ",
-            Event::IncidentResolved => "Resolved: ",
+            NotificationEvent::IncidentUpdated => "Update: ",
+            NotificationEvent::IncidentServiceJoined => "More services: ",
+            NotificationEvent::IncidentWorsened => "Worse: ",
+            NotificationEvent::IncidentServiceRecovered => "Partly recovered: ",
+            NotificationEvent::IncidentAcknowledged => "Acknowledged: ",
+            NotificationEvent::IncidentReopened => "Open again: ",
+            NotificationEvent::IncidentEscalated => "Not acknowledged: ",
+            NotificationEvent::IncidentResolved => "Resolved: ",
             _ => "",
         };
         format!("{before}{title}")
@@ -211,8 +223,10 @@ impl Message {
     fn phrase_of_change(&self) -> Option<String> {
         let change = &self.incident()?.change;
         match self.event {
-            Event::IncidentServiceJoined => Some(format!("{} joined", change.joined.as_ref()?.phrase())),
-            Event::IncidentServiceRecovered => {
+            NotificationEvent::IncidentServiceJoined => {
+                Some(format!("{} joined", change.joined.as_ref()?.phrase()))
+            }
+            NotificationEvent::IncidentServiceRecovered => {
                 let recovered = change.recovered.as_ref()?;
                 let verb = if recovered.count == 1 { "works" } else { "work" };
                 Some(format!("{} {verb} again, still open", recovered.phrase()))
@@ -225,10 +239,10 @@ impl Message {
     #[must_use]
     pub fn text(&self) -> &str {
         match &self.subject {
-            Subject::Test => "Messages arrive here. Nothing has happened.",
-            Subject::Incident(facts) => &facts.text,
-            Subject::Notice(facts) => &facts.text,
-            Subject::Digest(facts) => &facts.text,
+            MessageSubject::Test => "Messages arrive here. Nothing has happened.",
+            MessageSubject::Incident(facts) => &facts.text,
+            MessageSubject::Notice(facts) => &facts.text,
+            MessageSubject::Digest(facts) => &facts.text,
         }
     }
 
@@ -236,10 +250,10 @@ impl Message {
     #[must_use]
     pub fn is_good_news(&self) -> bool {
         match &self.subject {
-            Subject::Test => true,
-            Subject::Incident(facts) => facts.status == IncidentStatus::Resolved,
-            Subject::Notice(facts) => facts.is_over,
-            Subject::Digest(facts) => facts.is_over,
+            MessageSubject::Test => true,
+            MessageSubject::Incident(facts) => facts.status == IncidentStatus::Resolved,
+            MessageSubject::Notice(facts) => facts.is_over,
+            MessageSubject::Digest(facts) => facts.is_over,
         }
     }
 
@@ -247,10 +261,10 @@ impl Message {
     #[must_use]
     pub const fn severity(&self) -> Option<Severity> {
         match &self.subject {
-            Subject::Test => None,
-            Subject::Incident(facts) => Some(facts.severity),
-            Subject::Notice(facts) => Some(facts.severity),
-            Subject::Digest(facts) => Some(facts.severity),
+            MessageSubject::Test => None,
+            MessageSubject::Incident(facts) => Some(facts.severity),
+            MessageSubject::Notice(facts) => Some(facts.severity),
+            MessageSubject::Digest(facts) => Some(facts.severity),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::incident::Severity;
-use crate::model::recurrence::zone::Zone;
+use crate::model::recurrence::zone::IanaZone;
 use crate::model::sla::business_hours::BusinessHours;
 use crate::model::time_range::TimeRange;
 
@@ -15,7 +15,7 @@ pub struct QuietHours {
     /// The hours.
     pub hours: BusinessHours,
     /// The time zone of the hours.
-    pub zone: Zone,
+    pub zone: IanaZone,
     /// The lowest severity that is sent all the same.
     pub except_from: Severity,
 }

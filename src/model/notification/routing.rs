@@ -2,7 +2,7 @@
 
 use crate::id::Id;
 use crate::model::incident::{Severity, WholeIncident};
-use crate::model::notification::event::Event;
+use crate::model::notification::event::NotificationEvent;
 use crate::model::notification::quiet::QuietHours;
 
 /// Maximum number of tags of a channel.
@@ -12,9 +12,9 @@ pub const SERVICES_MAX: usize = 100;
 
 /// The messages that a channel gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Routing {
+pub struct ChannelRouting {
     /// The events; in the order of [`Event::CHOICE`], at least one.
-    pub events: Vec<Event>,
+    pub events: Vec<NotificationEvent>,
     /// Nothing that is less severe.
     pub min_severity: Severity,
     /// The services that it is about; `None` = all of them.
@@ -29,14 +29,14 @@ pub struct Routing {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoutedServices {
     /// Their tags.
-    pub tags: Vec<Routed>,
+    pub tags: Vec<ResourceReference>,
     /// They themselves.
-    pub services: Vec<Routed>,
+    pub services: Vec<ResourceReference>,
 }
 
 /// A tag or a service that a channel names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Routed {
+pub struct ResourceReference {
     /// Key of the row.
     pub key: i64,
     /// The id that clients see.
@@ -45,7 +45,7 @@ pub struct Routed {
 
 /// The services that an incident affects, as channels choose them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Concerned {
+pub struct RoutingKeys {
     /// The keys of their tags.
     pub tags: Vec<i64>,
     /// Their keys.
@@ -55,16 +55,18 @@ pub struct Concerned {
 impl RoutedServices {
     /// Returns true if one of those concerned is chosen.
     #[must_use]
-    pub fn meets(&self, concerned: &Concerned) -> bool {
-        let one_of = |chosen: &[Routed], keys: &[i64]| chosen.iter().any(|routed| keys.contains(&routed.key));
+    pub fn meets(&self, concerned: &RoutingKeys) -> bool {
+        let one_of = |chosen: &[ResourceReference], keys: &[i64]| {
+            chosen.iter().any(|routed| keys.contains(&routed.key))
+        };
         one_of(&self.tags, &concerned.tags) || one_of(&self.services, &concerned.services)
     }
 }
 
-impl Default for Routing {
+impl Default for ChannelRouting {
     fn default() -> Self {
         Self {
-            events: Event::USUAL.to_vec(),
+            events: NotificationEvent::USUAL.to_vec(),
             min_severity: Severity::Minor,
             selection: None,
             quiet: None,
@@ -73,11 +75,11 @@ impl Default for Routing {
     }
 }
 
-impl Routing {
+impl ChannelRouting {
     /// Returns true if a channel gets a notice. A channel that was notified of its start is notified of its end; a
     /// notice that concerns no service is sent to channels that are about all services.
     #[must_use]
-    pub fn is_told(&self, occasion: &Occasion, was_told: bool) -> bool {
+    pub fn accepts_notice(&self, occasion: &NotificationTrigger, was_told: bool) -> bool {
         let is_about = self.selection.as_ref().is_none_or(|chosen| chosen.meets(&occasion.concerned));
         let is_wanted = self.events.contains(&occasion.event);
         is_wanted && (was_told || (occasion.severity >= self.min_severity && is_about))
@@ -86,29 +88,33 @@ impl Routing {
 
 /// The properties of an incident or a notice that decide its recipients.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Occasion {
+pub struct NotificationTrigger {
     /// The event.
-    pub event: Event,
+    pub event: NotificationEvent,
     /// The severity of the incident.
     pub severity: Severity,
     /// The services that it affects.
-    pub concerned: Concerned,
+    pub concerned: RoutingKeys,
 }
 
 /// The main event of a change of an incident; `None`: not worth a message. `before` is `None` for a new incident.
 #[must_use]
-pub fn event_of(before: Option<&WholeIncident>, after: &WholeIncident) -> Option<Event> {
+pub fn event_of(before: Option<&WholeIncident>, after: &WholeIncident) -> Option<NotificationEvent> {
     let is_over = after.incident.is_resolved();
     let Some(before) = before else {
         // One that was over when it was reported is no news.
-        return (!is_over).then_some(Event::IncidentOpened);
+        return (!is_over).then_some(NotificationEvent::IncidentOpened);
     };
     if is_over != before.incident.is_resolved() {
-        return Some(if is_over { Event::IncidentResolved } else { Event::IncidentReopened });
+        return Some(if is_over {
+            NotificationEvent::IncidentResolved
+        } else {
+            NotificationEvent::IncidentReopened
+        });
     }
     let acknowledged = |whole: &WholeIncident| whole.incident.acknowledgement.is_some();
     if acknowledged(after) && !acknowledged(before) {
-        return Some(Event::IncidentAcknowledged);
+        return Some(NotificationEvent::IncidentAcknowledged);
     }
     let told = |whole: &WholeIncident| {
         let services: Vec<_> =
@@ -116,7 +122,7 @@ pub fn event_of(before: Option<&WholeIncident>, after: &WholeIncident) -> Option
         let incident = &whole.incident;
         (incident.title.clone(), incident.status, incident.severity, whole.updates.len(), services)
     };
-    (!is_over && told(before) != told(after)).then_some(Event::IncidentUpdated)
+    (!is_over && told(before) != told(after)).then_some(NotificationEvent::IncidentUpdated)
 }
 
 #[cfg(test)]
@@ -125,16 +131,16 @@ mod tests {
 
     use super::*;
 
-    fn routing(tags: &[i64]) -> Routing {
-        let tag = |key: &i64| Routed { key: *key, id: Id::random() };
-        let tags: Vec<Routed> = tags.iter().map(tag).collect();
-        let services = vec![Routed { key: 100, id: Id::random() }];
+    fn routing(tags: &[i64]) -> ChannelRouting {
+        let tag = |key: &i64| ResourceReference { key: *key, id: Id::random() };
+        let tags: Vec<ResourceReference> = tags.iter().map(tag).collect();
+        let services = vec![ResourceReference { key: 100, id: Id::random() }];
         let selection = (!tags.is_empty()).then_some(RoutedServices { tags, services });
-        Routing {
-            events: vec![Event::SlaBurning],
+        ChannelRouting {
+            events: vec![NotificationEvent::SlaBurning],
             min_severity: Severity::Major,
             selection,
-            ..Routing::default()
+            ..ChannelRouting::default()
         }
     }
 
@@ -153,10 +159,10 @@ mod tests {
         #[case] keys: &[i64],
         #[case] expected: bool,
     ) {
-        let concerned = Concerned { tags: keys.to_vec(), services: keys.to_vec() };
-        let occasion = Occasion { event: Event::SlaBurning, severity, concerned };
-        assert_eq!(routing(tags).is_told(&occasion, was_told), expected);
-        let other = Occasion { event: Event::OncallGap, ..occasion };
-        assert!(!routing(tags).is_told(&other, was_told), "it has not chosen that");
+        let concerned = RoutingKeys { tags: keys.to_vec(), services: keys.to_vec() };
+        let occasion = NotificationTrigger { event: NotificationEvent::SlaBurning, severity, concerned };
+        assert_eq!(routing(tags).accepts_notice(&occasion, was_told), expected);
+        let other = NotificationTrigger { event: NotificationEvent::OncallGap, ..occasion };
+        assert!(!routing(tags).accepts_notice(&other, was_told), "it has not chosen that");
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
-use crate::model::incident::{Affected, Impact};
+use crate::model::incident::{AffectedService, Impact};
 use crate::model::outage_evidence::{OutageEvidence, seconds_between};
 
 /// Maximum number of services that a message names; `services_count` is the full number.
@@ -34,7 +34,7 @@ pub struct ServiceFacts {
 impl ServiceFacts {
     /// A service as it is affected now.
     #[must_use]
-    pub fn from_affected(affected: &Affected) -> Self {
+    pub fn from_affected(affected: &AffectedService) -> Self {
         Self {
             id: affected.id.to_string(),
             name: affected.name.clone(),

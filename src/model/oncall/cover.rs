@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::contact::NamedContact;
-use crate::model::notification::routing::Routed;
+use crate::model::notification::routing::ResourceReference;
 use crate::model::oncall::entry::NamedSchedule;
 use crate::model::time_range::TimeRange;
 use crate::model::word::words;
@@ -51,13 +51,13 @@ pub struct CoverRequest {
     /// A note of that contact.
     pub note: Option<String>,
     /// The requested contacts, at least one.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<CoverCandidate>,
     /// Its stored status: never expired.
     pub outcome: CoverStatus,
     /// The contact who accepted it, as long as the contact exists.
     pub accepted_by: Option<NamedContact>,
     /// The override that its acceptance created, as long as it exists.
-    pub placed: Option<Routed>,
+    pub placed: Option<ResourceReference>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last change.
@@ -66,16 +66,16 @@ pub struct CoverRequest {
 
 /// A requested contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct CoverCandidate {
     /// The contact.
-    pub contact: Routed,
+    pub contact: ResourceReference,
     /// The time at which it declined.
     pub declined_at: Option<Timestamp>,
 }
 
 /// The reason why a request cannot be answered so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotAnswered {
+pub enum CoverError {
     /// The request is not open any more; its status.
     Over(CoverStatus),
     /// The contact was not requested.
@@ -100,8 +100,8 @@ impl CoverRequest {
     ///
     /// # Errors
     /// When the request is over, or the contact was not requested.
-    pub fn accept(&self, contact: &NamedContact, now: Timestamp) -> Result<Self, NotAnswered> {
-        self.answerable(contact.key, now)?;
+    pub fn accept(&self, contact: &NamedContact, now: Timestamp) -> Result<Self, CoverError> {
+        self.ensure_answerable(contact.key, now)?;
         let accepted_by = Some(contact.clone());
         Ok(Self { outcome: CoverStatus::Accepted, accepted_by, updated_at: now, ..self.clone() })
     }
@@ -110,8 +110,8 @@ impl CoverRequest {
     ///
     /// # Errors
     /// When the request is over, or the contact was not requested.
-    pub fn decline(&self, contact: &NamedContact, now: Timestamp) -> Result<Self, NotAnswered> {
-        self.answerable(contact.key, now)?;
+    pub fn decline(&self, contact: &NamedContact, now: Timestamp) -> Result<Self, CoverError> {
+        self.ensure_answerable(contact.key, now)?;
         let mut declined = Self { updated_at: now, ..self.clone() };
         for asked in declined.asked.iter_mut().filter(|asked| asked.contact.key == contact.key) {
             asked.declined_at.get_or_insert(now);
@@ -126,22 +126,22 @@ impl CoverRequest {
     ///
     /// # Errors
     /// When it is over.
-    pub fn cancel(&self, now: Timestamp) -> Result<Self, NotAnswered> {
+    pub fn cancel(&self, now: Timestamp) -> Result<Self, CoverError> {
         self.open(now)?;
         Ok(Self { outcome: CoverStatus::Cancelled, updated_at: now, ..self.clone() })
     }
 
-    fn open(&self, now: Timestamp) -> Result<(), NotAnswered> {
+    fn open(&self, now: Timestamp) -> Result<(), CoverError> {
         match self.status(now) {
             CoverStatus::Open => Ok(()),
-            over => Err(NotAnswered::Over(over)),
+            over => Err(CoverError::Over(over)),
         }
     }
 
-    fn answerable(&self, contact: i64, now: Timestamp) -> Result<(), NotAnswered> {
+    fn ensure_answerable(&self, contact: i64, now: Timestamp) -> Result<(), CoverError> {
         self.open(now)?;
         let is_asked = self.asked.iter().any(|asked| asked.contact.key == contact);
-        if is_asked { Ok(()) } else { Err(NotAnswered::NotAsked) }
+        if is_asked { Ok(()) } else { Err(CoverError::NotAsked) }
     }
 }
 
@@ -161,8 +161,8 @@ mod tests {
 
     /// Contact 1 asks 2 and 3 for the hours 10 to 20.
     fn request(outcome: CoverStatus, declined: &[i64]) -> CoverRequest {
-        let asked = |key: i64| Asked {
-            contact: Routed { key, id: Id::random() },
+        let asked = |key: i64| CoverCandidate {
+            contact: ResourceReference { key, id: Id::random() },
             declined_at: declined.contains(&key).then(|| at(0)),
         };
         CoverRequest {
@@ -186,17 +186,17 @@ mod tests {
     #[rstest]
     #[case::before_its_time(CoverStatus::Open, &[], 1, 2, Ok(CoverStatus::Accepted))]
     #[case::during_its_time(CoverStatus::Open, &[], 19, 3, Ok(CoverStatus::Accepted))]
-    #[case::after_its_time(CoverStatus::Open, &[], 20, 2, Err(NotAnswered::Over(CoverStatus::Expired)))]
+    #[case::after_its_time(CoverStatus::Open, &[], 20, 2, Err(CoverError::Over(CoverStatus::Expired)))]
     #[case::second_thoughts(CoverStatus::Open, &[2], 1, 2, Ok(CoverStatus::Accepted))]
-    #[case::whoever_asks(CoverStatus::Open, &[], 1, 1, Err(NotAnswered::NotAsked))]
-    #[case::too_late(CoverStatus::Accepted, &[], 1, 2, Err(NotAnswered::Over(CoverStatus::Accepted)))]
-    #[case::wanted_no_more(CoverStatus::Cancelled, &[], 1, 2, Err(NotAnswered::Over(CoverStatus::Cancelled)))]
+    #[case::whoever_asks(CoverStatus::Open, &[], 1, 1, Err(CoverError::NotAsked))]
+    #[case::too_late(CoverStatus::Accepted, &[], 1, 2, Err(CoverError::Over(CoverStatus::Accepted)))]
+    #[case::wanted_no_more(CoverStatus::Cancelled, &[], 1, 2, Err(CoverError::Over(CoverStatus::Cancelled)))]
     fn the_first_who_accepts_has_it(
         #[case] outcome: CoverStatus,
         #[case] declined: &[i64],
         #[case] hour: i64,
         #[case] by: i64,
-        #[case] expected: Result<CoverStatus, NotAnswered>,
+        #[case] expected: Result<CoverStatus, CoverError>,
     ) {
         let accepted = request(outcome, declined).accept(&contact(by), at(hour));
         assert_eq!(accepted.map(|accepted| accepted.outcome), expected);
@@ -207,11 +207,11 @@ mod tests {
     #[case::the_first(&[], 2, Ok(CoverStatus::Open))]
     #[case::twice(&[2], 2, Ok(CoverStatus::Open))]
     #[case::the_last(&[3], 2, Ok(CoverStatus::Declined))]
-    #[case::not_asked(&[], 4, Err(NotAnswered::NotAsked))]
+    #[case::not_asked(&[], 4, Err(CoverError::NotAsked))]
     fn a_request_that_all_decline_is_declined(
         #[case] declined: &[i64],
         #[case] by: i64,
-        #[case] expected: Result<CoverStatus, NotAnswered>,
+        #[case] expected: Result<CoverStatus, CoverError>,
     ) {
         let answered = request(CoverStatus::Open, declined).decline(&contact(by), at(1));
         assert_eq!(answered.map(|answered| answered.outcome), expected);

@@ -4,7 +4,7 @@
 //! and no shift is cut at the end of a stretch.
 
 use crate::clock::{DAY_MS, Timestamp};
-use crate::model::oncall::roster::{Duty, Roster, Shift};
+use crate::model::oncall::roster::{DutyRoster, DutyTimeline, Shift};
 use crate::model::time_range::TimeRange;
 
 /// Days by which the searched stretch is extended on both sides, one after the other.
@@ -12,7 +12,7 @@ const LONGER_DAYS: [i64; 4] = [2, 16, 100, 400];
 
 /// A schedule at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Present {
+pub struct DutyStatus {
     /// The shift on duty; `None` = uncovered.
     pub on_duty: Option<Shift>,
     /// The start of this state; `None` when it is further back than the searched time.
@@ -23,14 +23,14 @@ pub struct Present {
     pub next: Option<Shift>,
 }
 
-impl Roster<'_> {
+impl DutyRoster<'_> {
     /// The contact on duty at a moment, and for how long.
     #[must_use]
-    pub fn present(&self, at: Timestamp) -> Present {
+    pub fn present(&self, at: Timestamp) -> DutyStatus {
         let moment = TimeRange { from: at, to: at.plus_ms(1) };
-        let mut present = Present { on_duty: None, since: None, until: None, next: None };
+        let mut present = DutyStatus { on_duty: None, since: None, until: None, next: None };
         for days in LONGER_DAYS {
-            let looked = longer(moment, days);
+            let looked = widen_range(moment, days);
             present = at_moment(&self.duty(looked), looked, at);
             if present.since.is_some() && present.next.is_some() {
                 break;
@@ -46,7 +46,7 @@ impl Roster<'_> {
         let touches = |shift: &Shift| shift.range.from < range.to && range.from < shift.range.to;
         let mut found = Vec::new();
         for days in LONGER_DAYS {
-            let looked = longer(range, days);
+            let looked = widen_range(range, days);
             found = self.duty(looked).shifts;
             found.retain(touches);
             let is_cut = |shift: &Shift| shift.range.from == looked.from || shift.range.to == looked.to;
@@ -58,16 +58,16 @@ impl Roster<'_> {
     }
 }
 
-fn longer(range: TimeRange, days: i64) -> TimeRange {
+fn widen_range(range: TimeRange, days: i64) -> TimeRange {
     TimeRange { from: range.from.plus_ms(-days * DAY_MS), to: range.to.plus_ms(days * DAY_MS) }
 }
 
 /// The state at a moment of a stretch; the ends of the stretch are no ends of duty.
-fn at_moment(duty: &Duty, looked: TimeRange, at: Timestamp) -> Present {
+fn at_moment(duty: &DutyTimeline, looked: TimeRange, at: Timestamp) -> DutyStatus {
     let on_duty = duty.shifts.iter().find(|shift| shift.range.contains(at)).copied();
     let gap = duty.gaps.iter().find(|gap| gap.contains(at)).copied();
     let now = on_duty.map(|shift| shift.range).or(gap).unwrap_or(looked);
-    Present {
+    DutyStatus {
         on_duty,
         since: Some(now.from).filter(|from| *from > looked.from),
         until: Some(now.to).filter(|to| *to < looked.to),
@@ -81,9 +81,9 @@ mod tests {
 
     use super::*;
     use crate::id::Id;
-    use crate::model::notification::routing::Routed;
-    use crate::model::oncall::schedule::{Absence, Layer, Rotation, Schedule};
-    use crate::model::sla::business_hours::Day;
+    use crate::model::notification::routing::ResourceReference;
+    use crate::model::oncall::schedule::{ContactAbsence, OncallSchedule, Rotation, RotationLayer};
+    use crate::model::sla::business_hours::DayOfWeek;
 
     fn at(text: &str) -> Timestamp {
         let moment: chrono::DateTime<chrono::Utc> = text.parse().unwrap();
@@ -91,10 +91,10 @@ mod tests {
     }
 
     /// Two contacts from the first of November on.
-    fn schedule(rotation: Rotation, hours: Option<&str>) -> Schedule {
-        let contact = |key| Routed { key, id: Id::random() };
+    fn schedule(rotation: Rotation, hours: Option<&str>) -> OncallSchedule {
+        let contact = |key| ResourceReference { key, id: Id::random() };
         let starts_at = at("2026-11-01T00:00:00Z");
-        let layer = Layer {
+        let layer = RotationLayer {
             name: "Layer".into(),
             contacts: vec![contact(1), contact(2)],
             starts_at,
@@ -102,7 +102,7 @@ mod tests {
             rotation,
             hours: hours.map(|hours| hours.parse().unwrap()),
         };
-        Schedule {
+        OncallSchedule {
             key: 1,
             id: Id::random(),
             organisation: 1,
@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn weekly(weeks: u32) -> Rotation {
-        Rotation::Weekly { weeks, day: Day::Mon, at: "09:00".parse().unwrap() }
+        Rotation::Weekly { weeks, day: DayOfWeek::Mon, at: "09:00".parse().unwrap() }
     }
 
     /// Rotation, hours, the moment; the contact on duty, since when, until when, and the start of the next shift.
@@ -138,7 +138,7 @@ mod tests {
         #[case] (contact, since, until, next): (Option<i64>, Option<&str>, Option<&str>, Option<&str>),
     ) {
         let schedule = schedule(rotation, hours);
-        let present = Roster { schedule: &schedule, overrides: &[], absences: &[] }.present(at(now));
+        let present = DutyRoster { schedule: &schedule, overrides: &[], absences: &[] }.present(at(now));
         let shown = |at: Option<Timestamp>| at.map(|at| at.to_string()[..16].to_owned());
         assert_eq!(present.on_duty.map(|shift| shift.contact), contact);
         assert_eq!(shown(present.since).as_deref(), since);
@@ -151,8 +151,8 @@ mod tests {
     fn shifts_are_not_cut_at_the_end_of_a_stretch() {
         let schedule = schedule(weekly(4), None);
         let away = TimeRange { from: at("2026-12-24T00:00:00Z"), to: at("2026-12-27T00:00:00Z") };
-        let absences = [1, 2].map(|contact| Absence { contact, range: away });
-        let roster = Roster { schedule: &schedule, overrides: &[], absences: &absences };
+        let absences = [1, 2].map(|contact| ContactAbsence { contact, range: away });
+        let roster = DutyRoster { schedule: &schedule, overrides: &[], absences: &absences };
         let shifts = roster
             .whole_shifts(TimeRange { from: at("2026-12-20T00:00:00Z"), to: at("2026-12-28T00:00:00Z") });
         let shown: Vec<(i64, String, String)> = shifts

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::oncall::schedule::{Absence, Layer, Override, Schedule};
+use crate::model::oncall::schedule::{ContactAbsence, DutyOverride, OncallSchedule, RotationLayer};
 use crate::model::time_range::TimeRange;
 
 /// The facts that decide who is on duty.
 #[derive(Clone, Copy, Debug)]
-pub struct Roster<'a> {
+pub struct DutyRoster<'a> {
     /// The schedule.
-    pub schedule: &'a Schedule,
+    pub schedule: &'a OncallSchedule,
     /// Its overrides, those that touch the time at least.
-    pub overrides: &'a [Override],
+    pub overrides: &'a [DutyOverride],
     /// Absences of contacts, likewise.
-    pub absences: &'a [Absence],
+    pub absences: &'a [ContactAbsence],
 }
 
 /// A contact is on duty.
@@ -26,12 +26,12 @@ pub struct Shift {
     /// Key of the contact.
     pub contact: i64,
     /// The source of the duty.
-    pub source: Source,
+    pub source: ShiftSource,
 }
 
 /// The source of a contact's duty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum ShiftSource {
     /// A layer, by its index from 0.
     Layer(usize),
     /// An override.
@@ -41,31 +41,31 @@ pub enum Source {
 /// Shifts and uncovered periods. Together they are the whole time, and none touches another one of the same contact
 /// and source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Duty {
+pub struct DutyTimeline {
     /// In the order of time.
     pub shifts: Vec<Shift>,
     /// The uncovered periods, in order.
     pub gaps: Vec<TimeRange>,
 }
 
-impl Roster<'_> {
+impl DutyRoster<'_> {
     /// The shifts and uncovered periods in a stretch of time.
     #[must_use]
-    pub fn duty(&self, range: TimeRange) -> Duty {
-        let mut duty = Duty { shifts: Vec::new(), gaps: range.if_not_empty().into_iter().collect() };
-        let away = Away::of(self.absences, range);
-        let touches = |placed: &&Override| common(placed.range, range).is_some();
-        let mut overrides: Vec<&Override> = self.overrides.iter().filter(touches).collect();
+    pub fn duty(&self, range: TimeRange) -> DutyTimeline {
+        let mut duty = DutyTimeline { shifts: Vec::new(), gaps: range.if_not_empty().into_iter().collect() };
+        let away = AbsenceCalendar::of(self.absences, range);
+        let touches = |placed: &&DutyOverride| common(placed.range, range).is_some();
+        let mut overrides: Vec<&DutyOverride> = self.overrides.iter().filter(touches).collect();
         overrides.sort_by_key(|placed| std::cmp::Reverse(placed.key));
         for placed in overrides {
-            let turn = Turn { range: placed.range, contact: placed.contact };
-            give(&mut duty, &away.present(vec![turn]), Source::Override(placed.id));
+            let turn = LayerShift { range: placed.range, contact: placed.contact };
+            assign_gaps(&mut duty, &away.present(vec![turn]), ShiftSource::Override(placed.id));
         }
         for (place, layer) in self.schedule.layers.iter().enumerate().rev() {
             if duty.gaps.is_empty() {
                 break;
             }
-            give(&mut duty, &away.present(self.turns(layer, range)), Source::Layer(place));
+            assign_gaps(&mut duty, &away.present(self.turns(layer, range)), ShiftSource::Layer(place));
         }
         duty.shifts.sort_by_key(|shift| shift.range);
         duty.shifts = joined(duty.shifts);
@@ -86,7 +86,8 @@ impl Roster<'_> {
         let Some(first) = layers.iter().map(|layer| layer.starts_at).min() else { return Vec::new() };
         let begun = TimeRange { from: range.from.max(first), to: range.to }.if_not_empty();
         let begun: Vec<TimeRange> = begun.into_iter().collect();
-        let mut counting: Vec<TimeRange> = layers.iter().filter_map(|layer| limits(layer, range)).collect();
+        let mut counting: Vec<TimeRange> =
+            layers.iter().filter_map(|layer| active_range(layer, range)).collect();
         counting.sort_unstable();
         let mut asked = without(&begun, &counting);
         asked.extend(layers.iter().flat_map(|layer| self.open(layer, range)));
@@ -98,8 +99,8 @@ impl Roster<'_> {
     }
 
     /// The times in which a layer has duty, in their order.
-    fn open(&self, layer: &Layer, range: TimeRange) -> Vec<TimeRange> {
-        let Some(limits) = limits(layer, range) else { return Vec::new() };
+    fn open(&self, layer: &RotationLayer, range: TimeRange) -> Vec<TimeRange> {
+        let Some(limits) = active_range(layer, range) else { return Vec::new() };
         match &layer.hours {
             Some(hours) => hours.open(self.schedule.zone, limits),
             None => vec![limits],
@@ -107,7 +108,7 @@ impl Roster<'_> {
     }
 
     /// The turns of a layer, in the order of time.
-    fn turns(&self, layer: &Layer, range: TimeRange) -> Vec<Turn> {
+    fn turns(&self, layer: &RotationLayer, range: TimeRange) -> Vec<LayerShift> {
         let Ok(count) = i64::try_from(layer.contacts.len()) else { return Vec::new() };
         let turns = layer.turns(self.schedule.zone);
         let mut found = Vec::new();
@@ -117,7 +118,7 @@ impl Roster<'_> {
                 let whole = TimeRange { from: turns.begin(turn), to: turns.begin(turn + 1) };
                 let place = usize::try_from(turn.rem_euclid(count.max(1))).unwrap_or_default();
                 if let (Some(range), Some(contact)) = (common(whole, stretch), layer.contacts.get(place)) {
-                    found.push(Turn { range, contact: contact.key });
+                    found.push(LayerShift { range, contact: contact.key });
                 }
                 turn += 1;
             }
@@ -128,22 +129,22 @@ impl Roster<'_> {
 
 /// A turn of a contact.
 #[derive(Clone, Copy)]
-struct Turn {
+struct LayerShift {
     range: TimeRange,
     contact: i64,
 }
 
 /// The absences of contacts.
-struct Away(HashMap<i64, Vec<TimeRange>>);
+struct AbsenceCalendar(HashMap<i64, Vec<TimeRange>>);
 
-impl Away {
+impl AbsenceCalendar {
     /// The absences that overlap a stretch: of each contact in their order, merged where they touch.
-    fn of(absences: &[Absence], range: TimeRange) -> Self {
-        let mut absences: Vec<Absence> =
+    fn of(absences: &[ContactAbsence], range: TimeRange) -> Self {
+        let mut absences: Vec<ContactAbsence> =
             absences.iter().filter(|absence| common(absence.range, range).is_some()).copied().collect();
         absences.sort_unstable_by_key(|absence| absence.range);
         let mut away: HashMap<i64, Vec<TimeRange>> = HashMap::new();
-        for Absence { contact, range } in absences {
+        for ContactAbsence { contact, range } in absences {
             let own = away.entry(contact).or_default();
             match own.last_mut().filter(|last| range.from <= last.to) {
                 Some(last) => last.to = last.to.max(range.to),
@@ -154,20 +155,20 @@ impl Away {
     }
 
     /// The parts of turns without the absences of their contacts.
-    fn present(&self, turns: Vec<Turn>) -> Vec<Turn> {
+    fn present(&self, turns: Vec<LayerShift>) -> Vec<LayerShift> {
         let mut present = Vec::with_capacity(turns.len());
         for turn in turns {
             let away = self.0.get(&turn.contact).map_or([].as_slice(), Vec::as_slice);
             let over = away.partition_point(|away| away.to <= turn.range.from);
             let left = without(&[turn.range], away.get(over..).unwrap_or_default());
-            present.extend(left.into_iter().map(|range| Turn { range, ..turn }));
+            present.extend(left.into_iter().map(|range| LayerShift { range, ..turn }));
         }
         present
     }
 }
 
 /// Assigns the free time to the contacts of these turns.
-fn give(duty: &mut Duty, turns: &[Turn], source: Source) {
+fn assign_gaps(duty: &mut DutyTimeline, turns: &[LayerShift], source: ShiftSource) {
     let mut taken: Vec<TimeRange> = Vec::new();
     let mut gaps = duty.gaps.iter().peekable();
     for turn in turns {
@@ -182,7 +183,7 @@ fn give(duty: &mut Duty, turns: &[Turn], source: Source) {
 }
 
 /// The part of a stretch in which a layer counts.
-fn limits(layer: &Layer, range: TimeRange) -> Option<TimeRange> {
+fn active_range(layer: &RotationLayer, range: TimeRange) -> Option<TimeRange> {
     let ends_at = layer.ends_at.unwrap_or(range.to).min(range.to);
     TimeRange { from: layer.starts_at.max(range.from), to: ends_at }.if_not_empty()
 }

@@ -6,9 +6,9 @@ use chrono::{Datelike as _, NaiveDate, TimeDelta};
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::id::Id;
-use crate::model::notification::routing::Routed;
-use crate::model::recurrence::zone::Zone;
-use crate::model::sla::business_hours::{BusinessHours, ClockTime, Day};
+use crate::model::notification::routing::ResourceReference;
+use crate::model::recurrence::zone::IanaZone;
+use crate::model::sla::business_hours::{BusinessHours, ClockTime, DayOfWeek};
 use crate::model::time_range::TimeRange;
 
 /// Characters of the name of a schedule, and of a layer.
@@ -27,7 +27,7 @@ const HOUR_MS: i64 = 3_600_000;
 
 /// A schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Schedule {
+pub struct OncallSchedule {
     /// Key of the row; 0 before it is stored.
     pub key: i64,
     /// The id that clients see.
@@ -37,9 +37,9 @@ pub struct Schedule {
     /// 1..255 characters.
     pub name: String,
     /// The time zone of the hand-overs.
-    pub zone: Zone,
+    pub zone: IanaZone,
     /// The layers, the lowest first.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<RotationLayer>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last write by a client.
@@ -48,11 +48,11 @@ pub struct Schedule {
 
 /// Contacts who take turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layer {
+pub struct RotationLayer {
     /// 1..255 characters.
     pub name: String,
     /// The contacts, in the order of their turns; at least one.
-    pub contacts: Vec<Routed>,
+    pub contacts: Vec<ResourceReference>,
     /// The time from which on the layer counts.
     pub starts_at: Timestamp,
     /// The time before which it counts; `None` = it has no end.
@@ -83,7 +83,7 @@ pub enum Rotation {
         /// Weeks of a turn.
         weeks: u32,
         /// The day.
-        day: Day,
+        day: DayOfWeek,
         /// The time on the clocks of the zone.
         at: ClockTime,
     },
@@ -96,7 +96,7 @@ pub enum Rotation {
 
 /// A contact takes over for a time, with precedence over all layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Override {
+pub struct DutyOverride {
     /// Key of the row; the newer one has the higher.
     pub key: i64,
     /// The id that clients see.
@@ -109,14 +109,14 @@ pub struct Override {
 
 /// A contact is not on duty for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Absence {
+pub struct ContactAbsence {
     /// Key of the contact.
     pub contact: i64,
     /// The time.
     pub range: TimeRange,
 }
 
-impl Schedule {
+impl OncallSchedule {
     /// Returns true if a layer puts this contact on duty.
     #[must_use]
     pub fn names(&self, contact: i64) -> bool {
@@ -125,34 +125,34 @@ impl Schedule {
 }
 
 /// The starts of the turns of a layer.
-pub(super) enum Turns {
+pub(super) enum RotationCalendar {
     /// On dates of a zone.
-    Dates { zone: Zone, first: NaiveDate, days: i64, at: ClockTime },
+    Dates { zone: IanaZone, first: NaiveDate, days: i64, at: ClockTime },
     /// After equal stretches of time.
     Steady { first: Timestamp, ms: i64 },
 }
 
-impl Layer {
+impl RotationLayer {
     /// The starts of its turns.
-    pub(super) fn turns(&self, zone: Zone) -> Turns {
+    pub(super) fn turns(&self, zone: IanaZone) -> RotationCalendar {
         match self.rotation {
             Rotation::Hours { hours } => {
-                Turns::Steady { first: self.starts_at, ms: i64::from(hours.max(1)) * HOUR_MS }
+                RotationCalendar::Steady { first: self.starts_at, ms: i64::from(hours.max(1)) * HOUR_MS }
             }
             Rotation::Daily { days, at } => {
                 let first = first_date(zone, self.starts_at, at, None);
-                Turns::Dates { zone, first, days: i64::from(days.max(1)), at }
+                RotationCalendar::Dates { zone, first, days: i64::from(days.max(1)), at }
             }
             Rotation::Weekly { weeks, day, at } => {
                 let first = first_date(zone, self.starts_at, at, Some(day));
-                Turns::Dates { zone, first, days: i64::from(weeks.max(1)) * 7, at }
+                RotationCalendar::Dates { zone, first, days: i64::from(weeks.max(1)) * 7, at }
             }
         }
     }
 }
 
 /// The date of the last hand-over at or before a time.
-fn first_date(zone: Zone, starts_at: Timestamp, at: ClockTime, day: Option<Day>) -> NaiveDate {
+fn first_date(zone: IanaZone, starts_at: Timestamp, at: ClockTime, day: Option<DayOfWeek>) -> NaiveDate {
     let shown = zone.wall(starts_at).map_or(NaiveDate::MIN, |wall| wall.date());
     let is_it = |date: &NaiveDate| {
         let is_day = day.is_none_or(|day| day as u32 == date.weekday().num_days_from_monday());
@@ -163,11 +163,11 @@ fn first_date(zone: Zone, starts_at: Timestamp, at: ClockTime, day: Option<Day>)
     candidates.into_iter().find(is_it).unwrap_or(shown)
 }
 
-fn moment(zone: Zone, date: NaiveDate, at: ClockTime) -> Timestamp {
+fn moment(zone: IanaZone, date: NaiveDate, at: ClockTime) -> Timestamp {
     zone.instant(date.and_time(chrono::NaiveTime::MIN) + TimeDelta::minutes(at.minutes()))
 }
 
-impl Turns {
+impl RotationCalendar {
     /// The start of a turn.
     pub(super) fn begin(&self, turn: i64) -> Timestamp {
         match self {

@@ -14,7 +14,7 @@ const STEADY_DOWN_MS: i64 = 30_000;
 
 /// The circumstances of an outage.
 #[derive(Clone, Copy, Debug)]
-pub struct Circumstances<'a> {
+pub struct OutageCircumstances<'a> {
     /// The rules of the first policy that matches the service; `None` when none does.
     pub rules: Option<&'a IncidentRules>,
     /// A maintenance in progress covers the service, or a person states its status.
@@ -25,7 +25,7 @@ pub struct Circumstances<'a> {
 
 /// The decision about an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum OutageDecision {
     /// Nothing before this time; `None`: nothing before the next change of the status or of the configuration.
     Wait(Option<Timestamp>),
     /// An incident of this severity is to be reported.
@@ -66,7 +66,7 @@ impl Outage {
         let Some(since) = self.down_since.filter(|_| counts_from.is_some_and(|from| from <= now)) else {
             return self;
         };
-        let first_edges = match self.is_untold() {
+        let first_edges = match self.is_unreported() {
             true => self.first_edges,
             false => FirstEdges::starting(OutageKind::Down, since),
         };
@@ -76,19 +76,19 @@ impl Outage {
 
     /// Decides at `now` about the outage, [`judged`](Self::judged) by the same rules.
     #[must_use]
-    pub fn decide(&self, circumstances: Circumstances<'_>, now: Timestamp) -> Decision {
+    pub fn decide(&self, circumstances: OutageCircumstances<'_>, now: Timestamp) -> OutageDecision {
         if !self.is_measured || self.unreachable_since.is_some() || circumstances.is_held_back {
-            return Decision::Wait(None);
+            return OutageDecision::Wait(None);
         }
-        let Some(rules) = circumstances.rules else { return Decision::Wait(None) };
+        let Some(rules) = circumstances.rules else { return OutageDecision::Wait(None) };
         let counts_as_down = self.counts_as_down_from(rules);
-        let severity = rules.severity(self.kind).filter(|_| self.is_untold());
-        let Some(severity) = severity else { return Decision::Wait(counts_as_down) };
+        let severity = rules.severity(self.kind).filter(|_| self.is_unreported());
+        let Some(severity) = severity else { return OutageDecision::Wait(counts_as_down) };
         let patience_ms = if circumstances.has_open_incident { 0 } else { rules.open_after_ms() };
         let not_before = self.held_until.max(Some(self.started_at(rules).plus_ms(patience_ms)));
         match not_before.filter(|at| now < *at) {
-            Some(at) => Decision::Wait(Some(counts_as_down.map_or(at, |down| at.min(down)))),
-            None => Decision::Tell(severity),
+            Some(at) => OutageDecision::Wait(Some(counts_as_down.map_or(at, |down| at.min(down)))),
+            None => OutageDecision::Tell(severity),
         }
     }
 }
@@ -109,40 +109,41 @@ mod tests {
         Outage::begun(1, 5, kind, at(10_000))
     }
 
-    const TELL: Decision = Decision::Tell(Severity::Major);
+    const TELL: OutageDecision = OutageDecision::Tell(Severity::Major);
 
     /// An outage that began at 10 s, seen at 20 s; a policy opens after so many seconds.
     #[rstest]
     #[case::at_once(outage(Down), Some(0), TELL)]
     #[case::just_long_enough(outage(Down), Some(10), TELL)]
-    #[case::not_long_enough(outage(Down), Some(11), Decision::Wait(Some(at(21_000))))]
-    #[case::without_a_policy(outage(Down), None, Decision::Wait(None))]
-    #[case::of_a_kind_that_is_not_wanted(outage(Degraded), Some(0), Decision::Wait(None))]
-    #[case::blind(Outage { is_measured: false, ..outage(Down) }, Some(0), Decision::Wait(None))]
-    #[case::unreachable(Outage { unreachable_since: Some(at(1)), ..outage(Down) }, Some(0), Decision::Wait(None))]
+    #[case::not_long_enough(outage(Down), Some(11), OutageDecision::Wait(Some(at(21_000))))]
+    #[case::without_a_policy(outage(Down), None, OutageDecision::Wait(None))]
+    #[case::of_a_kind_that_is_not_wanted(outage(Degraded), Some(0), OutageDecision::Wait(None))]
+    #[case::blind(Outage { is_measured: false, ..outage(Down) }, Some(0), OutageDecision::Wait(None))]
+    #[case::unreachable(Outage { unreachable_since: Some(at(1)), ..outage(Down) }, Some(0), OutageDecision::Wait(None))]
     #[case::while_others_are_asked(
-        Outage { held_until: Some(at(25_000)), ..outage(Down) }, Some(0), Decision::Wait(Some(at(25_000)))
+        Outage { held_until: Some(at(25_000)), ..outage(Down) }, Some(0), OutageDecision::Wait(Some(at(25_000)))
     )]
     #[case::others_were_asked(Outage { held_until: Some(at(20_000)), ..outage(Down) }, Some(0), TELL)]
     fn an_outage_becomes_an_incident_in_time(
         #[case] outage: Outage,
         #[case] open_after: Option<u32>,
-        #[case] expected: Decision,
+        #[case] expected: OutageDecision,
     ) {
         let rules = open_after
             .map(|open_after_seconds| IncidentRules { open_after_seconds, ..IncidentRules::default() });
         let circumstances =
-            Circumstances { rules: rules.as_ref(), is_held_back: false, has_open_incident: false };
+            OutageCircumstances { rules: rules.as_ref(), is_held_back: false, has_open_incident: false };
         assert_eq!(outage.decide(circumstances, at(20_000)), expected);
-        let held_back = outage.decide(Circumstances { is_held_back: true, ..circumstances }, at(20_000));
-        assert_eq!(held_back, Decision::Wait(None), "people hold it back, and wake it");
+        let held_back =
+            outage.decide(OutageCircumstances { is_held_back: true, ..circumstances }, at(20_000));
+        assert_eq!(held_back, OutageDecision::Wait(None), "people hold it back, and wake it");
     }
 
     #[test]
     fn news_for_an_open_incident_need_no_patience() {
         let rules = IncidentRules { open_after_seconds: 60, ..IncidentRules::default() };
         let circumstances =
-            Circumstances { rules: Some(&rules), is_held_back: false, has_open_incident: true };
+            OutageCircumstances { rules: Some(&rules), is_held_back: false, has_open_incident: true };
         assert_eq!(outage(Down).decide(circumstances, at(10_000)), TELL);
     }
 
@@ -185,11 +186,16 @@ mod tests {
             while let Some(due) = outage.filter(|outage| outage.look_at.is_some_and(|at| at < end)) {
                 now = due.look_at.unwrap().max(now);
                 let is_open = impact.is_some();
-                let circumstances =
-                    Circumstances { rules: Some(&rules), is_held_back: false, has_open_incident: is_open };
+                let circumstances = OutageCircumstances {
+                    rules: Some(&rules),
+                    is_held_back: false,
+                    has_open_incident: is_open,
+                };
                 let judged = due.judged(Some(&rules), now);
-                let Decision::Tell(_) = judged.decide(circumstances, now) else {
-                    let Decision::Wait(look_at) = judged.decide(circumstances, now) else { unreachable!() };
+                let OutageDecision::Tell(_) = judged.decide(circumstances, now) else {
+                    let OutageDecision::Wait(look_at) = judged.decide(circumstances, now) else {
+                        unreachable!()
+                    };
                     outage = Some(Outage { look_at, ..due });
                     continue;
                 };
@@ -201,7 +207,7 @@ mod tests {
                     told.push(format!("{seconds}s {kind}"));
                 }
                 impact = impact.max(Some(kind.impact()));
-                outage = Some(judged.told(Some(7), now));
+                outage = Some(judged.mark_reported(Some(7), now));
             }
             now = end;
         }

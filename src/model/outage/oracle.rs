@@ -9,14 +9,14 @@ use super::*;
 use crate::model::history::MeasuredStatus::{Degraded, Down, NoData, Up};
 use crate::model::incident::{Impact, Severity};
 use crate::model::incident_policy::IncidentRules;
-use crate::model::outage::decision::{Circumstances, Decision};
+use crate::model::outage::decision::{OutageCircumstances, OutageDecision};
 
 /// Seconds of a history.
 const LENGTH: i64 = 400;
 
 /// A change of the status, or the end of flapping, at a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Edge {
+struct StatusEdge {
     second: i64,
     from: MeasuredStatus,
     to: MeasuredStatus,
@@ -26,7 +26,7 @@ struct Edge {
 
 /// A report to an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Telling {
+struct ImpactReport {
     second: i64,
     kind: OutageKind,
     severity: Severity,
@@ -39,7 +39,7 @@ fn at(second: i64) -> Timestamp {
 }
 
 /// Follows the edges as the engine's incidents do: an outage is evaluated when it is due.
-fn real(edges: &[Edge], rules: &IncidentRules) -> Vec<Telling> {
+fn real(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
     let (mut outage, mut known, mut tellings) = (None, None, Vec::new());
     for second in 0..LENGTH {
         for edge in edges.iter().filter(|edge| edge.second == second) {
@@ -56,17 +56,20 @@ fn real(edges: &[Edge], rules: &IncidentRules) -> Vec<Telling> {
             else {
                 break;
             };
-            let circumstances =
-                Circumstances { rules: Some(rules), is_held_back: false, has_open_incident: known.is_some() };
+            let circumstances = OutageCircumstances {
+                rules: Some(rules),
+                is_held_back: false,
+                has_open_incident: known.is_some(),
+            };
             let judged = due.judged(Some(rules), at(second));
             outage = Some(match judged.decide(circumstances, at(second)) {
-                Decision::Wait(look_at) => Outage { look_at, ..due },
-                Decision::Tell(severity) => {
+                OutageDecision::Wait(look_at) => Outage { look_at, ..due },
+                OutageDecision::Tell(severity) => {
                     let started_at = judged.started_at(rules).ms() / 1_000;
                     let telling =
-                        Telling { second, kind: judged.kind, severity, started_at: Some(started_at) };
+                        ImpactReport { second, kind: judged.kind, severity, started_at: Some(started_at) };
                     note(&mut tellings, &mut known, telling);
-                    judged.told(Some(1), at(second))
+                    judged.mark_reported(Some(1), at(second))
                 }
             });
         }
@@ -76,7 +79,7 @@ fn real(edges: &[Edge], rules: &IncidentRules) -> Vec<Telling> {
     tellings
 }
 
-fn causes(edge: &Edge) -> Vec<ChangeCause> {
+fn causes(edge: &StatusEdge) -> Vec<ChangeCause> {
     let change = match edge.to {
         NoData => ChangeCause::Gap,
         _ => ChangeCause::Votes,
@@ -89,21 +92,21 @@ fn causes(edge: &Edge) -> Vec<ChangeCause> {
 }
 
 /// Adds a telling if it is news for the incident, of which this impact is known.
-fn note(tellings: &mut Vec<Telling>, known: &mut Option<Impact>, telling: Telling) {
+fn note(tellings: &mut Vec<ImpactReport>, known: &mut Option<Impact>, telling: ImpactReport) {
     let impact = telling.kind.impact();
     match *known {
         None => tellings.push(telling),
-        Some(before) if before < impact => tellings.push(Telling { started_at: None, ..telling }),
+        Some(before) if before < impact => tellings.push(ImpactReport { started_at: None, ..telling }),
         Some(_) => return,
     }
     *known = Some(impact);
 }
 
 /// The same, evaluated every second.
-fn naive(edges: &[Edge], rules: &IncidentRules) -> Vec<Telling> {
+fn naive(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
     let (mut tellings, mut known) = (Vec::new(), None);
     for second in 0..LENGTH {
-        let past: Vec<Edge> = edges.iter().filter(|edge| edge.second <= second).copied().collect();
+        let past: Vec<StatusEdge> = edges.iter().filter(|edge| edge.second <= second).copied().collect();
         let Some(last) = past.last() else { continue };
         if last.to == Up && !flaps(&past) {
             known = None;
@@ -125,20 +128,20 @@ fn naive(edges: &[Edge], rules: &IncidentRules) -> Vec<Telling> {
         let started_at = firsts(&past, known.is_some()).into_iter().filter(is_wanted).map(|(_, at)| at).min();
         let started_at = started_at.expect("trouble has begun");
         if known.is_some() || second - started_at >= i64::from(rules.open_after_seconds) {
-            let telling = Telling { second, kind, severity, started_at: Some(started_at) };
+            let telling = ImpactReport { second, kind, severity, started_at: Some(started_at) };
             note(&mut tellings, &mut known, telling);
         }
     }
     tellings
 }
 
-fn flaps(past: &[Edge]) -> bool {
+fn flaps(past: &[StatusEdge]) -> bool {
     past.iter().rev().find_map(|edge| edge.flapping).unwrap_or_default()
 }
 
 /// The edges into trouble that count: since it was up without flapping; of an unreported outage since a no-data
 /// period, with only flapping left; beside flapping since it was up.
-fn firsts(past: &[Edge], is_told: bool) -> Vec<(OutageKind, i64)> {
+fn firsts(past: &[StatusEdge], is_told: bool) -> Vec<(OutageKind, i64)> {
     let mut counting = Vec::new();
     for number in 0..past.len() {
         let (edge, flaps) = (past[number], flaps(&past[..=number]));
@@ -167,7 +170,7 @@ fn firsts(past: &[Edge], is_told: bool) -> Vec<(OutageKind, i64)> {
 }
 
 /// Histories: a status, how long it lasts, and whether flapping starts or ends, where it can.
-fn histories() -> impl Strategy<Value = Vec<Edge>> {
+fn histories() -> impl Strategy<Value = Vec<StatusEdge>> {
     let status = prop::sample::select(vec![Up, Up, Down, Down, Down, Degraded, Degraded, NoData]);
     let step = (status, 1_i64..60, prop::bool::weighted(0.3));
     prop::collection::vec(step, 1..24).prop_map(|steps| {
@@ -177,13 +180,13 @@ fn histories() -> impl Strategy<Value = Vec<Edge>> {
             if to == from {
                 if toggles && is_flapping {
                     is_flapping = false;
-                    edges.push(Edge { second, from, to, flapping: Some(false) });
+                    edges.push(StatusEdge { second, from, to, flapping: Some(false) });
                 }
                 continue;
             }
             let begins = toggles && !is_flapping && crate::model::flapping::is_turn(from, to);
             is_flapping |= begins;
-            edges.push(Edge { second, from, to, flapping: begins.then_some(true) });
+            edges.push(StatusEdge { second, from, to, flapping: begins.then_some(true) });
             from = to;
         }
         edges

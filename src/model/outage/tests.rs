@@ -70,13 +70,13 @@ fn trouble_is_its_own_when_it_has_looked() {
     let at = Timestamp::from_ms;
     let behind = play("d").0.unwrap().unreachable(at(30));
     assert_eq!((behind.unreachable_since, behind.look_at), (Some(at(10)), Some(at(30))));
-    let asked = behind.asked(at(40), at(90));
+    let asked = behind.mark_recheck_requested(at(40), at(90));
     assert_eq!(
         (asked.unreachable_since, asked.asked_at, asked.held_until),
         (Some(at(10)), Some(at(40)), Some(at(90)))
     );
-    assert_eq!(asked.unreachable_still(at(30)), behind, "what it depends on went away again");
-    let own = asked.its_own(at(50));
+    assert_eq!(asked.keep_unreachable(at(30)), behind, "what it depends on went away again");
+    let own = asked.become_own_outage(at(50));
     assert_eq!((own.unreachable_since, own.began_at, own.look_at), (None, at(50), Some(at(50))));
     assert_eq!((own.asked_at, own.held_until), (None, None));
     let change = StatusChange { service: 5, at: at(60), from: Down, to: Up, cause: ChangeCause::Votes };
@@ -89,7 +89,7 @@ fn left(script: &str) -> String {
     let Some(outage) = play(script).0 else { return "-".into() };
     let kind = outage.kind.as_str();
     let began = outage.began_at.ms();
-    let untold = if outage.is_untold() { " untold" } else { "" };
+    let untold = if outage.is_unreported() { " untold" } else { "" };
     let recovered = outage.recovered_at.map(|at| format!(" r{}", at.ms())).unwrap_or_default();
     let blind = if outage.is_measured { "" } else { " blind" };
     format!("{kind}@{began}{untold}{recovered}{blind}")
@@ -151,7 +151,7 @@ proptest! {
         let last = script.chars().rfind(|step| "dgu".contains(*step));
         if let Some(outage) = outage {
             prop_assert!(outage.look_at.is_some() || outage.told_at.is_some());
-            prop_assert!(outage.recovered_at.is_none() || !outage.is_untold());
+            prop_assert!(outage.recovered_at.is_none() || !outage.is_unreported());
             prop_assert!(outage.recovered_at.is_none() || outage.incident.is_some());
             prop_assert_eq!(outage.is_flapping, flapping);
         }
@@ -208,7 +208,7 @@ fn a_service_that_flaps_is_down_since_its_last_edge(
     let outage = play(script).0.unwrap();
     let ms = |at: Option<Timestamp>| at.map(Timestamp::ms);
     assert_eq!((ms(outage.down_since), ms(outage.look_at)), (since, look_at));
-    assert_eq!(outage.is_undecided(), since.is_some() || outage.is_untold());
+    assert_eq!(outage.is_undecided(), since.is_some() || outage.is_unreported());
 }
 
 /// An incident that has recovered because no policy wants an unstable service in it must not end while the service

@@ -10,7 +10,7 @@ use chrono::{NaiveDate, NaiveDateTime, TimeDelta, TimeZone as _};
 use rrule::{Frequency, RRule, RRuleSet, Tz, Unvalidated};
 
 use crate::clock::Timestamp;
-use crate::model::recurrence::zone::Zone;
+use crate::model::recurrence::zone::IanaZone;
 
 /// Characters of a rule.
 pub const RULE_LENGTH_MAX: usize = 500;
@@ -30,15 +30,15 @@ const OF_A_DAY: [&str; 3] = ["BYSECOND", "BYMINUTE", "BYHOUR"];
 
 /// A recurrence rule.
 #[derive(Clone, Debug)]
-pub struct Rule {
+pub struct RecurrenceRule {
     text: String,
-    until: Option<Until>,
+    until: Option<RecurrenceEnd>,
     unended: RRule<Unvalidated>,
 }
 
 /// The last moment at which an occurrence may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Until {
+enum RecurrenceEnd {
     At(Timestamp),
     Wall(NaiveDateTime),
 }
@@ -94,15 +94,15 @@ pub enum RuleProblem {
 }
 
 /// Rules are the same when their texts are.
-impl PartialEq for Rule {
+impl PartialEq for RecurrenceRule {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
     }
 }
 
-impl Eq for Rule {}
+impl Eq for RecurrenceRule {}
 
-impl FromStr for Rule {
+impl FromStr for RecurrenceRule {
     type Err = RuleProblem;
 
     fn from_str(text: &str) -> Result<Self, RuleProblem> {
@@ -118,7 +118,7 @@ impl FromStr for Rule {
             return Err(RuleProblem::NotAlone);
         }
         let parts = parts(text, &upper)?;
-        let until = parts.iter().find(|(name, _)| *name == "UNTIL").map(|(_, end)| Until::read(end));
+        let until = parts.iter().find(|(name, _)| *name == "UNTIL").map(|(_, end)| RecurrenceEnd::read(end));
         let until = until.transpose()?;
         let rest: Vec<String> = parts
             .iter()
@@ -132,7 +132,7 @@ impl FromStr for Rule {
     }
 }
 
-impl Rule {
+impl RecurrenceRule {
     /// The rule as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -147,7 +147,7 @@ impl Rule {
     pub fn walls(
         &self,
         start: NaiveDateTime,
-        zone: Zone,
+        zone: IanaZone,
     ) -> Result<impl Iterator<Item = NaiveDateTime> + use<>, RuleProblem> {
         // Wall times are expanded as if they were UTC: no zone shifts them, and their instants are decided
         // afterwards.
@@ -160,7 +160,7 @@ impl Rule {
     }
 }
 
-impl Until {
+impl RecurrenceEnd {
     fn read(text: &str) -> Result<Self, RuleProblem> {
         if let Some(utc) = text.strip_suffix('Z') {
             let at = wall(utc)?.and_utc().timestamp_millis();
@@ -174,7 +174,7 @@ impl Until {
         Ok(Self::Wall(end + TimeDelta::milliseconds(999)))
     }
 
-    fn allows(self, wall: NaiveDateTime, zone: Zone) -> bool {
+    fn allows(self, wall: NaiveDateTime, zone: IanaZone) -> bool {
         match self {
             Self::At(last) => zone.instant(wall) <= last,
             Self::Wall(last) => wall <= last,
@@ -208,7 +208,7 @@ fn parts<'a>(written: &str, upper: &'a str) -> Result<Vec<(&'a str, &'a str)>, R
     if found.iter().any(|(name, _)| *name == "FREQ") { Ok(found) } else { Err(RuleProblem::Frequency) }
 }
 
-fn check(rule: &RRule<Unvalidated>, until: Option<Until>) -> Result<(), RuleProblem> {
+fn check(rule: &RRule<Unvalidated>, until: Option<RecurrenceEnd>) -> Result<(), RuleProblem> {
     use Frequency::{Daily, Monthly, Weekly, Yearly};
     if !matches!(rule.get_freq(), Daily | Weekly | Monthly | Yearly) {
         return Err(RuleProblem::Frequency);
@@ -256,7 +256,7 @@ mod tests {
     #[case("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1;UNTIL=20271231")]
     #[case("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;WKST=SU")]
     fn rules_are_read(#[case] text: &str) {
-        assert_eq!(text.parse::<Rule>().unwrap().as_str(), text);
+        assert_eq!(text.parse::<RecurrenceRule>().unwrap().as_str(), text);
     }
 
     #[rstest]
@@ -311,7 +311,7 @@ mod tests {
         "UNTIL must look like 20261231T235959Z, 20261231T235959 or 20261231."
     )]
     fn what_is_no_rule_is_told(#[case] text: &str, #[case] problem: &str) {
-        assert_eq!(text.parse::<Rule>().unwrap_err().to_string(), problem);
+        assert_eq!(text.parse::<RecurrenceRule>().unwrap_err().to_string(), problem);
     }
 
     #[test]
@@ -319,8 +319,14 @@ mod tests {
         let numbers = |n: usize| (0..n).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
         let rule =
             |hours, minutes| format!("FREQ=DAILY;BYHOUR={};BYMINUTE={}", numbers(hours), numbers(minutes));
-        assert!(rule(10, 10).parse::<Rule>().is_ok());
-        assert_eq!(rule(10, 11).parse::<Rule>().unwrap_err(), RuleProblem::Values("BYMINUTE".into()));
-        assert_eq!(rule(24, 60).parse::<Rule>().unwrap_err(), RuleProblem::Values("BYMINUTE".into()));
+        assert!(rule(10, 10).parse::<RecurrenceRule>().is_ok());
+        assert_eq!(
+            rule(10, 11).parse::<RecurrenceRule>().unwrap_err(),
+            RuleProblem::Values("BYMINUTE".into())
+        );
+        assert_eq!(
+            rule(24, 60).parse::<RecurrenceRule>().unwrap_err(),
+            RuleProblem::Values("BYMINUTE".into())
+        );
     }
 }

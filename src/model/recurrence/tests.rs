@@ -138,7 +138,8 @@ fn the_second_of_two_equal_wall_times_is_refused(
     #[case] problem: Option<&str>,
 ) {
     let window = Occurrence { start: at(start), end: at(end) };
-    let (rule, zone): (Rule, Zone) = ("FREQ=DAILY".parse().unwrap(), "Europe/Berlin".parse().unwrap());
+    let (rule, zone): (RecurrenceRule, IanaZone) =
+        ("FREQ=DAILY".parse().unwrap(), "Europe/Berlin".parse().unwrap());
     let made = Recurrence::new(rule.clone(), zone, window);
     assert_eq!(made.as_ref().err().map(ToString::to_string).as_deref(), problem);
     let ordinary = Occurrence { start: at("2026-11-25T02:00:00Z"), end: at("2026-11-25T03:00:00Z") };
@@ -152,5 +153,5 @@ fn the_second_of_two_equal_wall_times_is_refused(
 fn a_window_that_goes_back_on_the_wall_is_refused() {
     let window = Occurrence { start: at("2026-10-25T02:30:00+02:00"), end: at("2026-10-25T02:15:00+01:00") };
     let made = Recurrence::new("FREQ=DAILY".parse().unwrap(), "Europe/Berlin".parse().unwrap(), window);
-    assert_eq!(made, Err(Misfit::Backwards));
+    assert_eq!(made, Err(RecurrenceProblem::Backwards));
 }

@@ -17,14 +17,14 @@ const STEPS: i64 = 100;
 
 /// A time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Zone(Tz);
+pub struct IanaZone(Tz);
 
 /// No zone of the database has this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Unknown time zone. Use a name of the IANA database, such as Europe/Berlin.")]
 pub struct UnknownZone;
 
-impl FromStr for Zone {
+impl FromStr for IanaZone {
     type Err = UnknownZone;
 
     fn from_str(name: &str) -> Result<Self, UnknownZone> {
@@ -32,7 +32,7 @@ impl FromStr for Zone {
     }
 }
 
-impl Zone {
+impl IanaZone {
     /// Coordinated Universal Time.
     pub const UTC: Self = Self(Tz::UTC);
 
@@ -88,7 +88,7 @@ mod tests {
     #[case::a_day_left_out("Pacific/Apia", "2011-12-30T12:00:00", "2011-12-30T22:00:00.000Z")]
     #[case::utc("UTC", "2026-05-01T00:00:00", "2026-05-01T00:00:00.000Z")]
     fn a_wall_time_has_one_instant(#[case] zone: &str, #[case] wall: &str, #[case] instant: &str) {
-        let zone: Zone = zone.parse().unwrap();
+        let zone: IanaZone = zone.parse().unwrap();
         assert_eq!(zone.instant(wall.parse().unwrap()).to_string(), instant);
     }
 
@@ -102,6 +102,9 @@ mod tests {
     #[case("", false)]
     #[case("Local", false)]
     fn zones_have_their_names_in_the_database(#[case] name: &str, #[case] exists: bool) {
-        assert_eq!(name.parse::<Zone>().map(Zone::name), if exists { Ok(name) } else { Err(UnknownZone) });
+        assert_eq!(
+            name.parse::<IanaZone>().map(IanaZone::name),
+            if exists { Ok(name) } else { Err(UnknownZone) }
+        );
     }
 }

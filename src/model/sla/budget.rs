@@ -3,21 +3,21 @@
 //! It is a share of the measured time of the period and of its remaining time. So at the end of the period the
 //! objective is met exactly if the budget is not overdrawn.
 
-use crate::model::sla::objective::{Objective, WHOLE};
+use crate::model::sla::objective::{SlaObjective, WHOLE};
 
 /// The budget of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub struct ErrorBudget {
     /// Milliseconds that may be down in all.
     pub total_ms: i64,
     /// Milliseconds that were down.
     pub used_ms: i64,
 }
 
-impl Budget {
+impl ErrorBudget {
     /// The budget of this time, measured and still to come, of which `used_ms` were down.
     #[must_use]
-    pub fn new(objective: Objective, time_ms: i64, used_ms: i64) -> Self {
+    pub fn new(objective: SlaObjective, time_ms: i64, used_ms: i64) -> Self {
         let total_ms = i128::from(time_ms) * i128::from(objective.allowance()) / i128::from(WHOLE);
         Self { total_ms: i64::try_from(total_ms).unwrap_or(i64::MAX), used_ms }
     }
@@ -51,10 +51,10 @@ mod tests {
         #[case] time_ms: i64,
         #[case] total_ms: i64,
     ) {
-        let objective = Objective::from_percent(percent).unwrap();
-        let budget = Budget::new(objective, time_ms, total_ms);
+        let objective = SlaObjective::from_percent(percent).unwrap();
+        let budget = ErrorBudget::new(objective, time_ms, total_ms);
         assert_eq!((budget.total_ms, budget.left_ms(), budget.is_met()), (total_ms, 0, true));
-        let overdrawn = Budget { used_ms: total_ms.saturating_add(1), ..budget };
+        let overdrawn = ErrorBudget { used_ms: total_ms.saturating_add(1), ..budget };
         assert_eq!((overdrawn.left_ms(), overdrawn.is_met()), (-1, false));
     }
 }

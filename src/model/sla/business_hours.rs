@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::clock::{DAY_MS, Timestamp};
-use crate::model::recurrence::zone::Zone;
+use crate::model::recurrence::zone::IanaZone;
 use crate::model::time_range::TimeRange;
 use crate::model::word::words;
 
@@ -22,7 +22,7 @@ const STEP_MS: i64 = 6 * 60 * MINUTE_MS;
 
 words! {
     /// A day of the week.
-    pub enum Day {
+    pub enum DayOfWeek {
         /// Monday.
         Mon,
         /// Tuesday.
@@ -47,20 +47,21 @@ pub struct ClockTime(u16);
 /// The text is no time of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Enter a time as HH:MM, from 00:00 to 24:00.")]
-pub struct NoClockTime;
+pub struct InvalidClockTime;
 
 impl FromStr for ClockTime {
-    type Err = NoClockTime;
+    type Err = InvalidClockTime;
 
-    fn from_str(text: &str) -> Result<Self, NoClockTime> {
+    fn from_str(text: &str) -> Result<Self, InvalidClockTime> {
         let digits = |text: &str| {
             let is_number = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
             is_number.then(|| text.parse::<u16>().ok()).flatten()
         };
-        let (hours, minutes) = text.split_once(':').ok_or(NoClockTime)?;
-        let (hours, minutes) = (digits(hours).ok_or(NoClockTime)?, digits(minutes).ok_or(NoClockTime)?);
+        let (hours, minutes) = text.split_once(':').ok_or(InvalidClockTime)?;
+        let (hours, minutes) =
+            (digits(hours).ok_or(InvalidClockTime)?, digits(minutes).ok_or(InvalidClockTime)?);
         let time = hours * 60 + minutes;
-        if minutes < 60 && time <= DAY_MINUTES { Ok(Self(time)) } else { Err(NoClockTime) }
+        if minutes < 60 && time <= DAY_MINUTES { Ok(Self(time)) } else { Err(InvalidClockTime) }
     }
 }
 
@@ -80,9 +81,9 @@ impl fmt::Display for ClockTime {
 
 /// The same hours on some days of the week.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hours {
+pub struct WeeklyHours {
     /// The days, at least one.
-    pub days: Vec<Day>,
+    pub days: Vec<DayOfWeek>,
     /// The time from which on they count.
     pub from: ClockTime,
     /// The time before which they count, later than `from`.
@@ -91,17 +92,17 @@ pub struct Hours {
 
 /// Business hours, in the order of their entries; those that overlap count once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BusinessHours(pub Vec<Hours>);
+pub struct BusinessHours(pub Vec<WeeklyHours>);
 
 /// The text is not one that [`BusinessHours`] are written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("these business hours cannot be read")]
-pub struct Unreadable;
+pub struct BusinessHoursError;
 
 /// The text that the database keeps: `mon,tue 09:00-17:00;sat 10:00-12:00`.
 impl fmt::Display for BusinessHours {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, Hours { days, from, to }) in self.0.iter().enumerate() {
+        for (place, WeeklyHours { days, from, to }) in self.0.iter().enumerate() {
             let days: Vec<&str> = days.iter().map(|day| day.as_str()).collect();
             write!(f, "{}{} {from}-{to}", if place > 0 { ";" } else { "" }, days.join(","))?;
         }
@@ -110,23 +111,23 @@ impl fmt::Display for BusinessHours {
 }
 
 impl FromStr for BusinessHours {
-    type Err = Unreadable;
+    type Err = BusinessHoursError;
 
-    fn from_str(text: &str) -> Result<Self, Unreadable> {
+    fn from_str(text: &str) -> Result<Self, BusinessHoursError> {
         let entry = |text: &str| {
             let (days, times) = text.split_once(' ')?;
             let (from, to) = times.split_once('-')?;
             let days = days.split(',').map(|day| day.parse().ok()).collect::<Option<_>>()?;
-            Some(Hours { days, from: from.parse().ok()?, to: to.parse().ok()? })
+            Some(WeeklyHours { days, from: from.parse().ok()?, to: to.parse().ok()? })
         };
-        text.split(';').map(entry).collect::<Option<_>>().map(Self).ok_or(Unreadable)
+        text.split(';').map(entry).collect::<Option<_>>().map(Self).ok_or(BusinessHoursError)
     }
 }
 
 impl BusinessHours {
     /// The stretches of a range within the hours, in order, none touching the next.
     #[must_use]
-    pub fn open(&self, zone: Zone, range: TimeRange) -> Vec<TimeRange> {
+    pub fn open(&self, zone: IanaZone, range: TimeRange) -> Vec<TimeRange> {
         let mut found: Vec<TimeRange> = Vec::new();
         for (stretch, offset_ms) in steady(zone, range) {
             found.extend(self.open_at(stretch, offset_ms));
@@ -144,7 +145,7 @@ impl BusinessHours {
 
     /// The stretches of a range outside of the hours, in order.
     #[must_use]
-    pub fn closed(&self, zone: Zone, range: TimeRange) -> Vec<TimeRange> {
+    pub fn closed(&self, zone: IanaZone, range: TimeRange) -> Vec<TimeRange> {
         let open = self.open(zone, range);
         let begins = [range.from].into_iter().chain(open.iter().map(|open| open.to));
         let ends = open.iter().map(|open| open.from).chain([range.to]);
@@ -168,14 +169,14 @@ impl BusinessHours {
 }
 
 /// The day of the week of a day since 1970.
-fn weekday(day: i64) -> Day {
+fn weekday(day: i64) -> DayOfWeek {
     // The first of January 1970 was a Thursday.
     let place = usize::try_from((day + 3).rem_euclid(7)).unwrap_or_default();
-    Day::ALL[place]
+    DayOfWeek::ALL[place]
 }
 
 /// A range in stretches with a constant offset, each with its offset from UTC in milliseconds.
-fn steady(zone: Zone, range: TimeRange) -> Vec<(TimeRange, i64)> {
+fn steady(zone: IanaZone, range: TimeRange) -> Vec<(TimeRange, i64)> {
     let mut stretches: Vec<(TimeRange, i64)> = Vec::new();
     let mut from = range.from;
     let mut at = from;
@@ -193,7 +194,7 @@ fn steady(zone: Zone, range: TimeRange) -> Vec<(TimeRange, i64)> {
 }
 
 /// The first moment of a range with another offset than at its start; at its end there is another.
-fn first_unlike(zone: Zone, offset_ms: i64, range: TimeRange) -> Timestamp {
+fn first_unlike(zone: IanaZone, offset_ms: i64, range: TimeRange) -> Timestamp {
     let (mut like, mut unlike) = (range.from.ms(), range.to.ms());
     while unlike - like > 1 {
         let middle = like.midpoint(unlike);
@@ -202,7 +203,7 @@ fn first_unlike(zone: Zone, offset_ms: i64, range: TimeRange) -> Timestamp {
     Timestamp::from_ms(unlike)
 }
 
-fn ahead_ms(zone: Zone, at: Timestamp) -> i64 {
+fn ahead_ms(zone: IanaZone, at: Timestamp) -> i64 {
     zone.wall(at).map_or(0, |wall| wall.and_utc().timestamp_millis() - at.ms())
 }
 

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use chrono::{Datelike as _, NaiveDate, NaiveTime};
 
 use crate::clock::{DAY_MS, Timestamp};
-use crate::model::recurrence::zone::Zone;
+use crate::model::recurrence::zone::IanaZone;
 use crate::model::time_range::TimeRange;
 use crate::model::word::words;
 
@@ -31,7 +31,7 @@ words! {
 
 /// The time over which a target is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Period {
+pub enum SlaPeriod {
     /// A calendar month.
     Month,
     /// A calendar quarter.
@@ -42,7 +42,7 @@ pub enum Period {
     Rolling(u16),
 }
 
-impl Period {
+impl SlaPeriod {
     /// The period of a kind; a rolling one needs its days, and no other takes them.
     #[must_use]
     pub const fn new(kind: PeriodKind, rolling_days: Option<u16>) -> Option<Self> {
@@ -77,7 +77,7 @@ impl Period {
 
     /// The period that contains `now`, or that ends now.
     #[must_use]
-    pub fn current(self, zone: Zone, now: Timestamp) -> TimeRange {
+    pub fn current(self, zone: IanaZone, now: Timestamp) -> TimeRange {
         match self.months() {
             Some(months) => around(zone, date_at(zone, now), months),
             None => self.until(now),
@@ -86,7 +86,7 @@ impl Period {
 
     /// The period before the current one.
     #[must_use]
-    pub fn previous(self, zone: Zone, now: Timestamp) -> TimeRange {
+    pub fn previous(self, zone: IanaZone, now: Timestamp) -> TimeRange {
         let current = self.current(zone, now);
         match self.months() {
             Some(months) => around(zone, date_at(zone, current.from.plus_ms(-1)), months),
@@ -96,7 +96,7 @@ impl Period {
 
     /// The period that contains a day, or that ends with it, at the latest now; `None` if the day is still to come.
     #[must_use]
-    pub fn on(self, zone: Zone, date: NaiveDate, now: Timestamp) -> Option<TimeRange> {
+    pub fn on(self, zone: IanaZone, date: NaiveDate, now: Timestamp) -> Option<TimeRange> {
         if start_of(zone, date) > now {
             return None;
         }
@@ -123,7 +123,7 @@ impl Period {
 }
 
 /// The whole months around a day, counted from the start of its year.
-fn around(zone: Zone, date: NaiveDate, months: u32) -> TimeRange {
+fn around(zone: IanaZone, date: NaiveDate, months: u32) -> TimeRange {
     let first = date.month0() / months * months;
     let month = |month0: u32| {
         let year = date.year() + i32::from(month0 >= 12);
@@ -132,11 +132,11 @@ fn around(zone: Zone, date: NaiveDate, months: u32) -> TimeRange {
     TimeRange { from: start_of(zone, month(first)), to: start_of(zone, month(first + months)) }
 }
 
-fn start_of(zone: Zone, date: NaiveDate) -> Timestamp {
+fn start_of(zone: IanaZone, date: NaiveDate) -> Timestamp {
     zone.instant(date.and_time(NaiveTime::MIN))
 }
 
-fn date_at(zone: Zone, at: Timestamp) -> NaiveDate {
+fn date_at(zone: IanaZone, at: Timestamp) -> NaiveDate {
     zone.wall(at).map(|wall| wall.date()).unwrap_or_default()
 }
 

@@ -11,9 +11,9 @@ const OF_A_PERCENT: u32 = WHOLE / 100;
 
 /// An objective, below 100 per cent: at 100 there would be no budget, and no alert before it is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Objective(u32);
+pub struct SlaObjective(u32);
 
-impl Objective {
+impl SlaObjective {
     /// The objective of this many millionths; `None` outside of 50 to 99.9999 per cent.
     #[must_use]
     pub fn from_millionths(millionths: u32) -> Option<Self> {
@@ -71,15 +71,15 @@ mod tests {
     #[case(f64::NAN, None)]
     #[case(f64::INFINITY, None)]
     fn per_cent_have_four_decimals(#[case] percent: f64, #[case] millionths: Option<u32>) {
-        let objective = Objective::from_percent(percent);
-        assert_eq!(objective.map(Objective::millionths), millionths);
+        let objective = SlaObjective::from_percent(percent);
+        assert_eq!(objective.map(SlaObjective::millionths), millionths);
     }
 
     #[test]
     fn every_objective_is_read_back_as_it_was_written() {
         for millionths in 500_000..WHOLE {
-            let objective = Objective::from_millionths(millionths).unwrap();
-            assert_eq!(Objective::from_percent(objective.percent()), Some(objective));
+            let objective = SlaObjective::from_millionths(millionths).unwrap();
+            assert_eq!(SlaObjective::from_percent(objective.percent()), Some(objective));
         }
     }
 }

@@ -58,15 +58,15 @@ fn the_newest_line_that_knows_a_status_says_it(#[case] lines: &str, #[case] expe
 #[case::changed_right_now(Some(100), "")]
 #[case::changed_in_the_future(Some(3_000), "3600 no_data, 100 up")]
 fn a_line_is_closed_where_the_clock_was_set_back(#[case] since: Option<i64>, #[case] expected: &str) {
-    let mut line = StatusLine::new(MeasuredStatus::Up, since.map(at));
+    let mut line = StatusTimeline::new(MeasuredStatus::Up, since.map(at));
     let changes = line.set_back(at(3_600), at(100));
     let rows = changes.iter().map(|change| {
-        let Change { at, from, to, cause } = *change;
+        let MeasuredStatusChange { at, from, to, cause } = *change;
         StatusChange { service: 1, at, from, to, cause }
     });
     assert_eq!(text(&rows.collect::<Vec<_>>()), expected);
     let since = if expected.is_empty() { since } else { Some(100) };
-    assert_eq!(line, StatusLine::new(MeasuredStatus::Up, since.map(at)));
+    assert_eq!(line, StatusTimeline::new(MeasuredStatus::Up, since.map(at)));
 }
 
 /// The status of a second when it was the present, and the line that recorded it.
@@ -83,11 +83,11 @@ proptest! {
         steps in prop::collection::vec((1_i64..50, 0_usize..4, prop::option::weighted(0.2, -400_i64..400)), 1..40),
     ) {
         let statuses = [MeasuredStatus::Up, MeasuredStatus::Down, MeasuredStatus::Degraded, MeasuredStatus::Up];
-        let (mut line, mut now, mut rows) = (StatusLine::default(), 1_000_i64, Vec::new());
+        let (mut line, mut now, mut rows) = (StatusTimeline::default(), 1_000_i64, Vec::new());
         let mut seen: std::collections::BTreeMap<i64, Seen> = std::collections::BTreeMap::new();
         let mut lines = 0_usize;
         for (passes, status, jump) in steps {
-            let mut changes: Vec<Change> = line.change_to(statuses[status], ChangeCause::Votes, at(now)).into_iter().collect();
+            let mut changes: Vec<MeasuredStatusChange> = line.change_to(statuses[status], ChangeCause::Votes, at(now)).into_iter().collect();
             for second in now + 1..now + passes {
                 seen.insert(second, Seen { line: lines, status: line.status() });
             }
@@ -116,7 +116,7 @@ proptest! {
                     changes.extend(line.change_to(status, ChangeCause::Votes, at(now)));
                 }
             }
-            rows.extend(changes.into_iter().map(|Change { at, from, to, cause }| StatusChange { service: 1, at, from, to, cause }));
+            rows.extend(changes.into_iter().map(|MeasuredStatusChange { at, from, to, cause }| StatusChange { service: 1, at, from, to, cause }));
         }
         let found = in_time_order(rows);
         prop_assert!(found.is_sorted_by(|before, after| before.at < after.at && before.to == after.from));

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use serde_json::{Value, json};
 
 use crate::model::statuspage::word::ImageAppearance;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// Characters of the title, per language.
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=70;
@@ -18,13 +18,13 @@ pub const IMAGE_SUBTITLE_LENGTH: RangeInclusive<usize> = 1..=90;
 
 /// The `seo` block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seo {
+pub struct SeoSettings {
     /// Title of the page.
-    pub title: Option<Translated>,
+    pub title: Option<TranslatedText>,
     /// Description of the page.
-    pub description: Option<Translated>,
+    pub description: Option<TranslatedText>,
     /// Second line of the preview image.
-    pub image_subtitle: Option<Translated>,
+    pub image_subtitle: Option<TranslatedText>,
     /// Colours of the preview image.
     pub image_appearance: ImageAppearance,
     /// True if search engines may list the page.
@@ -35,7 +35,7 @@ pub struct Seo {
     pub event_images: bool,
 }
 
-impl Default for Seo {
+impl Default for SeoSettings {
     fn default() -> Self {
         Self {
             title: None,
@@ -52,13 +52,14 @@ impl Default for Seo {
 /// A stored block that this version cannot read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the seo block cannot be read")]
-pub struct UnreadableSeo;
+pub struct SeoSettingsError;
 
-impl Seo {
+impl SeoSettings {
     /// Returns the block in the form in which it is stored.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let texts = |text: &Option<Translated>| text.as_ref().map_or_else(|| json!({}), Translated::to_json);
+        let texts =
+            |text: &Option<TranslatedText>| text.as_ref().map_or_else(|| json!({}), TranslatedText::to_json);
         json!({
             "title": texts(&self.title),
             "description": texts(&self.description),
@@ -74,20 +75,22 @@ impl Seo {
     ///
     /// # Errors
     /// When a key is missing or has another value.
-    pub fn from_stored(stored: &str) -> Result<Self, UnreadableSeo> {
-        let stored: Value = serde_json::from_str(stored).map_err(|_| UnreadableSeo)?;
+    pub fn from_stored(stored: &str) -> Result<Self, SeoSettingsError> {
+        let stored: Value = serde_json::from_str(stored).map_err(|_| SeoSettingsError)?;
         let text = |key: &str| match stored[key].as_object() {
             Some(texts) if texts.is_empty() => Ok(None),
-            Some(_) => Translated::from_stored(&stored[key].to_string()).map(Some).map_err(|_| UnreadableSeo),
-            None => Err(UnreadableSeo),
+            Some(_) => {
+                TranslatedText::from_stored(&stored[key].to_string()).map(Some).map_err(|_| SeoSettingsError)
+            }
+            None => Err(SeoSettingsError),
         };
-        let flag = |key: &str| stored[key].as_bool().ok_or(UnreadableSeo);
+        let flag = |key: &str| stored[key].as_bool().ok_or(SeoSettingsError);
         let appearance = stored["image_appearance"].as_str().and_then(|word| word.parse().ok());
         Ok(Self {
             title: text("title")?,
             description: text("description")?,
             image_subtitle: text("image_subtitle")?,
-            image_appearance: appearance.ok_or(UnreadableSeo)?,
+            image_appearance: appearance.ok_or(SeoSettingsError)?,
             indexable: flag("indexable")?,
             live_status: flag("live_status")?,
             event_images: flag("event_images")?,
@@ -101,17 +104,17 @@ mod tests {
 
     #[test]
     fn what_is_stored_is_read_back() {
-        let seo = Seo {
-            title: Some(Translated::single("en", "Shop")),
+        let seo = SeoSettings {
+            title: Some(TranslatedText::single("en", "Shop")),
             image_appearance: ImageAppearance::Dark,
             indexable: false,
-            ..Seo::default()
+            ..SeoSettings::default()
         };
-        for seo in [seo, Seo::default()] {
-            assert_eq!(Seo::from_stored(&seo.to_json().to_string()), Ok(seo));
+        for seo in [seo, SeoSettings::default()] {
+            assert_eq!(SeoSettings::from_stored(&seo.to_json().to_string()), Ok(seo));
         }
         for unreadable in ["", "{}", "[]", r#"{"title": 1}"#] {
-            assert_eq!(Seo::from_stored(unreadable), Err(UnreadableSeo));
+            assert_eq!(SeoSettings::from_stored(unreadable), Err(SeoSettingsError));
         }
     }
 }

@@ -48,7 +48,7 @@ words! {
 
 words! {
     /// Colour scheme of a page.
-    pub enum Appearance {
+    pub enum PageColorScheme {
         /// That of the visitor's system.
         System,
         /// Light.

@@ -10,19 +10,19 @@ use crate::clock::Timestamp;
 
 /// The results received from one location, as far as their times show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Arrivals {
+pub(super) struct ResultArrivals {
     newest: Option<Timestamp>,
-    silence: Option<Silence>,
+    silence: Option<SilentPeriod>,
 }
 
 /// A span of time without any received result; neither end belongs to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Silence {
+struct SilentPeriod {
     from: Timestamp,
     until: Timestamp,
 }
 
-impl Arrivals {
+impl ResultArrivals {
     /// Continues after the newest remembered result.
     pub(super) const fn after(newest: Option<Timestamp>) -> Self {
         Self { newest, silence: None }
@@ -34,7 +34,7 @@ impl Arrivals {
         let before = self.newest.filter(|newest| checked_at.ms_since(*newest) > coverage_ms);
         if self.newest.is_none_or(|newest| newest < checked_at) {
             self.newest = Some(checked_at);
-            self.silence = before.map(|from| Silence { from, until: checked_at }).or(self.silence);
+            self.silence = before.map(|from| SilentPeriod { from, until: checked_at }).or(self.silence);
             return true;
         }
         let open =
@@ -45,7 +45,7 @@ impl Arrivals {
     /// Moves the times by a step of the wall clock that was set back.
     pub(super) fn shift(&mut self, jump_ms: i64) {
         self.newest = self.newest.map(|at| at.plus_ms(jump_ms));
-        self.silence = self.silence.map(|silence| Silence {
+        self.silence = self.silence.map(|silence| SilentPeriod {
             from: silence.from.plus_ms(jump_ms),
             until: silence.until.plus_ms(jump_ms),
         });
@@ -58,7 +58,7 @@ mod tests {
 
     /// The results, by their seconds, that are news; results further apart than 90 s leave a silence.
     fn news(seconds: &[i64]) -> Vec<i64> {
-        let mut arrivals = Arrivals::after(Some(Timestamp::from_ms(0)));
+        let mut arrivals = ResultArrivals::after(Some(Timestamp::from_ms(0)));
         let is_news = |second: &&i64| arrivals.take(Timestamp::from_ms(**second * 1_000), 90_000);
         seconds.iter().filter(is_news).copied().collect()
     }
@@ -78,14 +78,14 @@ mod tests {
 
     #[test]
     fn the_first_result_of_all_leaves_no_silence() {
-        let mut arrivals = Arrivals::default();
+        let mut arrivals = ResultArrivals::default();
         assert!(arrivals.take(Timestamp::from_ms(1_000_000), 90_000));
         assert!(!arrivals.take(Timestamp::from_ms(500_000), 90_000));
     }
 
     #[test]
     fn a_clock_set_back_moves_what_was_heard() {
-        let mut arrivals = Arrivals::after(Some(Timestamp::from_ms(0)));
+        let mut arrivals = ResultArrivals::after(Some(Timestamp::from_ms(0)));
         arrivals.take(Timestamp::from_ms(600_000), 90_000);
         arrivals.shift(-60_000);
         assert!(!arrivals.take(Timestamp::from_ms(540_000), 90_000));

@@ -6,17 +6,17 @@
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
-use crate::model::course::Course;
+use crate::model::course::StatusTracker;
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::quorum::majority;
-use crate::model::rules::Rules;
-use crate::model::status_line::Change;
-use crate::model::verdict::{Verdict, Vote};
-use crate::model::watch::effect::{Effect, Opinion};
-use crate::model::watch::memory::{AbsentVote, Memory, MemorySource, Resumed};
+use crate::model::rules::StatusRules;
+use crate::model::status_line::MeasuredStatusChange;
+use crate::model::verdict::{LocationVote, Verdict};
+use crate::model::watch::effect::{LocationOpinion, WatchEffect};
+use crate::model::watch::memory::{AbsentVote, MemorySource, ResumedMemory, WatchMemory};
 use crate::model::watch::plan::WatchPlan;
-use crate::model::watch::recovery::Recovery;
-use crate::model::watch::unrest::{Run, Unrest, beginning};
+use crate::model::watch::recovery::RecoveryProgress;
+use crate::model::watch::unrest::{OutageTracker, TroubleStreak, beginning};
 
 /// Intervals for which locations check more often after the last change of a vote.
 pub(super) const HURRY_INTERVALS: i64 = 2;
@@ -24,43 +24,43 @@ pub(super) const HURRY_INTERVALS: i64 = 2;
 /// The votes on one service, and the verdict.
 #[derive(Clone, Debug)]
 pub struct Consensus {
-    voices: Box<[Voice]>,
+    voices: Box<[LocationStance]>,
     /// Of locations that are not known yet.
     absent: Box<[AbsentVote]>,
-    course: Course,
+    course: StatusTracker,
     verdict: Verdict,
     last_result_at: Option<Timestamp>,
     /// True after a start before which a due check was not made, until the first result.
     was_interrupted: bool,
     uncertain_until: Timestamp,
     /// `None` while nothing is wrong.
-    unrest: Option<Box<Unrest>>,
+    unrest: Option<Box<OutageTracker>>,
     interval_ms: i64,
     coverage_ms: i64,
-    rules: Rules,
+    rules: StatusRules,
 }
 
 /// The state of one location.
 #[derive(Clone, Copy, Debug, Default)]
-struct Voice {
-    vote: Option<Vote>,
+struct LocationStance {
+    vote: Option<LocationVote>,
     /// The location is the suspect: its vote does not count.
     is_set_aside: bool,
     /// The location was blind from then on: a vote that is not newer does not count, even if there is no other.
     blind_since: Option<Timestamp>,
 }
 
-impl Voice {
+impl LocationStance {
     /// The vote, if it is fresh and was not cast before the location became blind.
-    fn fresh_vote(&self, now: Timestamp, interval_ms: i64) -> Option<Vote> {
-        let is_void = |vote: &Vote| self.blind_since.is_some_and(|since| vote.checked_at <= since);
+    fn fresh_vote(&self, now: Timestamp, interval_ms: i64) -> Option<LocationVote> {
+        let is_void = |vote: &LocationVote| self.blind_since.is_some_and(|since| vote.checked_at <= since);
         self.vote.filter(|vote| vote.is_fresh(now, interval_ms) && !is_void(vote))
     }
 }
 
 /// The locations that a vote sets to work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Confirmation {
+pub enum ConfirmationNeed {
     /// Nothing new.
     NotNeeded,
     /// The vote contradicts the verdict: the others check at once instead of at their next due time.
@@ -72,16 +72,16 @@ impl Consensus {
     #[must_use]
     pub(super) fn begin(
         plan: &WatchPlan,
-        resumed: Resumed,
+        resumed: ResumedMemory,
         source: MemorySource,
         now: Timestamp,
-    ) -> (Self, Vec<Effect>) {
-        let Resumed { votes, absent, line, changes, flapping, recovery } = resumed;
+    ) -> (Self, Vec<WatchEffect>) {
+        let ResumedMemory { votes, absent, line, changes, flapping, recovery } = resumed;
         let known = votes.iter().map(|(_, vote)| vote.checked_at);
         let last_result_at = known.chain(absent.iter().map(|absent| absent.vote.checked_at)).max();
         let mut consensus = Self {
-            voices: vec![Voice::default(); plan.locations.len()].into(),
-            course: Course::new(line, flapping, plan.rules.flapping),
+            voices: vec![LocationStance::default(); plan.locations.len()].into(),
+            course: StatusTracker::new(line, flapping, plan.rules.flapping),
             verdict: Verdict::Unknown,
             // Locations that are not known yet may have made checks meanwhile.
             was_interrupted: source == MemorySource::EndedProcess
@@ -104,7 +104,7 @@ impl Consensus {
                 voice.vote = Some(vote);
             }
         }
-        let mut effects = changes.into_iter().map(Effect::Change).collect();
+        let mut effects = changes.into_iter().map(WatchEffect::Change).collect();
         consensus.judge(now, &mut effects);
         (consensus, effects)
     }
@@ -137,7 +137,7 @@ impl Consensus {
 
     /// Takes in a bad attempt that is going to be retried; returns true if that is news: the vote of its location and
     /// the verdict were better until now.
-    pub fn doubt(&mut self, place: usize, status: CheckStatus, at: Timestamp) -> bool {
+    pub fn note_bad_attempt(&mut self, place: usize, status: CheckStatus, at: Timestamp) -> bool {
         let Some(vote) = self.voices.get(place).map(|voice| voice.vote) else { return false };
         let is_first = self.note_look(place, status, at);
         let is_better_believed = self.verdict.as_check().is_some_and(|believed| believed < status);
@@ -148,10 +148,10 @@ impl Consensus {
     pub fn take_vote(
         &mut self,
         place: usize,
-        vote: Vote,
+        vote: LocationVote,
         now: Timestamp,
-        effects: &mut Vec<Effect>,
-    ) -> Confirmation {
+        effects: &mut Vec<WatchEffect>,
+    ) -> ConfirmationNeed {
         self.note_gap(vote.checked_at, effects);
         self.note_opinion(place, vote.status, now, effects);
         self.note_look(place, vote.status, vote.checked_at);
@@ -166,7 +166,7 @@ impl Consensus {
         if is_news && (before.is_some() || contradicts) {
             self.uncertain_until = now.plus_ms(HURRY_INTERVALS * self.interval_ms);
         }
-        if is_news && contradicts { Confirmation::AskOthers } else { Confirmation::NotNeeded }
+        if is_news && contradicts { ConfirmationNeed::AskOthers } else { ConfirmationNeed::NotNeeded }
     }
 
     /// Sets whether the votes of a location count; see `model::suspicion`.
@@ -185,7 +185,7 @@ impl Consensus {
 
     /// Handles a wall clock that was set ahead by `jump_ms`, or back. The times of results are moved back, but not
     /// ahead: a suspended machine has the same symptoms, and no check was made meanwhile. `now` is the new time.
-    pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
+    pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<MeasuredStatusChange> {
         let seen_ms = jump_ms.min(0);
         let absent = self.absent.iter_mut().map(|absent| &mut absent.vote);
         for vote in self.voices.iter_mut().filter_map(|voice| voice.vote.as_mut()).chain(absent) {
@@ -200,22 +200,22 @@ impl Consensus {
     }
 
     /// Ends the watch: earlier measurements are no longer valid.
-    pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<Effect> {
+    pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<WatchEffect> {
         let mut effects = Vec::new();
         self.note_gap(now, &mut effects);
         (self.verdict, self.unrest) = (Verdict::Unknown, None);
-        effects.extend(self.course.end(cause, now).map(Effect::Change));
+        effects.extend(self.course.end(cause, now).map(WatchEffect::Change));
         effects
     }
 
     /// Returns the memory from which a successor continues.
     #[must_use]
-    pub fn memory(&self) -> Memory {
+    pub fn memory(&self) -> WatchMemory {
         let votes =
             self.voices.iter().enumerate().filter_map(|(place, voice)| voice.vote.map(|vote| (place, vote)));
         let line = self.course.line();
         let unrest = self.unrest.as_ref().filter(|_| self.verdict == Verdict::Down);
-        Memory {
+        WatchMemory {
             last_checked_at: None,
             votes: votes.collect(),
             absent: self.absent.to_vec(),
@@ -229,35 +229,35 @@ impl Consensus {
 
     /// Judges the status again by time alone: without a result it changes first to no data, then to unknown; at once
     /// when all locations with votes are blind. It also ends flapping.
-    pub fn judge(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+    pub fn judge(&mut self, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         if self.is_overdue(now) || self.is_blind(now) {
             self.note_gap(now, effects);
             self.decide(now, now);
             if self.verdict == Verdict::Unknown {
                 let stale = self.course.change_to(MeasuredStatus::Unknown, ChangeCause::Stale, now);
-                effects.extend(stale.map(Effect::Change));
+                effects.extend(stale.map(WatchEffect::Change));
             }
         } else {
             self.decide(now, now);
-            self.tell_verdict(now, now, effects);
+            self.record_verdict(now, now, effects);
         }
-        effects.extend(self.course.settle(now).map(Effect::Change));
+        effects.extend(self.course.settle(now).map(WatchEffect::Change));
     }
 
     /// Draws the conclusion from a vote that was cast at `at`.
-    pub fn judge_vote(&mut self, at: Timestamp, now: Timestamp, effects: &mut Vec<Effect>) {
+    pub fn judge_vote(&mut self, at: Timestamp, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         let recovered_at = self.decide(at, now);
-        self.tell_verdict(recovered_at.unwrap_or(at), now, effects);
+        self.record_verdict(recovered_at.unwrap_or(at), now, effects);
     }
 
     /// Reports the verdict, if it has changed. A worse one starts at the first bad attempt, before it was confirmed.
-    fn tell_verdict(&mut self, at: Timestamp, now: Timestamp, effects: &mut Vec<Effect>) {
+    fn record_verdict(&mut self, at: Timestamp, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         let to = MeasuredStatus::from(self.verdict);
         if to == self.course.status() {
             return;
         }
         let at = if self.is_worse(to) { self.worsened_at(at, now) } else { at };
-        effects.extend(self.course.change_to(to, ChangeCause::Votes, at).map(Effect::Change));
+        effects.extend(self.course.change_to(to, ChangeCause::Votes, at).map(WatchEffect::Change));
     }
 
     /// Reaches a verdict after an event at `at`; returns the end of the outage that this ends.
@@ -267,16 +267,22 @@ impl Consensus {
         if before == Verdict::Down && self.verdict != Verdict::Down {
             let recovery = self.unrest.as_ref().map(|unrest| unrest.recovery).unwrap_or_default();
             self.verdict = recovery.verdict(self.verdict, self.rules.recovery_checks);
-            self.calm_down();
+            self.drop_outage_tracker();
             return recovery.since().filter(|_| self.verdict.as_check().is_some()).map(|since| since.min(at));
         } else if self.verdict == Verdict::Down && before != Verdict::Down {
-            self.unrest().recovery = Recovery::after(at);
+            self.unrest().recovery = RecoveryProgress::after(at);
         }
         None
     }
 
     /// Counts a result towards the end of the outage; that of a suspect does not count.
-    fn count_recovery(&mut self, place: usize, vote: Vote, before: Option<CheckStatus>, now: Timestamp) {
+    fn count_recovery(
+        &mut self,
+        place: usize,
+        vote: LocationVote,
+        before: Option<CheckStatus>,
+        now: Timestamp,
+    ) {
         if self.voices[place].is_set_aside && self.has_others(now) {
             return;
         }
@@ -301,16 +307,16 @@ impl Consensus {
         }
         let before = self.voices[place].vote;
         let begins = self.unrest().note(place, status, at, before);
-        self.calm_down();
+        self.drop_outage_tracker();
         begins
     }
 
-    fn unrest(&mut self) -> &mut Unrest {
+    fn unrest(&mut self) -> &mut OutageTracker {
         let locations = self.voices.len();
-        self.unrest.get_or_insert_with(|| Box::new(Unrest::new(locations)))
+        self.unrest.get_or_insert_with(|| Box::new(OutageTracker::new(locations)))
     }
 
-    fn calm_down(&mut self) {
+    fn drop_outage_tracker(&mut self) {
         self.unrest.take_if(|unrest| self.verdict != Verdict::Down && unrest.is_over());
     }
 
@@ -325,23 +331,29 @@ impl Consensus {
     /// Returns the start of the trouble that a vote cast at `at` has confirmed.
     fn worsened_at(&self, at: Timestamp, now: Timestamp) -> Timestamp {
         let Some(level) = self.verdict.as_check() else { return at };
-        let says_so = |voice: &&Voice| voice.vote.is_some_and(|vote| vote.status >= level);
+        let says_so = |voice: &&LocationStance| voice.vote.is_some_and(|vote| vote.status >= level);
         let voices = self.counting(now).filter(move |(_, voice)| says_so(voice));
         let runs = voices.filter_map(|(place, voice)| {
             let known = self.unrest.as_ref().and_then(|unrest| unrest.run(place, level));
-            known.or_else(|| voice.vote.map(|vote| Run::at(vote.checked_at)))
+            known.or_else(|| voice.vote.map(|vote| TroubleStreak::at(vote.checked_at)))
         });
         beginning(runs).map_or(at, |since| since.min(at))
     }
 
-    fn note_opinion(&self, place: usize, status: CheckStatus, now: Timestamp, effects: &mut Vec<Effect>) {
+    fn note_opinion(
+        &self,
+        place: usize,
+        status: CheckStatus,
+        now: Timestamp,
+        effects: &mut Vec<WatchEffect>,
+    ) {
         let others =
             self.voices.iter().enumerate().filter(|(other, voice)| *other != place && !voice.is_set_aside);
         let others = others.filter_map(|(_, voice)| voice.fresh_vote(now, self.interval_ms));
         let believed = majority(others.map(|vote| vote.status));
         if believed != Verdict::Unknown {
             let contradicts = status == CheckStatus::Down && believed == Verdict::Up;
-            effects.push(Effect::Opinion(Opinion { slot: place, contradicts }));
+            effects.push(WatchEffect::Opinion(LocationOpinion { slot: place, contradicts }));
         }
     }
 
@@ -357,14 +369,14 @@ impl Consensus {
         known.chain(self.fresh_absent(now)).map(|vote| vote.status)
     }
 
-    fn fresh_absent(&self, now: Timestamp) -> impl Iterator<Item = Vote> {
+    fn fresh_absent(&self, now: Timestamp) -> impl Iterator<Item = LocationVote> {
         let interval_ms = self.interval_ms;
         self.absent.iter().map(|absent| absent.vote).filter(move |vote| vote.is_fresh(now, interval_ms))
     }
 
     /// The locations whose votes count: fresh ones, without those that are set aside as long as another one has a
     /// vote.
-    fn counting(&self, now: Timestamp) -> impl Iterator<Item = (usize, &Voice)> + Clone {
+    fn counting(&self, now: Timestamp) -> impl Iterator<Item = (usize, &LocationStance)> + Clone {
         let interval_ms = self.interval_ms;
         let fresh = self.voices.iter().enumerate();
         let fresh = fresh.filter(move |(_, voice)| voice.fresh_vote(now, interval_ms).is_some());
@@ -374,7 +386,7 @@ impl Consensus {
 
     /// Returns true if any location that is not set aside has a vote.
     fn has_others(&self, now: Timestamp) -> bool {
-        let is_fresh = |voice: &Voice| voice.fresh_vote(now, self.interval_ms).is_some();
+        let is_fresh = |voice: &LocationStance| voice.fresh_vote(now, self.interval_ms).is_some();
         let known = self.voices.iter().any(|voice| !voice.is_set_aside && is_fresh(voice));
         known || self.fresh_absent(now).next().is_some()
     }
@@ -386,13 +398,14 @@ impl Consensus {
 
     /// Returns true if no vote counts, because the locations with recent votes are blind.
     fn is_blind(&self, now: Timestamp) -> bool {
-        let has_voted = |voice: &Voice| voice.vote.is_some_and(|vote| vote.is_fresh(now, self.interval_ms));
+        let has_voted =
+            |voice: &LocationStance| voice.vote.is_some_and(|vote| vote.is_fresh(now, self.interval_ms));
         self.voices.iter().any(has_voted) && self.fresh_votes(now).next().is_none()
     }
 
     /// If no result came for longer than one may take, the time since the first one that was due has no data; if all
     /// are blind, as soon as one was due.
-    fn note_gap(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+    fn note_gap(&mut self, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         let is_measured = self.course.status().verdict() != Verdict::Unknown;
         let Some(last) = self.last_result_at.filter(|_| is_measured) else {
             return;
@@ -404,7 +417,7 @@ impl Consensus {
                 unrest.forget_before(blind_since);
             }
             let gap = self.course.change_to(MeasuredStatus::NoData, ChangeCause::Gap, blind_since);
-            effects.extend(gap.map(Effect::Change));
+            effects.extend(gap.map(WatchEffect::Change));
         }
     }
 }

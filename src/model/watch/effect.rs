@@ -2,30 +2,30 @@
 
 use crate::clock::Timestamp;
 use crate::model::check::Measurement;
-use crate::model::status_line::Change;
+use crate::model::status_line::MeasuredStatusChange;
 
 /// An act of the watch that the actor around it carries out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum WatchEffect {
     /// Start an attempt at a location.
-    Run(Attempt),
+    Run(CheckAttempt),
     /// A check of a location is finished: record it.
-    Record(Finished),
+    Record(FinishedCheck),
     /// The measured status changed.
-    Change(Change),
+    Change(MeasuredStatusChange),
     /// Runs that were due while none could be started, or while one was running.
     Missed(u64),
     /// A location has an opinion on a service that others check too.
-    Opinion(Opinion),
+    Opinion(LocationOpinion),
     /// A location that keeps its own schedule is to check now, or more often.
-    Urge(Urge),
+    Urge(RecheckRequest),
     /// The location at this place would check sooner, if the recheck budget allows (`Watch::hasten`).
     Hasten(usize),
 }
 
 /// An attempt to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attempt {
+pub struct CheckAttempt {
     /// Index of the location in the plan.
     pub slot: usize,
     /// The due time of the check.
@@ -36,9 +36,9 @@ pub struct Attempt {
 
 /// A finished check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub struct FinishedCheck {
     /// The deciding attempt.
-    pub attempt: Attempt,
+    pub attempt: CheckAttempt,
     /// The start of its deciding attempt.
     pub checked_at: Timestamp,
     /// Its result.
@@ -47,9 +47,9 @@ pub struct Finished {
 
 /// The worth of a result from a location that keeps its own schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum ArrivalOutcome {
     /// It is the vote of its location now.
-    Vote(Vec<Effect>),
+    Vote(Vec<WatchEffect>),
     /// It came late, and for the first time: it counts for the past.
     Late,
     /// It was received before, is of the future, or no location of the plan sends results: it does not count.
@@ -58,7 +58,7 @@ pub enum Heard {
 
 /// A request to a location that keeps its own schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Urge {
+pub struct RecheckRequest {
     /// Index of the location in the plan.
     pub slot: usize,
     /// It is to check at once instead of at its next due time.
@@ -69,7 +69,7 @@ pub struct Urge {
 
 /// A location's result, compared with those of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Opinion {
+pub struct LocationOpinion {
     /// Index of the location in the plan.
     pub slot: usize,
     /// True if it is `down` where the others are `up`.

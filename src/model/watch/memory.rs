@@ -1,19 +1,19 @@
 //! The past of a service: from an earlier process, or from an actor that has panicked.
 
 use crate::clock::{STEP_MS, Timestamp};
-use crate::model::flapping::Flapping;
+use crate::model::flapping::FlappingState;
 use crate::model::history::MeasuredStatus;
 use crate::model::location::LocationCode;
-use crate::model::status_line::{Change, StatusLine};
-use crate::model::verdict::{Verdict, Vote};
+use crate::model::status_line::{MeasuredStatusChange, StatusTimeline};
+use crate::model::verdict::{LocationVote, Verdict};
 use crate::model::watch::plan::WatchPlan;
-use crate::model::watch::recovery::Recovery;
+use crate::model::watch::recovery::RecoveryProgress;
 
 /// The past of a service, from the history.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub struct WatchMemory {
     /// The newest result of each location that has one, by the index of the location in the plan.
-    pub votes: Vec<(usize, Vote)>,
+    pub votes: Vec<(usize, LocationVote)>,
     /// The newest results of locations that this process does not know yet.
     pub absent: Vec<AbsentVote>,
     /// The newest result of a service that is not checked at the moment, and so has no votes.
@@ -23,9 +23,9 @@ pub struct Memory {
     /// The time of its start.
     pub status_since: Option<Timestamp>,
     /// Its recent transitions, and whether it flaps.
-    pub flapping: Flapping,
+    pub flapping: FlappingState,
     /// Set while the verdict is down, if the progress of the recovery is known.
-    pub recovery: Option<Recovery>,
+    pub recovery: Option<RecoveryProgress>,
     /// The watch that it comes from.
     pub source: MemorySource,
 }
@@ -49,27 +49,27 @@ pub struct AbsentVote {
     /// The location.
     pub location: LocationCode,
     /// Its vote.
-    pub vote: Vote,
+    pub vote: LocationVote,
 }
 
 /// A memory, as far as it is valid at the present time.
 #[derive(Clone, Debug)]
-pub(in crate::model) struct Resumed {
+pub(in crate::model) struct ResumedMemory {
     /// The results that are not of the future.
-    pub(in crate::model) votes: Vec<(usize, Vote)>,
+    pub(in crate::model) votes: Vec<(usize, LocationVote)>,
     /// The same of locations that are not known yet.
     pub(in crate::model) absent: Vec<AbsentVote>,
     /// The status line that continues.
-    pub(in crate::model) line: StatusLine,
+    pub(in crate::model) line: StatusTimeline,
     /// The changes with which it continues.
-    pub(in crate::model) changes: Vec<Change>,
+    pub(in crate::model) changes: Vec<MeasuredStatusChange>,
     /// Its recent transitions, and whether it flaps.
-    pub(in crate::model) flapping: Flapping,
+    pub(in crate::model) flapping: FlappingState,
     /// Set while the verdict is down.
-    pub(in crate::model) recovery: Option<Recovery>,
+    pub(in crate::model) recovery: Option<RecoveryProgress>,
 }
 
-impl Memory {
+impl WatchMemory {
     /// Returns the verdict of those votes that are still fresh at `now`.
     #[must_use]
     pub fn verdict(&self, plan: &WatchPlan, now: Timestamp) -> Verdict {
@@ -79,12 +79,12 @@ impl Memory {
     }
 
     /// Returns the progress of the recovery of a service that is down: at least as far as its votes show.
-    fn recovery(&self, plan: &WatchPlan, now: Timestamp) -> Option<Recovery> {
+    fn recovery(&self, plan: &WatchPlan, now: Timestamp) -> Option<RecoveryProgress> {
         let is_down = self.status == MeasuredStatus::Down;
-        self.recovery.or_else(|| is_down.then(|| Recovery::of_votes(self.fresh_votes(plan, now))))
+        self.recovery.or_else(|| is_down.then(|| RecoveryProgress::of_votes(self.fresh_votes(plan, now))))
     }
 
-    fn fresh_votes(&self, plan: &WatchPlan, now: Timestamp) -> impl Iterator<Item = Vote> + Clone {
+    fn fresh_votes(&self, plan: &WatchPlan, now: Timestamp) -> impl Iterator<Item = LocationVote> + Clone {
         let interval_ms = plan.interval_ms;
         self.all_votes()
             .filter(move |vote| !is_future(vote.checked_at, now) && vote.is_fresh(now, interval_ms))
@@ -112,16 +112,16 @@ impl Memory {
         Self { status: self.status, status_since: self.status_since, ..Self::default() }
     }
 
-    fn all_votes(&self) -> impl Iterator<Item = Vote> + Clone {
+    fn all_votes(&self) -> impl Iterator<Item = LocationVote> + Clone {
         self.votes.iter().map(|(_, vote)| *vote).chain(self.absent.iter().map(|absent| absent.vote))
     }
 
     /// Returns the part that is valid at `now`. Results of the future were recorded under a wrong clock: their age is
     /// unknown. A status of the future continues from now.
-    pub(in crate::model) fn resume(self, plan: Option<&WatchPlan>, now: Timestamp) -> Resumed {
+    pub(in crate::model) fn resume(self, plan: Option<&WatchPlan>, now: Timestamp) -> ResumedMemory {
         let recovery = plan.and_then(|plan| self.recovery(plan, now));
         let newest = self.all_votes().map(|vote| vote.checked_at).max();
-        let mut line = StatusLine::new(self.status, self.status_since);
+        let mut line = StatusTimeline::new(self.status, self.status_since);
         let changes = match self.status_since.filter(|since| is_future(*since, now)) {
             Some(since) => line.set_back(newest.map_or(since, |newest| newest.max(since)), now),
             None => Vec::new(),
@@ -130,7 +130,7 @@ impl Memory {
         votes.retain(|(_, vote)| !is_future(vote.checked_at, now));
         absent.retain(|absent| !is_future(absent.vote.checked_at, now));
         let flapping = flapping.until(now.plus_ms(STEP_MS));
-        Resumed { votes, absent, line, changes, flapping, recovery }
+        ResumedMemory { votes, absent, line, changes, flapping, recovery }
     }
 }
 

@@ -16,19 +16,21 @@ mod tests;
 mod unrest;
 
 use crate::clock::{STEP_MS, Timestamp};
-use crate::model::check::Outcome;
+use crate::model::check::CheckOutcome;
 use crate::model::history::ChangeCause;
-use crate::model::status_line::Change;
-use crate::model::verdict::{Verdict, Vote};
-use crate::model::watch::arrivals::Arrivals;
+use crate::model::status_line::MeasuredStatusChange;
+use crate::model::verdict::{LocationVote, Verdict};
+use crate::model::watch::arrivals::ResultArrivals;
 use crate::model::watch::consensus::HURRY_INTERVALS;
-pub use crate::model::watch::consensus::{Confirmation, Consensus};
-pub use crate::model::watch::effect::{Attempt, Effect, Finished, Heard, Opinion, Urge};
-pub(super) use crate::model::watch::memory::Resumed;
-pub use crate::model::watch::memory::{AbsentVote, Memory, MemorySource};
+pub use crate::model::watch::consensus::{ConfirmationNeed, Consensus};
+pub use crate::model::watch::effect::{
+    ArrivalOutcome, CheckAttempt, FinishedCheck, LocationOpinion, RecheckRequest, WatchEffect,
+};
+pub(super) use crate::model::watch::memory::ResumedMemory;
+pub use crate::model::watch::memory::{AbsentVote, MemorySource, WatchMemory};
 pub use crate::model::watch::plan::{PlannedLocation, RoundKeeper, WatchPlan};
-pub use crate::model::watch::recovery::Recovery;
-pub use crate::model::watch::round::{Ended, Round, Start};
+pub use crate::model::watch::recovery::RecoveryProgress;
+pub use crate::model::watch::round::{AttemptEnd, AttemptStart, CheckRound};
 
 /// Duration of fast rechecks, in milliseconds; then an uncertain state is checked five times as often as usual.
 const HASTE_MS: i64 = 120_000;
@@ -40,12 +42,12 @@ const SILENCE_AGAIN_MS: i64 = 600_000;
 
 /// The state of the watch over one service.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct WatchState {
     plan: WatchPlan,
     /// Of each location in the plan; `None` where the location keeps it.
-    rounds: Box<[Option<Round>]>,
+    rounds: Box<[Option<CheckRound>]>,
     /// Of each location in the plan; empty where none keeps its own schedule.
-    arrivals: Box<[Arrivals]>,
+    arrivals: Box<[ResultArrivals]>,
     consensus: Consensus,
     /// Next time of a judgement. Where locations keep their schedules, or none is known yet, nothing else wakes the
     /// watch when they fall silent.
@@ -58,11 +60,11 @@ pub struct Watch {
     silence_noted_at: Timestamp,
 }
 
-impl Watch {
+impl WatchState {
     /// Starts the watch. A service that was watched before keeps its rhythm and its votes; a new one is checked at
     /// once. The effects include the no-data period since the last result, if there is one.
     #[must_use]
-    pub fn begin(plan: WatchPlan, memory: Memory, now: Timestamp) -> (Self, Vec<Effect>) {
+    pub fn begin(plan: WatchPlan, memory: WatchMemory, now: Timestamp) -> (Self, Vec<WatchEffect>) {
         let source = memory.source;
         let is_handed_over = source == MemorySource::OtherProcess;
         let resumed = memory.resume(Some(&plan), now);
@@ -73,16 +75,16 @@ impl Watch {
         };
         let round = |(slot, location): (usize, &PlannedLocation)| match location.round {
             RoundKeeper::Location => None,
-            RoundKeeper::Watch if is_new => Some(Round::looking_at(&plan, slot, now)),
+            RoundKeeper::Watch if is_new => Some(CheckRound::starting_at(&plan, slot, now)),
             RoundKeeper::Watch => {
-                let round = Round::resumed(&plan, slot, last_look(slot), now);
-                Some(if is_handed_over { round.making_up(last_look(slot), now) } else { round })
+                let round = CheckRound::resumed(&plan, slot, last_look(slot), now);
+                Some(if is_handed_over { round.with_catch_up(last_look(slot), now) } else { round })
             }
         };
-        let rounds: Box<[Option<Round>]> = plan.locations.iter().enumerate().map(round).collect();
+        let rounds: Box<[Option<CheckRound>]> = plan.locations.iter().enumerate().map(round).collect();
         let is_kept_elsewhere = rounds.is_empty() || rounds.iter().any(Option::is_none);
         let arrivals = (0..rounds.len()).filter(|_| is_kept_elsewhere);
-        let arrivals = arrivals.map(|slot| Arrivals::after(last_look(slot))).collect();
+        let arrivals = arrivals.map(|slot| ResultArrivals::after(last_look(slot))).collect();
         let next_judgement = is_kept_elsewhere.then(|| now.plus_ms(plan.interval_ms));
         let (consensus, effects) = Consensus::begin(&plan, resumed, source, now);
         let haste_since = now.plus_ms(-HASTE_AGAIN_MS);
@@ -132,17 +134,18 @@ impl Watch {
     /// all are in this process.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
-        let rounds = self.rounds.iter().flatten().filter_map(Round::next_wake);
+        let rounds = self.rounds.iter().flatten().filter_map(CheckRound::next_wake);
         rounds.chain(self.next_judgement).min()
     }
 
     /// Starts checks that are due and detects no-data periods.
-    pub fn wake(&mut self, now: Timestamp) -> Vec<Effect> {
+    pub fn wake(&mut self, now: Timestamp) -> Vec<WatchEffect> {
         let mut effects = Vec::new();
-        for Start { attempt, missed } in self.rounds.iter_mut().flatten().filter_map(|round| round.wake(now))
+        for AttemptStart { attempt, missed } in
+            self.rounds.iter_mut().flatten().filter_map(|round| round.wake(now))
         {
             push_missed(missed, &mut effects);
-            effects.push(Effect::Run(attempt));
+            effects.push(WatchEffect::Run(attempt));
         }
         if self.next_judgement.is_some_and(|at| at <= now) {
             self.next_judgement = Some(now.plus_ms(self.plan.interval_ms));
@@ -153,7 +156,7 @@ impl Watch {
 
     /// The running attempt of a location, as due on the present wall clock.
     #[must_use]
-    pub fn under_way(&self, slot: usize) -> Option<Attempt> {
+    pub fn under_way(&self, slot: usize) -> Option<CheckAttempt> {
         self.rounds.get(slot)?.as_ref()?.under_way()
     }
 
@@ -161,35 +164,35 @@ impl Watch {
     /// the conclusions.
     pub fn finish(
         &mut self,
-        attempt: Attempt,
+        attempt: CheckAttempt,
         checked_at: Timestamp,
-        outcome: Outcome,
+        outcome: CheckOutcome,
         now: Timestamp,
-    ) -> Vec<Effect> {
+    ) -> Vec<WatchEffect> {
         let mut effects = Vec::new();
         let slot = attempt.slot;
         let Some(Some(round)) = self.rounds.get_mut(slot) else {
             return effects;
         };
         match round.finish(&self.plan, attempt, outcome, now) {
-            Ended::TriesAgain(status) => {
-                if self.consensus.doubt(slot, status, checked_at) {
+            AttemptEnd::TriesAgain(status) => {
+                if self.consensus.note_bad_attempt(slot, status, checked_at) {
                     self.ask_others_here(slot, checked_at, now);
                 }
             }
-            Ended::Unmeasured => {
+            AttemptEnd::Unmeasured => {
                 if self.rounds.len() > 1 {
                     let hurry_until = self.consensus.hurry_until(now);
                     self.rounds[slot].iter_mut().for_each(|round| round.hurry_until(hurry_until));
                 }
                 self.plan_next(attempt, now, &mut effects);
             }
-            Ended::Measured(measurement) => {
-                let vote = Vote { status: measurement.status, checked_at };
-                effects.push(Effect::Record(Finished { attempt, checked_at, measurement }));
+            AttemptEnd::Measured(measurement) => {
+                let vote = LocationVote { status: measurement.status, checked_at };
+                effects.push(WatchEffect::Record(FinishedCheck { attempt, checked_at, measurement }));
                 self.take_vote(slot, vote, now, &mut effects);
                 self.plan_next(attempt, now, &mut effects);
-                self.ask_for_haste(slot, now, &mut effects);
+                self.request_fast_recheck(slot, now, &mut effects);
             }
         }
         effects
@@ -207,39 +210,44 @@ impl Watch {
 
     /// Takes in a result of a location that keeps its own schedule. It is recorded already. A result that is late, or
     /// older than one that came before, changes neither the verdict nor the status.
-    pub fn hear(&mut self, slot: usize, vote: Vote, now: Timestamp) -> Heard {
-        let Vote { checked_at, .. } = vote;
+    pub fn take_remote_result(&mut self, slot: usize, vote: LocationVote, now: Timestamp) -> ArrivalOutcome {
+        let LocationVote { checked_at, .. } = vote;
         let is_expected = self.rounds.get(slot).is_some_and(Option::is_none);
         let is_future = checked_at.ms_since(now) > STEP_MS;
         let Some(arrivals) = self.arrivals.get_mut(slot).filter(|_| is_expected && !is_future) else {
-            return Heard::Nothing;
+            return ArrivalOutcome::Nothing;
         };
         if !arrivals.take(checked_at, self.plan.coverage_ms()) {
-            return Heard::Nothing;
+            return ArrivalOutcome::Nothing;
         }
         if self.consensus.has_looked_since(slot, checked_at) || !self.plan.is_punctual(checked_at, now) {
-            return Heard::Late;
+            return ArrivalOutcome::Late;
         }
         let mut effects = Vec::new();
         self.take_vote(slot, vote, now, &mut effects);
-        Heard::Vote(effects)
+        ArrivalOutcome::Vote(effects)
     }
 
     /// Handles a request of a remote engine to this location, which is the only one of its plan: check at once, and
     /// more often for `hurry_ms`, which is two intervals at most.
-    pub fn heed(&mut self, look_now: bool, hurry_ms: i64, now: Timestamp) -> Vec<Effect> {
+    pub fn apply_recheck_request(
+        &mut self,
+        look_now: bool,
+        hurry_ms: i64,
+        now: Timestamp,
+    ) -> Vec<WatchEffect> {
         let hurry_ms = hurry_ms.clamp(0, HURRY_INTERVALS * self.plan.interval_ms);
         let mut effects = Vec::new();
         let Some(Some(round)) = self.rounds.first_mut() else { return effects };
         let was_calm = !round.is_hurried(now);
         round.hurry_until(now.plus_ms(hurry_ms));
-        round.hurry_now(&self.plan, now);
+        round.bring_forward(&self.plan, now);
         if look_now {
             round.look_now(now);
         }
         if hurry_ms > 0 {
-            self.begin_haste(was_calm, now);
-            self.ask_for_haste(0, now, &mut effects);
+            self.begin_fast_recheck(was_calm, now);
+            self.request_fast_recheck(0, now, &mut effects);
         }
         effects
     }
@@ -253,13 +261,13 @@ impl Watch {
     }
 
     /// Makes every location check at once, unless a check is running there.
-    pub fn look_now(&mut self, now: Timestamp) -> Vec<Effect> {
+    pub fn check_all_now(&mut self, now: Timestamp) -> Vec<WatchEffect> {
         let mut effects = Vec::new();
         let hurry_until = self.told_hurry_until;
         for (slot, round) in self.rounds.iter_mut().enumerate() {
             match round {
                 Some(round) => round.look_now(now),
-                None => effects.push(Effect::Urge(Urge { slot, look_now: true, hurry_until })),
+                None => effects.push(WatchEffect::Urge(RecheckRequest { slot, look_now: true, hurry_until })),
             }
         }
         effects
@@ -283,7 +291,7 @@ impl Watch {
     }
 
     /// Judges again after the set of votes that count has changed.
-    pub fn judge(&mut self, now: Timestamp) -> Vec<Effect> {
+    pub fn judge(&mut self, now: Timestamp) -> Vec<WatchEffect> {
         let mut effects = Vec::new();
         self.consensus.judge(now, &mut effects);
         effects
@@ -291,7 +299,7 @@ impl Watch {
 
     /// Handles a wall clock that was set ahead by `jump_ms`, or back. Planned checks move with it; see
     /// [`Consensus::shift`].
-    pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
+    pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<MeasuredStatusChange> {
         for round in self.rounds.iter_mut().flatten() {
             round.shift(jump_ms);
         }
@@ -305,18 +313,24 @@ impl Watch {
     }
 
     /// Ends the watch: earlier measurements are no longer valid.
-    pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<Effect> {
+    pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<WatchEffect> {
         self.consensus.end(cause, now)
     }
 
     /// Returns the memory from which a successor of this watch continues.
     #[must_use]
-    pub fn memory(&self) -> Memory {
+    pub fn memory(&self) -> WatchMemory {
         self.consensus.memory()
     }
 
     /// Takes in a vote, draws the conclusion, and passes its consequences to the rounds.
-    fn take_vote(&mut self, place: usize, vote: Vote, now: Timestamp, effects: &mut Vec<Effect>) {
+    fn take_vote(
+        &mut self,
+        place: usize,
+        vote: LocationVote,
+        now: Timestamp,
+        effects: &mut Vec<WatchEffect>,
+    ) {
         let was_calm = self.consensus.hurry_until(now) <= now;
         let confirmation = self.consensus.take_vote(place, vote, now, effects);
         self.consensus.judge_vote(vote.checked_at, now, effects);
@@ -327,10 +341,10 @@ impl Watch {
         let hurry_until = self.consensus.hurry_until(now);
         let is_hurry_news = hurry_until.max(now) != self.told_hurry_until.max(now);
         if is_hurry_news && now < hurry_until {
-            self.begin_haste(was_calm, now);
+            self.begin_fast_recheck(was_calm, now);
         }
         for (slot, round) in self.rounds.iter_mut().enumerate() {
-            let is_asked = confirmation == Confirmation::AskOthers && slot != place;
+            let is_asked = confirmation == ConfirmationNeed::AskOthers && slot != place;
             let look_now = is_asked && !self.consensus.has_looked_since(slot, vote.checked_at);
             match round {
                 Some(round) => {
@@ -340,7 +354,7 @@ impl Watch {
                     }
                 }
                 None if look_now || is_hurry_news => {
-                    effects.push(Effect::Urge(Urge { slot, look_now, hurry_until }));
+                    effects.push(WatchEffect::Urge(RecheckRequest { slot, look_now, hurry_until }));
                 }
                 None => {}
             }
@@ -359,31 +373,31 @@ impl Watch {
         }
     }
 
-    fn plan_next(&mut self, done: Attempt, now: Timestamp, effects: &mut Vec<Effect>) {
+    fn plan_next(&mut self, done: CheckAttempt, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         if let Some(Some(round)) = self.rounds.get_mut(done.slot) {
             push_missed(round.plan_next(&self.plan, done, now), effects);
         }
     }
 
     /// Starts fast rechecks when the state was certain before, and otherwise not too soon after the last ones.
-    fn begin_haste(&mut self, was_calm: bool, now: Timestamp) {
+    fn begin_fast_recheck(&mut self, was_calm: bool, now: Timestamp) {
         if was_calm || now.ms_since(self.haste_since) >= HASTE_AGAIN_MS {
             self.haste_since = now;
         }
     }
 
     /// Requests recheck budget for a check every second, for a limited time.
-    fn ask_for_haste(&self, slot: usize, now: Timestamp, effects: &mut Vec<Effect>) {
+    fn request_fast_recheck(&self, slot: usize, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         let Some(Some(round)) = self.rounds.get(slot) else { return };
         let is_hasty = round.is_hurried(now) && now.ms_since(self.haste_since) < HASTE_MS;
         if is_hasty && round.can_hasten(&self.plan, now) {
-            effects.push(Effect::Hasten(slot));
+            effects.push(WatchEffect::Hasten(slot));
         }
     }
 }
 
-fn push_missed(runs: u64, effects: &mut Vec<Effect>) {
+fn push_missed(runs: u64, effects: &mut Vec<WatchEffect>) {
     if runs > 0 {
-        effects.push(Effect::Missed(runs));
+        effects.push(WatchEffect::Missed(runs));
     }
 }

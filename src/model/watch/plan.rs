@@ -3,8 +3,8 @@
 //! Made from the settings of a service and the limits of the installation. It is independent of time and results.
 
 use crate::clock::{STEP_MS, Timestamp};
-use crate::model::rules::Rules;
-use crate::model::schedule::Schedule;
+use crate::model::rules::StatusRules;
+use crate::model::schedule::CheckSchedule;
 use crate::model::service::ProbeRole;
 
 /// Slack before a missing result counts as no data: a result that is late by less than this is only late.
@@ -31,7 +31,7 @@ pub struct WatchPlan {
     /// milliseconds.
     pub uncertain_interval_ms: i64,
     /// The rules for the status.
-    pub rules: Rules,
+    pub rules: StatusRules,
     /// The locations that check, in their order. While none of them is known no check is made, and earlier results
     /// age.
     pub locations: Box<[PlannedLocation]>,
@@ -87,11 +87,11 @@ impl WatchPlan {
     #[must_use]
     pub fn of_location(&self, slot: usize) -> Option<Self> {
         let role = self.locations.get(slot)?.role;
-        let schedule = Schedule::new(self.hash, self.interval_ms, slot, self.locations.len());
+        let schedule = CheckSchedule::new(self.hash, self.interval_ms, slot, self.locations.len());
         let alone = PlannedLocation { role, round: RoundKeeper::Watch };
         let hash = schedule.phase_ms().unsigned_abs();
         // It only measures; the consensus is reached by the owner.
-        Some(Self { hash, rules: Rules::default(), locations: [alone].into(), ..self.clone() })
+        Some(Self { hash, rules: StatusRules::default(), locations: [alone].into(), ..self.clone() })
     }
 
     /// Returns true if a result that was measured at `checked_at` came in time to count for the present. One that

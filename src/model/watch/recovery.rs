@@ -7,11 +7,11 @@
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
-use crate::model::verdict::{Verdict, Vote};
+use crate::model::verdict::{LocationVote, Verdict};
 
 /// The good results since an outage started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recovery {
+pub struct RecoveryProgress {
     /// The start of the newest check that ended a row; results of checks before it do not count.
     broken_at: Option<Timestamp>,
     /// The start of the first good check of the row.
@@ -19,14 +19,14 @@ pub struct Recovery {
     good: u8,
 }
 
-impl Recovery {
+impl RecoveryProgress {
     /// A row without good results since a check at `at`.
     pub(super) const fn after(at: Timestamp) -> Self {
         Self { broken_at: Some(at), since: None, good: 0 }
     }
 
     /// The row that the newest votes show at least: those after the newest bad one.
-    pub(super) fn of_votes(votes: impl Iterator<Item = Vote> + Clone) -> Self {
+    pub(super) fn of_votes(votes: impl Iterator<Item = LocationVote> + Clone) -> Self {
         let bad = votes.clone().filter(|vote| vote.status == CheckStatus::Down);
         let mut recovery = Self { broken_at: bad.map(|vote| vote.checked_at).max(), ..Self::default() };
         for vote in votes.filter(|vote| vote.status != CheckStatus::Down) {

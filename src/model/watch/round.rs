@@ -4,9 +4,9 @@
 //! it when it is cut off. Its owner may request a check now, or fast rechecks for a while.
 
 use crate::clock::Timestamp;
-use crate::model::check::{CheckStatus, Measurement, Outcome};
-use crate::model::schedule::Schedule;
-use crate::model::watch::effect::Attempt;
+use crate::model::check::{CheckOutcome, CheckStatus, Measurement};
+use crate::model::schedule::CheckSchedule;
+use crate::model::watch::effect::CheckAttempt;
 use crate::model::watch::plan::WatchPlan;
 
 /// A check that is due within this time needs no catch-up after a restart, and catch-ups are spread over it.
@@ -18,25 +18,25 @@ const MADE_UP_MS: i64 = 15_000;
 
 /// The due times of one location for one service, and the check that is running there.
 #[derive(Clone, Debug)]
-pub struct Round {
+pub struct CheckRound {
     slot: usize,
-    schedule: Schedule,
-    next: Next,
+    schedule: CheckSchedule,
+    next: NextAttempt,
     /// The attempt that is under way.
-    running: Option<Attempt>,
+    running: Option<CheckAttempt>,
     /// End of the fast rechecks.
     hurry_until: Timestamp,
 }
 
 /// The next start: a due run, or a further attempt of the running check.
 #[derive(Clone, Copy, Debug)]
-struct Next {
+struct NextAttempt {
     at: Timestamp,
     scheduled_at: Timestamp,
     attempt: u8,
 }
 
-impl Next {
+impl NextAttempt {
     const fn run(at: Timestamp) -> Self {
         Self { at, scheduled_at: at, attempt: 1 }
     }
@@ -44,16 +44,16 @@ impl Next {
 
 /// An attempt that starts, and the runs that were due before it and did not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct AttemptStart {
     /// The attempt.
-    pub attempt: Attempt,
+    pub attempt: CheckAttempt,
     /// Due times that passed.
     pub missed: u64,
 }
 
 /// The end of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum AttemptEnd {
     /// It had this bad status, and another attempt decides.
     TriesAgain(CheckStatus),
     /// Trouble of the location itself: it does not count for the target.
@@ -62,41 +62,41 @@ pub enum Ended {
     Measured(Measurement),
 }
 
-impl Round {
+impl CheckRound {
     /// A round whose first check is at `at`, between two due times or on one.
     #[must_use]
-    pub fn looking_at(plan: &WatchPlan, slot: usize, at: Timestamp) -> Self {
-        let schedule = Schedule::new(plan.hash, plan.interval_ms, slot, plan.locations.len());
-        Self { slot, schedule, next: Next::run(at), running: None, hurry_until: at }
+    pub fn starting_at(plan: &WatchPlan, slot: usize, at: Timestamp) -> Self {
+        let schedule = CheckSchedule::new(plan.hash, plan.interval_ms, slot, plan.locations.len());
+        Self { slot, schedule, next: NextAttempt::run(at), running: None, hurry_until: at }
     }
 
     /// A round that keeps its rhythm. If a run was due since `last_look` and the next one is far away, it checks
     /// soon.
     #[must_use]
     pub fn resumed(plan: &WatchPlan, slot: usize, last_look: Option<Timestamp>, now: Timestamp) -> Self {
-        let mut round = Self::looking_at(plan, slot, now);
+        let mut round = Self::starting_at(plan, slot, now);
         let due = round.schedule.next_after(now);
         let has_missed = last_look.is_some_and(|last| round.schedule.runs_between(last, now) > 0);
         let is_far = due.ms_since(now) > CATCH_UP_SPREAD_MS;
         let spread = i64::try_from(plan.hash % CATCH_UP_SPREAD_MS.unsigned_abs()).unwrap_or_default();
-        round.next = Next::run(if has_missed && is_far { now.plus_ms(spread) } else { due });
+        round.next = NextAttempt::run(if has_missed && is_far { now.plus_ms(spread) } else { due });
         round
     }
 
     /// The same round, which at once makes up for a run that was due a moment ago, while the watch was handed over.
     #[must_use]
-    pub fn making_up(mut self, last_look: Option<Timestamp>, now: Timestamp) -> Self {
+    pub fn with_catch_up(mut self, last_look: Option<Timestamp>, now: Timestamp) -> Self {
         let due = self.schedule.latest(now);
         let is_missed = last_look.is_some_and(|last| self.schedule.runs_between(last, now) > 0);
         if is_missed && now.ms_since(due) <= MADE_UP_MS {
-            self.next = Next { at: now, scheduled_at: due, attempt: 1 };
+            self.next = NextAttempt { at: now, scheduled_at: due, attempt: 1 };
         }
         self
     }
 
     /// Postpones the first check.
     pub fn look_first_at(&mut self, at: Timestamp) {
-        self.next = Next::run(at);
+        self.next = NextAttempt::run(at);
     }
 
     /// Returns the time of the next start; `None` while an attempt is running.
@@ -106,51 +106,57 @@ impl Round {
     }
 
     /// Starts the next attempt, if it is due.
-    pub fn wake(&mut self, now: Timestamp) -> Option<Start> {
+    pub fn wake(&mut self, now: Timestamp) -> Option<AttemptStart> {
         if self.running.is_some() || self.next.at > now {
             return None;
         }
-        let Next { scheduled_at, attempt, .. } = self.next;
+        let NextAttempt { scheduled_at, attempt, .. } = self.next;
         let missed = if attempt == 1 { self.schedule.missed_by(scheduled_at, now) } else { 0 };
         let scheduled_at = if missed > 0 { self.schedule.latest(now) } else { scheduled_at };
-        let attempt = Attempt { slot: self.slot, scheduled_at, attempt };
+        let attempt = CheckAttempt { slot: self.slot, scheduled_at, attempt };
         self.running = Some(attempt);
-        Some(Start { attempt, missed })
+        Some(AttemptStart { attempt, missed })
     }
 
     /// The running attempt, as due on the present wall clock.
     #[must_use]
-    pub const fn under_way(&self) -> Option<Attempt> {
+    pub const fn under_way(&self) -> Option<CheckAttempt> {
         self.running
     }
 
     /// Takes in the outcome of an attempt. Unless it retries, [`Self::plan_next`] follows.
-    pub fn finish(&mut self, plan: &WatchPlan, attempt: Attempt, outcome: Outcome, now: Timestamp) -> Ended {
+    pub fn finish(
+        &mut self,
+        plan: &WatchPlan,
+        attempt: CheckAttempt,
+        outcome: CheckOutcome,
+        now: Timestamp,
+    ) -> AttemptEnd {
         self.running = None;
         let measurement = match outcome {
-            Outcome::Measured(measurement) => measurement,
-            Outcome::Unmeasured(_) => return Ended::Unmeasured,
+            CheckOutcome::Measured(measurement) => measurement,
+            CheckOutcome::Unmeasured(_) => return AttemptEnd::Unmeasured,
         };
         if measurement.status != CheckStatus::Up && attempt.attempt < plan.attempts {
             let at = now.plus_ms(plan.backoff_after_ms(attempt.attempt));
-            self.next = Next { at, scheduled_at: attempt.scheduled_at, attempt: attempt.attempt + 1 };
-            return Ended::TriesAgain(measurement.status);
+            self.next = NextAttempt { at, scheduled_at: attempt.scheduled_at, attempt: attempt.attempt + 1 };
+            return AttemptEnd::TriesAgain(measurement.status);
         }
-        Ended::Measured(measurement)
+        AttemptEnd::Measured(measurement)
     }
 
     /// Plans the run after a finished check. Returns the runs that were due during that check.
-    pub fn plan_next(&mut self, plan: &WatchPlan, done: Attempt, now: Timestamp) -> u64 {
+    pub fn plan_next(&mut self, plan: &WatchPlan, done: CheckAttempt, now: Timestamp) -> u64 {
         let due = self.schedule.next_after(now.max(done.scheduled_at));
         let at = if now < self.hurry_until { due.min(now.plus_ms(hurry_ms(plan))) } else { due };
-        self.next = Next::run(at);
+        self.next = NextAttempt::run(at);
         self.schedule.missed_by(done.scheduled_at, now)
     }
 
     /// Checks at once instead of at its due time, unless a check is running.
     pub fn look_now(&mut self, now: Timestamp) {
         if self.running.is_none() && self.next.attempt == 1 {
-            self.next = Next::run(self.next.at.min(now));
+            self.next = NextAttempt::run(self.next.at.min(now));
         }
     }
 
@@ -176,14 +182,14 @@ impl Round {
     /// Brings the planned run as far forward as allowed.
     pub fn hasten(&mut self, plan: &WatchPlan, now: Timestamp) {
         if self.can_hasten(plan, now) {
-            self.next = Next::run(now.plus_ms(plan.uncertain_interval_ms));
+            self.next = NextAttempt::run(now.plus_ms(plan.uncertain_interval_ms));
         }
     }
 
     /// Brings the planned run forward during fast rechecks, if no check is running.
-    pub fn hurry_now(&mut self, plan: &WatchPlan, now: Timestamp) {
+    pub fn bring_forward(&mut self, plan: &WatchPlan, now: Timestamp) {
         if now < self.hurry_until && self.running.is_none() && self.next.attempt == 1 {
-            self.next = Next::run(self.next.at.min(now.plus_ms(hurry_ms(plan))));
+            self.next = NextAttempt::run(self.next.at.min(now.plus_ms(hurry_ms(plan))));
         }
     }
 
@@ -204,8 +210,8 @@ fn hurry_ms(plan: &WatchPlan) -> i64 {
 }
 
 #[cfg(test)]
-impl Round {
-    pub(super) const fn schedule(&self) -> Schedule {
+impl CheckRound {
+    pub(super) const fn schedule(&self) -> CheckSchedule {
         self.schedule
     }
 

@@ -10,11 +10,11 @@ use proptest::prelude::*;
 
 use self::naive::{Entry, Seen, What, replay};
 use super::*;
-use crate::model::check::{CheckStatus, ErrorCode, Measurement, Timings, Trouble};
+use crate::model::check::{CheckStatus, ErrorCode, LocalFault, Measurement, PhaseTimings};
 use crate::model::history::MeasuredStatus;
 use crate::model::quorum::Quorum;
 use crate::model::rules::FlappingRule;
-use crate::model::rules::Rules;
+use crate::model::rules::StatusRules;
 use crate::model::service::ProbeRole;
 
 /// One step of a script: time passes, and then perhaps an attempt ends.
@@ -31,14 +31,14 @@ struct Step {
 
 /// Plays the actor around a watch, and records the expected beliefs.
 struct Model {
-    watch: Watch,
+    watch: WatchState,
     plan: WatchPlan,
     start: Timestamp,
     now: Timestamp,
     /// Attempts, and when they started.
-    under_way: Vec<(Attempt, Timestamp)>,
+    under_way: Vec<(CheckAttempt, Timestamp)>,
     started: BTreeSet<(usize, Timestamp)>,
-    votes: BTreeMap<usize, Vote>,
+    votes: BTreeMap<usize, LocationVote>,
     last_result: Option<Timestamp>,
     status: MeasuredStatus,
     changed_at: Option<Timestamp>,
@@ -47,12 +47,12 @@ struct Model {
     met: u64,
     /// All past events, and the changes reported for them.
     happened: Vec<Entry>,
-    told: Vec<Change>,
+    told: Vec<MeasuredStatusChange>,
 }
 
 impl Model {
     fn begin(plan: WatchPlan, start: Timestamp) -> Self {
-        let (watch, effects) = Watch::begin(plan.clone(), Memory::default(), start);
+        let (watch, effects) = WatchState::begin(plan.clone(), WatchMemory::default(), start);
         let mut model = Self {
             watch,
             plan,
@@ -73,7 +73,7 @@ impl Model {
         model
     }
 
-    fn round(&self, slot: usize) -> &Round {
+    fn round(&self, slot: usize) -> &CheckRound {
         self.watch.rounds[slot].as_ref().expect("every location is here")
     }
 
@@ -105,13 +105,13 @@ impl Model {
         let began = began.max(self.now.plus_ms(-self.plan.timeout_ms));
         let schedule = self.round(attempt.slot).schedule();
         let outcome = match CheckStatus::from_code(how) {
-            Some(status) => Outcome::Measured(measurement(status)),
-            None => Outcome::Unmeasured(Trouble::NoPorts),
+            Some(status) => CheckOutcome::Measured(measurement(status)),
+            None => CheckOutcome::Unmeasured(LocalFault::NoPorts),
         };
         let effects = self.watch.finish(attempt, began, outcome, self.now);
         if let Some(status) = CheckStatus::from_code(how) {
             let seen = Seen { slot: attempt.slot, at: began, status };
-            let is_vote = effects.iter().any(|effect| matches!(effect, Effect::Record(_)));
+            let is_vote = effects.iter().any(|effect| matches!(effect, WatchEffect::Record(_)));
             let what = if is_vote { What::Vote(seen) } else { What::Attempt(seen) };
             self.happened.push(Entry { now: self.now, what });
         }
@@ -124,25 +124,25 @@ impl Model {
     }
 
     /// Checks the effects of one call, in their order.
-    fn take(&mut self, effects: Vec<Effect>) {
+    fn take(&mut self, effects: Vec<WatchEffect>) {
         let last_before = self.last_result;
         for effect in effects {
             match effect {
-                Effect::Run(attempt) => self.take_run(attempt),
-                Effect::Record(Finished { attempt, checked_at, measurement }) => {
-                    self.votes.insert(attempt.slot, Vote { status: measurement.status, checked_at });
+                WatchEffect::Run(attempt) => self.take_run(attempt),
+                WatchEffect::Record(FinishedCheck { attempt, checked_at, measurement }) => {
+                    self.votes.insert(attempt.slot, LocationVote { status: measurement.status, checked_at });
                     self.last_result = self.last_result.max(Some(checked_at));
                 }
-                Effect::Change(change) => self.take_change(change, last_before),
-                Effect::Missed(runs) => self.missed += runs,
-                Effect::Urge(urge) => panic!("every location is here: {urge:?}"),
-                Effect::Hasten(slot) => self.watch.hasten(slot, self.now),
-                Effect::Opinion(opinion) => assert!(opinion.slot < self.plan.locations.len()),
+                WatchEffect::Change(change) => self.take_change(change, last_before),
+                WatchEffect::Missed(runs) => self.missed += runs,
+                WatchEffect::Urge(urge) => panic!("every location is here: {urge:?}"),
+                WatchEffect::Hasten(slot) => self.watch.hasten(slot, self.now),
+                WatchEffect::Opinion(opinion) => assert!(opinion.slot < self.plan.locations.len()),
             }
         }
     }
 
-    fn take_run(&mut self, attempt: Attempt) {
+    fn take_run(&mut self, attempt: CheckAttempt) {
         let mut others = self.under_way.iter().map(|(other, _)| other);
         assert!(others.all(|other| other.slot != attempt.slot), "one attempt a location");
         assert!(attempt.scheduled_at <= self.now, "nothing starts before it is due");
@@ -154,7 +154,7 @@ impl Model {
         self.under_way.push((attempt, self.now));
     }
 
-    fn take_change(&mut self, change: Change, last_before: Option<Timestamp>) {
+    fn take_change(&mut self, change: MeasuredStatusChange, last_before: Option<Timestamp>) {
         self.told.push(change);
         assert_eq!(change.from, self.status, "changes alternate");
         if change.cause.is_about_flapping() {
@@ -176,7 +176,7 @@ impl Model {
             while !self.under_way.is_empty() {
                 self.finish(0, 0);
             }
-            let retries = self.watch.rounds.iter().flatten().filter_map(Round::retry_at);
+            let retries = self.watch.rounds.iter().flatten().filter_map(CheckRound::retry_at);
             let Some(at) = retries.max() else { break };
             self.now = self.now.max(at);
             self.wake();
@@ -185,7 +185,7 @@ impl Model {
 
     /// Due times since the start that are over, and those of them that a run was started for.
     fn due_and_started(&self) -> (u64, u64) {
-        let schedules = self.watch.rounds.iter().flatten().map(Round::schedule);
+        let schedules = self.watch.rounds.iter().flatten().map(CheckRound::schedule);
         let due = schedules.clone().map(|schedule| schedule.runs_between(self.start, self.now)).sum();
         let in_phase = |(place, at): &&(usize, Timestamp)| {
             let schedule = self.round(*place).schedule();
@@ -198,22 +198,22 @@ impl Model {
 fn measurement(status: CheckStatus) -> Measurement {
     match status {
         CheckStatus::Down => {
-            Measurement::unanswered(ErrorCode::ConnectRefused, "refused", Timings::default())
+            Measurement::unanswered(ErrorCode::ConnectRefused, "refused", PhaseTimings::default())
         }
         status => Measurement {
             status,
-            ..Measurement::unanswered(ErrorCode::ConditionFailed, "slow", Timings::default())
+            ..Measurement::unanswered(ErrorCode::ConditionFailed, "slow", PhaseTimings::default())
         },
     }
 }
 
-fn rules() -> impl Strategy<Value = Rules> {
+fn rules() -> impl Strategy<Value = StatusRules> {
     let number = (1_u8..5).prop_map(Quorum::AtLeast);
     let quorum =
         prop_oneof![4 => Just(Quorum::Majority), 1 => Just(Quorum::Any), 1 => Just(Quorum::All), 1 => number];
     let flapping = (0_u8..5, 1_u16..30).prop_map(|(changes, minutes)| FlappingRule { changes, minutes });
     let recovery_checks = prop_oneof![2 => Just(1_u8), 1 => 2_u8..5];
-    (quorum, recovery_checks, flapping).prop_map(|(quorum, recovery_checks, flapping)| Rules {
+    (quorum, recovery_checks, flapping).prop_map(|(quorum, recovery_checks, flapping)| StatusRules {
         quorum,
         recovery_checks,
         flapping,
@@ -284,9 +284,9 @@ proptest! {
         model.wake();
         let memory = model.watch.memory();
         prop_assert_eq!(memory.verdict(&plan, model.now), model.watch.verdict());
-        let (successor, effects) = Watch::begin(plan, memory, model.now);
+        let (successor, effects) = WatchState::begin(plan, memory, model.now);
         prop_assert_eq!(successor.verdict(), model.watch.verdict());
-        let is_change = |effect: &Effect| matches!(effect, Effect::Change(_));
+        let is_change = |effect: &WatchEffect| matches!(effect, WatchEffect::Change(_));
         prop_assert!(!effects.iter().any(is_change), "nothing has happened: {:?}", effects);
     }
 
@@ -320,7 +320,7 @@ fn every_minute(locations: usize) -> WatchPlan {
         backoff_ms: 200,
         backoff_max_ms: 1_000,
         uncertain_interval_ms: 1_000,
-        rules: Rules::default(),
+        rules: StatusRules::default(),
         locations: vec![HERE; locations].into(),
     }
 }
@@ -329,14 +329,14 @@ fn every_minute(locations: usize) -> WatchPlan {
 #[test]
 fn the_vote_of_a_suspect_is_set_aside_unless_it_is_the_only_one() {
     let now = Timestamp::from_ms(START);
-    let (mut watch, _) = Watch::begin(every_minute(2), Memory::default(), now);
+    let (mut watch, _) = WatchState::begin(every_minute(2), WatchMemory::default(), now);
     watch.wake(now);
     watch.set_aside(1, true);
     let mut see = |slot, status| {
-        let attempt = Attempt { slot, scheduled_at: now, attempt: 1 };
-        let effects = watch.finish(attempt, now, Outcome::Measured(measurement(status)), now);
+        let attempt = CheckAttempt { slot, scheduled_at: now, attempt: 1 };
+        let effects = watch.finish(attempt, now, CheckOutcome::Measured(measurement(status)), now);
         let opinion = effects.into_iter().find_map(|effect| match effect {
-            Effect::Opinion(opinion) => Some(opinion.contradicts),
+            WatchEffect::Opinion(opinion) => Some(opinion.contradicts),
             _ => None,
         });
         (watch.verdict(), opinion)
@@ -351,11 +351,11 @@ fn the_vote_of_a_suspect_is_set_aside_unless_it_is_the_only_one() {
 #[test]
 fn a_first_look_that_comes_late_misses_no_run() {
     let planned = Timestamp::from_ms(START - 10);
-    let (mut watch, _) = Watch::begin(every_minute(1), Memory::default(), planned);
-    let attempt = Attempt { slot: 0, scheduled_at: planned, attempt: 1 };
-    assert_eq!(watch.wake(Timestamp::from_ms(START + 5)), vec![Effect::Run(attempt)]);
+    let (mut watch, _) = WatchState::begin(every_minute(1), WatchMemory::default(), planned);
+    let attempt = CheckAttempt { slot: 0, scheduled_at: planned, attempt: 1 };
+    assert_eq!(watch.wake(Timestamp::from_ms(START + 5)), vec![WatchEffect::Run(attempt)]);
     let ended = Timestamp::from_ms(START + 20);
-    let effects = watch.finish(attempt, ended, Outcome::Measured(measurement(CheckStatus::Up)), ended);
-    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Missed(_))), "{effects:?}");
+    let effects = watch.finish(attempt, ended, CheckOutcome::Measured(measurement(CheckStatus::Up)), ended);
+    assert!(!effects.iter().any(|effect| matches!(effect, WatchEffect::Missed(_))), "{effects:?}");
     assert_eq!(watch.next_wake(), Some(Timestamp::from_ms(START + 60_000)));
 }

@@ -7,8 +7,8 @@
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
-use crate::model::verdict::Vote;
-use crate::model::watch::recovery::Recovery;
+use crate::model::verdict::LocationVote;
+use crate::model::watch::recovery::RecoveryProgress;
 
 /// A bad check that started at most this long (in milliseconds) before the last better one of another location
 /// belongs to the same outage: the target failed during both checks.
@@ -16,42 +16,45 @@ const TOGETHER_MS: i64 = 2_000;
 
 /// The memory of a service that is not simply up.
 #[derive(Clone, Debug)]
-pub(super) struct Unrest {
+pub(super) struct OutageTracker {
     /// Of each location in the plan.
-    streaks: Box<[Streak]>,
+    streaks: Box<[LocationTrouble]>,
     /// Used while the verdict is down.
-    pub(super) recovery: Recovery,
+    pub(super) recovery: RecoveryProgress,
 }
 
 /// The recent results of a location.
 #[derive(Clone, Copy, Debug, Default)]
-struct Streak {
+struct LocationTrouble {
     /// Since when it is not up.
-    troubled: Option<Run>,
+    troubled: Option<TroubleStreak>,
     /// Since when it is down.
-    down: Option<Run>,
+    down: Option<TroubleStreak>,
 }
 
 /// Bad checks without a better one in between.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
+pub(super) struct TroubleStreak {
     /// The start of the last better check before.
     better_at: Option<Timestamp>,
     /// The start of the first bad attempt.
     since: Timestamp,
 }
 
-impl Run {
+impl TroubleStreak {
     /// A run of which only the newest check is known.
     pub(super) const fn at(since: Timestamp) -> Self {
         Self { better_at: None, since }
     }
 }
 
-impl Unrest {
+impl OutageTracker {
     /// Nothing is remembered of any location.
     pub(super) fn new(locations: usize) -> Self {
-        Self { streaks: vec![Streak::default(); locations].into(), recovery: Recovery::default() }
+        Self {
+            streaks: vec![LocationTrouble::default(); locations].into(),
+            recovery: RecoveryProgress::default(),
+        }
     }
 
     /// Takes in an attempt that started at `at`; `before` is the vote of its location until now. Returns true if it
@@ -61,7 +64,7 @@ impl Unrest {
         place: usize,
         status: CheckStatus,
         at: Timestamp,
-        before: Option<Vote>,
+        before: Option<LocationVote>,
     ) -> bool {
         let Some(streak) = self.streaks.get_mut(place) else { return false };
         let troubled = extended(&mut streak.troubled, CheckStatus::Degraded, status, (at, before));
@@ -70,7 +73,7 @@ impl Unrest {
     }
 
     /// Returns the run of a location whose status is at least `level`.
-    pub(super) fn run(&self, place: usize, level: CheckStatus) -> Option<Run> {
+    pub(super) fn run(&self, place: usize, level: CheckStatus) -> Option<TroubleStreak> {
         let streak = self.streaks.get(place)?;
         if level == CheckStatus::Down { streak.down } else { streak.troubled }
     }
@@ -104,10 +107,10 @@ impl Unrest {
 
 /// Continues a run, starts one, or ends it; returns true if one starts.
 fn extended(
-    run: &mut Option<Run>,
+    run: &mut Option<TroubleStreak>,
     level: CheckStatus,
     status: CheckStatus,
-    (at, before): (Timestamp, Option<Vote>),
+    (at, before): (Timestamp, Option<LocationVote>),
 ) -> bool {
     if status < level {
         *run = None;
@@ -115,12 +118,12 @@ fn extended(
     }
     let begins = run.is_none();
     let better_at = before.filter(|vote| vote.status < level).map(|vote| vote.checked_at);
-    run.get_or_insert(Run { better_at, since: at });
+    run.get_or_insert(TroubleStreak { better_at, since: at });
     begins
 }
 
 /// Returns the start of the trouble in these runs of locations; `None` without any.
-pub(super) fn beginning(runs: impl Iterator<Item = Run> + Clone) -> Option<Timestamp> {
+pub(super) fn beginning(runs: impl Iterator<Item = TroubleStreak> + Clone) -> Option<Timestamp> {
     let better_at = runs.clone().filter_map(|run| run.better_at).max();
     let earliest = better_at.map(|at| at.plus_ms(-TOGETHER_MS));
     let since = runs.map(|run| run.since);

@@ -7,7 +7,7 @@ use crate::model::verdict::Verdict;
 
 /// Comparison of two status histories, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Comparison {
+pub struct StatusComparison {
     /// The time in which their statuses differ.
     pub differing_ms: i64,
     /// The time in which at least one of them has a status.
@@ -16,13 +16,13 @@ pub struct Comparison {
 
 /// Compares two lists of status changes, each in order, over the range. The reasons for unknown time do not matter.
 #[must_use]
-pub fn compare(one: &[StatusChange], other: &[StatusChange], range: TimeRange) -> Comparison {
+pub fn compare(one: &[StatusChange], other: &[StatusChange], range: TimeRange) -> StatusComparison {
     let mut edges: Vec<Timestamp> = one.iter().chain(other).map(|change| change.at).collect();
     edges.retain(|at| range.contains(*at));
     edges.extend([range.from, range.to]);
     edges.sort_unstable();
     edges.dedup();
-    let mut comparison = Comparison { differing_ms: 0, known_ms: 0 };
+    let mut comparison = StatusComparison { differing_ms: 0, known_ms: 0 };
     for pair in edges.windows(2) {
         let length_ms = pair[1].ms_since(pair[0]);
         let verdicts = (verdict_at(one, pair[0]), verdict_at(other, pair[0]));

@@ -9,11 +9,11 @@ use crate::model::history::MeasuredStatus;
 use crate::model::incident::Severity;
 use crate::model::incident_policy::{IncidentRules, OutageKind};
 use crate::model::outage::Outage;
-use crate::model::outage::decision::{Circumstances, Decision};
+use crate::model::outage::decision::{OutageCircumstances, OutageDecision};
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::model::what_if::replay::{Known, Told};
-use crate::model::window::{Window, WindowKind};
+use crate::model::what_if::replay::{PriorStatus, ReplayedChange};
+use crate::model::window::{ServiceWindow, WindowKind};
 
 /// The key of the one incident that may be open.
 const INCIDENT: Option<i64> = Some(1);
@@ -21,7 +21,7 @@ const NO_ORGANISATION: i64 = 0;
 
 /// An incident that would have been.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WouldBe {
+pub struct HypotheticalIncident {
     /// Its severity at the end.
     pub severity: Severity,
     /// The start of the trouble.
@@ -34,21 +34,21 @@ pub struct WouldBe {
 
 /// The circumstances of a service, beside its status.
 #[derive(Clone, Copy, Debug)]
-pub struct Case<'a> {
+pub struct IncidentSimulation<'a> {
     /// The service.
     pub service: ServiceKey,
     /// Its status at the start.
-    pub known: Known,
+    pub known: PriorStatus,
     /// The rules of the policy that decides; `None` when none matches.
     pub rules: Option<&'a IncidentRules>,
     /// Decided windows, and unreachable times.
-    pub windows: &'a [Window],
+    pub windows: &'a [ServiceWindow],
 }
 
-impl Case<'_> {
+impl IncidentSimulation<'_> {
     /// The incidents that these changes would have opened in the range, in the order of their opening.
     #[must_use]
-    pub fn incidents(&self, told: &[Told], range: TimeRange) -> Vec<WouldBe> {
+    pub fn incidents(&self, told: &[ReplayedChange], range: TimeRange) -> Vec<HypotheticalIncident> {
         let kind = match self.known.status {
             MeasuredStatus::Down => Some(OutageKind::Down),
             MeasuredStatus::Degraded => Some(OutageKind::Degraded),
@@ -56,8 +56,9 @@ impl Case<'_> {
         };
         let since = self.known.since.unwrap_or(range.from);
         let begun = kind.map(|kind| Outage::begun(NO_ORGANISATION, self.service, kind, since));
-        let mut course = Course { case: self, outage: begun, open: None, over: Vec::new(), now: range.from };
-        for Told { change, known_at } in told {
+        let mut course =
+            SimulationProgress { case: self, outage: begun, open: None, over: Vec::new(), now: range.from };
+        for ReplayedChange { change, known_at } in told {
             course.pass(*known_at);
             course.outage = Outage::follow(course.outage, NO_ORGANISATION, change).outage;
         }
@@ -68,58 +69,59 @@ impl Case<'_> {
 
     /// The end of a window of this kind that is open at `at`; the end of time if it has none.
     fn covered_until(&self, at: Timestamp, is_kind: impl Fn(WindowKind) -> bool) -> Option<Timestamp> {
-        let end = |window: &Window| window.to.unwrap_or(Timestamp::from_ms(i64::MAX));
-        let covers = |window: &&Window| window.from <= at && at < end(window) && is_kind(window.kind);
+        let end = |window: &ServiceWindow| window.to.unwrap_or(Timestamp::from_ms(i64::MAX));
+        let covers = |window: &&ServiceWindow| window.from <= at && at < end(window) && is_kind(window.kind);
         self.windows.iter().filter(covers).map(end).max()
     }
 }
 
 /// The trouble of a service while time passes.
-struct Course<'a> {
-    case: &'a Case<'a>,
+struct SimulationProgress<'a> {
+    case: &'a IncidentSimulation<'a>,
     outage: Option<Outage>,
-    open: Option<WouldBe>,
-    over: Vec<WouldBe>,
+    open: Option<HypotheticalIncident>,
+    over: Vec<HypotheticalIncident>,
     now: Timestamp,
 }
 
-impl Course<'_> {
+impl SimulationProgress<'_> {
     /// Carries out decisions that are due before `until`.
     fn pass(&mut self, until: Timestamp) {
         while let Some(outage) = self.outage {
             let Some(at) = outage.look_at.map(|at| at.max(self.now)).filter(|at| *at < until) else { break };
             self.now = at;
-            self.outage = if outage.is_undecided() { Some(self.tell(outage)) } else { self.settle(outage) };
+            self.outage =
+                if outage.is_undecided() { Some(self.decide_outage(outage)) } else { self.settle(outage) };
         }
         self.now = self.now.max(until);
     }
 
     /// Reports the outage to the incident, or to a new one, or postpones that.
-    fn tell(&mut self, outage: Outage) -> Outage {
+    fn decide_outage(&mut self, outage: Outage) -> Outage {
         let unreachable = |kind| kind == WindowKind::Unreachable;
         match self.case.covered_until(self.now, unreachable).filter(|_| outage.is_measured) {
-            Some(until) if outage.is_untold() => return outage.unreachable(until),
+            Some(until) if outage.is_unreported() => return outage.unreachable(until),
             Some(until) => return Outage { look_at: Some(until), ..outage },
-            None if outage.is_unreachable() => return outage.its_own(self.now),
+            None if outage.is_unreachable() => return outage.become_own_outage(self.now),
             None => {}
         }
         let holds_back = |kind| matches!(kind, WindowKind::Maintenance | WindowKind::Override(_));
         let held_back_until = self.case.covered_until(self.now, holds_back);
-        let circumstances = Circumstances {
+        let circumstances = OutageCircumstances {
             rules: self.case.rules,
             is_held_back: held_back_until.is_some(),
             has_open_incident: self.open.is_some(),
         };
         let judged = outage.judged(self.case.rules, self.now);
         match judged.decide(circumstances, self.now) {
-            Decision::Wait(look_at) => Outage { look_at: look_at.max(held_back_until), ..outage },
-            Decision::Tell(severity) => {
+            OutageDecision::Wait(look_at) => Outage { look_at: look_at.max(held_back_until), ..outage },
+            OutageDecision::Tell(severity) => {
                 let started_at = self.case.rules.map_or(judged.began_at, |rules| judged.started_at(rules));
                 let opened_at = self.now;
-                let new = WouldBe { severity, started_at, opened_at, resolved_at: None };
+                let new = HypotheticalIncident { severity, started_at, opened_at, resolved_at: None };
                 let open = self.open.get_or_insert(new);
                 open.severity = open.severity.max(severity);
-                judged.told(INCIDENT, self.now)
+                judged.mark_reported(INCIDENT, self.now)
             }
         }
     }
@@ -131,8 +133,10 @@ impl Course<'_> {
         if resolves_at.is_none_or(|at| self.now < at) {
             return Some(Outage { look_at: resolves_at, ..outage });
         }
-        let resolved =
-            |open: WouldBe| WouldBe { resolved_at: Some(recovered_at.max(open.started_at)), ..open };
+        let resolved = |open: HypotheticalIncident| HypotheticalIncident {
+            resolved_at: Some(recovered_at.max(open.started_at)),
+            ..open
+        };
         self.over.extend(self.open.take().map(resolved));
         None
     }

@@ -7,11 +7,11 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::incident_policy::IncidentRules;
-use crate::model::rules::{FlappingRule, Rules};
+use crate::model::rules::{FlappingRule, StatusRules};
 use crate::model::service::{OverrideStatus, ProbeRole};
 use crate::model::time_range::TimeRange;
 use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
-use crate::model::window::{Window, WindowKind};
+use crate::model::window::{ServiceWindow, WindowKind};
 
 const SECOND_MS: i64 = 1_000;
 const START: Timestamp = Timestamp::from_ms(1_000_000_000);
@@ -22,7 +22,7 @@ const fn at(second: i64) -> Timestamp {
 
 /// One result a second of each location, which are divided by `/`: `u` up, `g` degraded, `d` down after all attempts, `r` up at
 /// the second attempt, `s` up after 400 ms, `-` none.
-fn results(script: &str) -> Vec<Vec<Seen>> {
+fn results(script: &str) -> Vec<Vec<RecordedCheck>> {
     let lines: Vec<&str> = script.split('/').collect();
     let count = i64::try_from(lines.len()).unwrap();
     let of_line = |(slot, line): (i64, &str)| {
@@ -32,7 +32,7 @@ fn results(script: &str) -> Vec<Vec<Seen>> {
     (0..).zip(lines).map(of_line).collect()
 }
 
-fn seen(due_at: Timestamp, letter: char) -> Seen {
+fn seen(due_at: Timestamp, letter: char) -> RecordedCheck {
     let (status, attempt, after_ms, took_ms) = match letter {
         'u' => (CheckStatus::Up, 1, 0, 10),
         's' => (CheckStatus::Up, 1, 0, 400),
@@ -40,7 +40,7 @@ fn seen(due_at: Timestamp, letter: char) -> Seen {
         'r' => (CheckStatus::Up, 2, 110, 10),
         _ => (CheckStatus::Down, 1, 0, 10),
     };
-    Seen { due_at, checked_at: due_at.plus_ms(after_ms), status, attempt, took_ms }
+    RecordedCheck { due_at, checked_at: due_at.plus_ms(after_ms), status, attempt, took_ms }
 }
 
 fn plan(locations: usize) -> WatchPlan {
@@ -53,7 +53,7 @@ fn plan(locations: usize) -> WatchPlan {
         backoff_ms: 100,
         backoff_max_ms: 1_000,
         uncertain_interval_ms: SECOND_MS,
-        rules: Rules::default(),
+        rules: StatusRules::default(),
         locations: vec![here; locations].into(),
     }
 }
@@ -76,18 +76,19 @@ fn set(plan: &mut WatchPlan, rules: &mut IncidentRules, word: &str) {
 }
 
 /// The outcome of the results as text: the changes, `SECOND STATUS`, and the incidents, `SEVERITY START-END`.
-fn outcome(script: &str, windows: &[Window], words: &str) -> String {
+fn outcome(script: &str, windows: &[ServiceWindow], words: &str) -> String {
     let results = results(script);
     let (mut plan, mut rules) = (plan(results.len()), IncidentRules::default());
-    let rhythm = Rhythm::of(&plan);
+    let rhythm = RecordedCadence::of(&plan);
     words.split_whitespace().for_each(|word| set(&mut plan, &mut rules, word));
     let seconds = script.split('/').map(str::len).max().unwrap_or(0);
     let range = TimeRange { from: START, to: at(i64::try_from(seconds).unwrap()) };
     let seen = results.iter().map(Vec::as_slice).collect();
-    let known = Known::default();
-    let replay = Replay { service: 1, plan, rhythm, seen, known, breaks: &[] };
+    let known = PriorStatus::default();
+    let replay = CheckReplay { service: 1, plan, rhythm, seen, known, breaks: &[] };
     let told = replay.run(range).unwrap().told;
-    let incidents = Case { service: 1, known, rules: Some(&rules), windows }.incidents(&told, range);
+    let incidents =
+        IncidentSimulation { service: 1, known, rules: Some(&rules), windows }.incidents(&told, range);
     let second = |at: Timestamp| at.ms_since(START).div_euclid(SECOND_MS);
     let word = |change: &StatusChange| match change.cause {
         ChangeCause::Flapping | ChangeCause::Settled => change.cause.as_str(),
@@ -142,10 +143,10 @@ fn what_was_not_measured_is_no_data() {
 #[case(WindowKind::Override(OverrideStatus::Up), "3 down, 20 up, major 3-20")]
 #[case(WindowKind::Unreachable, "3 down, 20 up, major 10-20")]
 fn windows_are_taken_as_they_were(#[case] kind: WindowKind, #[case] expected: &str) {
-    let window = Window { service: 1, kind, from: at(2), to: Some(at(10)) };
+    let window = ServiceWindow { service: 1, kind, from: at(2), to: Some(at(10)) };
     let script = format!("uuu{}uuuu", "d".repeat(17));
     assert_eq!(outcome(&script, &[window], "resolve=1"), expected);
-    let forever = Window { to: None, ..window };
+    let forever = ServiceWindow { to: None, ..window };
     assert_eq!(outcome(&script, &[forever], "resolve=1"), "3 down, 20 up");
 }
 
@@ -154,13 +155,13 @@ fn windows_are_taken_as_they_were(#[case] kind: WindowKind, #[case] expected: &s
 fn a_break_ends_what_was_believed() {
     let seen = results("uuuddddd------uuuu");
     let plan = plan(1);
-    let breaks = [Break { at: at(8), cause: ChangeCause::Paused }];
-    let replay = Replay {
+    let breaks = [HistoryBreak { at: at(8), cause: ChangeCause::Paused }];
+    let replay = CheckReplay {
         service: 1,
-        rhythm: Rhythm::of(&plan),
+        rhythm: RecordedCadence::of(&plan),
         plan,
         seen: vec![&seen[0]],
-        known: Known { status: MeasuredStatus::Up, since: Some(at(-60)) },
+        known: PriorStatus { status: MeasuredStatus::Up, since: Some(at(-60)) },
         breaks: &breaks,
     };
     let told = replay.run(TimeRange { from: START, to: at(18) }).unwrap().told;
@@ -174,10 +175,11 @@ fn a_break_ends_what_was_believed() {
 #[test]
 fn a_period_that_takes_too_long_is_refused() {
     let plan = plan(1);
-    let rhythm = Rhythm::of(&plan);
-    let replay = Replay { service: 1, plan, rhythm, seen: vec![&[]], known: Known::default(), breaks: &[] };
+    let rhythm = RecordedCadence::of(&plan);
+    let replay =
+        CheckReplay { service: 1, plan, rhythm, seen: vec![&[]], known: PriorStatus::default(), breaks: &[] };
     let month = TimeRange { from: START, to: START.plus_ms(31 * 86_400_000) };
-    assert_eq!(replay.run(month), Err(TooManyLooks));
+    assert_eq!(replay.run(month), Err(ReplayLimitExceeded));
 }
 
 #[test]
@@ -194,7 +196,7 @@ fn accounts_differ_where_they_say_different_things() {
     let other = [change(-5, Up), change(12, Down), change(19, Up), change(30, Unknown)];
     let range = TimeRange { from: START, to: at(40) };
     let compared = |one: &[StatusChange], other: &[StatusChange], range| {
-        let Comparison { differing_ms, known_ms } = compare(one, other, range);
+        let StatusComparison { differing_ms, known_ms } = compare(one, other, range);
         [differing_ms, known_ms]
     };
     assert_eq!(compared(&one, &other, range)[0], 3_000);

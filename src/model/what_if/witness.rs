@@ -19,7 +19,7 @@ const NEIGHBOURS: usize = 4;
 
 /// A stored result, reduced to the fields of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct RecordedCheck {
     /// The moment at which the check was due.
     pub due_at: Timestamp,
     /// The start of its deciding attempt.
@@ -32,7 +32,7 @@ pub struct Seen {
     pub took_ms: u32,
 }
 
-impl Seen {
+impl RecordedCheck {
     /// The start of its first attempt.
     fn began_at(&self) -> Timestamp {
         self.due_at.min(self.checked_at)
@@ -41,7 +41,7 @@ impl Seen {
 
 /// The rhythm in which results were measured, by the present settings.
 #[derive(Clone, Copy, Debug)]
-pub struct Rhythm {
+pub struct RecordedCadence {
     /// Milliseconds between two checks of one location.
     pub interval_ms: i64,
     /// Wait before the second attempt; it doubles.
@@ -50,7 +50,7 @@ pub struct Rhythm {
     pub backoff_max_ms: i64,
 }
 
-impl Rhythm {
+impl RecordedCadence {
     /// The rhythm of a plan.
     #[must_use]
     pub const fn of(plan: &WatchPlan) -> Self {
@@ -67,16 +67,16 @@ impl Rhythm {
 
 /// The answer of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum RecordedAnswer {
     /// It has a result.
-    Saw(Look),
+    Saw(ReplayedCheck),
     /// It has no result; it checks again then.
     Nothing(Option<Timestamp>),
 }
 
 /// A check with a known outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct ReplayedCheck {
     pub(super) began_at: Timestamp,
     pub(super) ended_at: Timestamp,
     pub(super) status: CheckStatus,
@@ -84,9 +84,9 @@ pub(super) struct Look {
 
 /// A location in the past. It is queried at rising times.
 #[derive(Debug)]
-pub(super) struct Witness<'a> {
-    seen: &'a [Seen],
-    rhythm: Rhythm,
+pub(super) struct RecordedLocation<'a> {
+    seen: &'a [RecordedCheck],
+    rhythm: RecordedCadence,
     /// Time limit of a check: a longer one would have been given up.
     timeout_ms: i64,
     /// Results that had started at the last query.
@@ -95,29 +95,29 @@ pub(super) struct Witness<'a> {
     since: Timestamp,
 }
 
-impl<'a> Witness<'a> {
+impl<'a> RecordedLocation<'a> {
     /// The results of one location, in the order of their times.
-    pub(super) const fn new(seen: &'a [Seen], rhythm: Rhythm, timeout_ms: i64) -> Self {
+    pub(super) const fn new(seen: &'a [RecordedCheck], rhythm: RecordedCadence, timeout_ms: i64) -> Self {
         Self { seen, rhythm, timeout_ms, begun: 0, since: Timestamp::from_ms(i64::MIN) }
     }
 
     /// Answers at `now`.
-    pub(super) fn ask(&mut self, now: Timestamp) -> Answer {
+    pub(super) fn ask(&mut self, now: Timestamp) -> RecordedAnswer {
         while self.is_nearer(now) {
             self.begun += 1;
         }
-        let next = self.seen.get(self.begun).map(Seen::began_at);
+        let next = self.seen.get(self.begun).map(RecordedCheck::began_at);
         let last = self.begun.checked_sub(1).filter(|place| self.holds(*place, now));
         match last.and_then(|place| self.seen.get(place)) {
-            Some(seen) => Answer::Saw(self.look(seen, now)),
-            None => Answer::Nothing(next),
+            Some(seen) => RecordedAnswer::Saw(self.look(seen, now)),
+            None => RecordedAnswer::Nothing(next),
         }
     }
 
     /// Returns true if the next result is a better answer at `now` than the last one: it has started, or is about to
     /// and nearer.
     fn is_nearer(&self, now: Timestamp) -> bool {
-        let Some(next) = self.seen.get(self.begun).map(Seen::began_at) else { return false };
+        let Some(next) = self.seen.get(self.begun).map(RecordedCheck::began_at) else { return false };
         let last = self.begun.checked_sub(1).map(|last| self.seen[last].began_at());
         let ahead_ms = next.ms_since(now);
         ahead_ms <= 0 || ahead_ms <= SLACK_MS && last.is_none_or(|last| ahead_ms < now.ms_since(last))
@@ -133,7 +133,7 @@ impl<'a> Witness<'a> {
     /// The start of its first result that started at `from` or later.
     pub(super) fn first_since(&self, from: Timestamp) -> Option<Timestamp> {
         let place = self.seen.partition_point(|seen| seen.began_at() < from);
-        self.seen.get(place).map(Seen::began_at)
+        self.seen.get(place).map(RecordedCheck::began_at)
     }
 
     /// Drops results from before `since`.
@@ -150,7 +150,7 @@ impl<'a> Witness<'a> {
         let began_at = self.seen[place].began_at();
         let interval_ms = self.interval_ms_at(place);
         let expected = self.seen[place].checked_at.plus_ms(interval_ms + interval_ms / 2);
-        match self.seen.get(place + 1).map(Seen::began_at) {
+        match self.seen.get(place + 1).map(RecordedCheck::began_at) {
             Some(next) if next <= expected => next,
             // The first result that was due did not come.
             _ => began_at.plus_ms(interval_ms),
@@ -172,7 +172,7 @@ impl<'a> Witness<'a> {
         usual.max(self.rhythm.interval_ms)
     }
 
-    fn look(&self, seen: &Seen, now: Timestamp) -> Look {
+    fn look(&self, seen: &RecordedCheck, now: Timestamp) -> ReplayedCheck {
         let decides = seen.attempt <= 1 || Self::is_decided(seen, now);
         let (began_at, took_ms) = if decides {
             let is_this_one = seen.checked_at >= now.plus_ms(-SLACK_MS);
@@ -185,24 +185,24 @@ impl<'a> Witness<'a> {
             status => status,
         };
         let ended_at = began_at.max(now).plus_ms(took_ms.min(self.timeout_ms));
-        Look { began_at, ended_at, status }
+        ReplayedCheck { began_at, ended_at, status }
     }
 
     /// Returns true if the deciding attempt is nearer than those before.
-    fn is_decided(seen: &Seen, now: Timestamp) -> bool {
+    fn is_decided(seen: &RecordedCheck, now: Timestamp) -> bool {
         let before = i64::from(seen.attempt.max(2) - 1);
         let between_ms = seen.checked_at.ms_since(seen.began_at()) / before;
         now.plus_ms((between_ms / 2).min(SLACK_MS)) >= seen.checked_at
     }
 
     /// The milliseconds that each attempt before the deciding one took.
-    fn took_before_ms(&self, seen: &Seen) -> i64 {
+    fn took_before_ms(&self, seen: &RecordedCheck) -> i64 {
         let all_ms = seen.checked_at.ms_since(seen.began_at()) - self.rhythm.backoffs_ms(seen.attempt);
         (all_ms / i64::from(seen.attempt.max(2) - 1)).max(0)
     }
 
     /// A response that is not there in time is down.
-    fn judged(&self, seen: &Seen) -> CheckStatus {
+    fn judged(&self, seen: &RecordedCheck) -> CheckStatus {
         if i64::from(seen.took_ms) > self.timeout_ms { CheckStatus::Down } else { seen.status }
     }
 }

@@ -9,18 +9,20 @@ use tokio::time::Instant;
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 use crate::id::Id;
-use crate::model::notification::delivery::{Delivery, FailedTry, Try, TryOutcome, next_try};
+use crate::model::notification::delivery::{
+    Delivery, DeliveryAttempt, DeliveryOutcome, FailedDelivery, next_try,
+};
 use crate::model::notification::fair_share::DueMessage;
-use crate::model::notification::{Channel, ChannelKind, Event};
-use crate::model::secret::Sealer;
-use crate::notify::carrier::{Carried, Carrier};
+use crate::model::notification::{ChannelKind, NotificationChannel, NotificationEvent};
+use crate::model::secret::SecretSealer;
+use crate::notify::carrier::{MessageSender, SendReport};
 use crate::notify::circuit_breaker::TryPass;
 use crate::notify::counters::NotifyCounters;
-use crate::notify::kinds::{Envelope, OpenSettings, definition};
+use crate::notify::kinds::{MessageEnvelope, OpenSettings, definition};
 use crate::notify::message_hold::MessageHold;
 use crate::notify::sealed::ChannelVault;
 use crate::store::Databases;
-use crate::store::notifications::courier::Ended;
+use crate::store::notifications::courier::TryRecord;
 
 /// The courier with its dependencies.
 #[derive(Clone, Debug)]
@@ -28,9 +30,9 @@ pub struct Courier {
     /// The databases; the main one holds the outbox.
     pub databases: Databases,
     /// Sends messages.
-    pub carrier: Carrier,
+    pub carrier: MessageSender,
     /// Opens the secrets of channels.
-    pub sealer: Sealer,
+    pub sealer: SecretSealer,
     /// While the wall clock is not trusted nothing is given up.
     pub guard: Arc<ClockGuard>,
     /// While it is active, nothing is sent and nothing is given up.
@@ -43,7 +45,7 @@ pub struct Courier {
 pub(super) struct PlannedTry {
     pub(super) message: DueMessage,
     pub(super) delivery: Delivery,
-    pub(super) channel: Channel,
+    pub(super) channel: NotificationChannel,
     /// The id of the channel's organisation; the secrets are bound to it.
     pub(super) organisation: Option<Id>,
     /// The mailbox of the contact that receives the message.
@@ -58,7 +60,7 @@ pub(super) struct FinishedTry {
     pub(super) message: DueMessage,
     pub(super) pass: TryPass,
     pub(super) kind: ChannelKind,
-    pub(super) carried: Carried,
+    pub(super) carried: SendReport,
     delivery: Delivery,
     began_at: Timestamp,
     took: Duration,
@@ -73,14 +75,16 @@ impl Courier {
             let began = Instant::now();
             let carried = match self.open(&channel, organisation) {
                 _ if is_overtaken => {
-                    Carried::given_up("A later message about the same subject has been delivered")
+                    SendReport::given_up("A later message about the same subject has been delivered")
                 }
                 _ if delivery.contact.is_some() && recipient.is_none() => {
-                    Carried::given_up("The contact has been deleted")
+                    SendReport::given_up("The contact has been deleted")
                 }
-                None => Carried::given_up("The secrets of the channel cannot be opened with the present key"),
+                None => {
+                    SendReport::given_up("The secrets of the channel cannot be opened with the present key")
+                }
                 Some(settings) => {
-                    let envelope = Envelope {
+                    let envelope = MessageEnvelope {
                         id: &delivery.id,
                         at_seconds: began_at.ms() / 1_000,
                         message: &delivery.message,
@@ -98,16 +102,16 @@ impl Courier {
         })
     }
 
-    fn open(&self, channel: &Channel, organisation: Option<Id>) -> Option<OpenSettings> {
+    fn open(&self, channel: &NotificationChannel, organisation: Option<Id>) -> Option<OpenSettings> {
         let vault = ChannelVault { sealer: &self.sealer, organisation: organisation?, channel: channel.id };
         vault.open_all(definition(channel.kind), channel).ok()
     }
 
     /// Returns the record of an attempt for the database.
-    pub(super) fn ended(&self, done: &FinishedTry, now: Timestamp) -> Ended {
+    pub(super) fn ended(&self, done: &FinishedTry, now: Timestamp) -> TryRecord {
         let FinishedTry { message, delivery, began_at, took, carried, .. } = done;
         let number = delivery.tries + 1;
-        let attempt = Try {
+        let attempt = DeliveryAttempt {
             number,
             at: *began_at,
             took_ms: i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
@@ -115,22 +119,22 @@ impl Courier {
             status_code: carried.status_code,
             detail: carried.detail.clone(),
         };
-        let is_unconfirmed = carried.outcome == TryOutcome::Unconfirmed;
+        let is_unconfirmed = carried.outcome == DeliveryOutcome::Unconfirmed;
         let retry_after = carried.retry_after;
-        let failed = FailedTry { number, at: now, retry_after, is_unconfirmed, jitter: chance() };
+        let failed = FailedDelivery { number, at: now, retry_after, is_unconfirmed, jitter: chance() };
         let is_doubted = self.guard.trusted_now().is_none();
         // While the time is not trusted nothing is given up.
         let expires_at = if is_doubted { now.plus_ms(i64::from(u32::MAX)) } else { delivery.expires_at };
         let next_at = match carried.outcome {
-            TryOutcome::Failed | TryOutcome::Unconfirmed => next_try(failed, expires_at),
-            TryOutcome::Delivered | TryOutcome::Refused => None,
+            DeliveryOutcome::Failed | DeliveryOutcome::Unconfirmed => next_try(failed, expires_at),
+            DeliveryOutcome::Delivered | DeliveryOutcome::Refused => None,
         };
-        Ended {
+        TryRecord {
             delivery: delivery.key,
             channel: delivery.channel,
             subject: message.subject.clone(),
             line: message.line,
-            is_digest: delivery.message.event == Event::Digest,
+            is_digest: delivery.message.event == NotificationEvent::Digest,
             attempt,
             next_at,
             at: now,

@@ -11,13 +11,13 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::clock::Timestamp;
 use crate::lifecycle::digests;
-use crate::model::notification::Channel;
-use crate::model::notification::delivery::{FaultOwner, TryOutcome};
+use crate::model::notification::NotificationChannel;
+use crate::model::notification::delivery::{DeliveryOutcome, FaultOwner};
 use crate::model::notification::fair_share::{DueMessage, OccupiedPlaces, PLACES, choose_next};
 use crate::notify::circuit_breaker::{ChannelSign, CircuitBreaker, FailureSource, TryPass};
 use crate::notify::courier::attempt::{Courier, FinishedTry, PlannedTry};
 use crate::notify::courier::reading::{ChannelTurns, UnreadableMessages};
-use crate::store::notifications::courier::{Ended, bring_forward, store_tries};
+use crate::store::notifications::courier::{TryRecord, bring_forward, store_tries};
 use crate::store::notifications::due::{due_messages, expired_messages, read_messages};
 use crate::store::notifications::order::{OutOfOrder, out_of_order, queue_up};
 use crate::store::{MainError, contacts, notification_channels, organisations};
@@ -40,7 +40,7 @@ const GIVE_UP: u64 = 500;
 const LAST_TRY_MS: i64 = 60_000;
 
 /// The work in progress.
-pub(super) struct Round<'a> {
+pub(super) struct RunningDeliveries<'a> {
     courier: &'a Courier,
     circuits: HashMap<i64, CircuitBreaker>,
     places: OccupiedPlaces,
@@ -49,7 +49,7 @@ pub(super) struct Round<'a> {
     running: FuturesUnordered<LocalBoxFuture<'a, FinishedTry>>,
 }
 
-impl<'a> Round<'a> {
+impl<'a> RunningDeliveries<'a> {
     /// Creates a round without running attempts.
     pub(super) fn new(courier: &'a Courier) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl<'a> Round<'a> {
         due.retain(|message| !self.places.is_under_way(message));
         let keys: Vec<i64> = each_once(due.iter().map(|message| message.channel)).into_iter().collect();
         let channels = notification_channels::readable_with_keys(reader, &keys).await?;
-        let channels: HashMap<i64, Channel> =
+        let channels: HashMap<i64, NotificationChannel> =
             channels.into_iter().map(|channel| (channel.key, channel)).collect();
         keys.iter().filter(|key| !channels.contains_key(key)).for_each(|key| self.turns.leave_out(*key));
         let gathered = self.gather(&due, &channels, now).await;
@@ -96,7 +96,7 @@ impl<'a> Round<'a> {
     fn choose(
         &mut self,
         due: Vec<DueMessage>,
-        channels: &HashMap<i64, Channel>,
+        channels: &HashMap<i64, NotificationChannel>,
         now: Timestamp,
     ) -> Vec<(DueMessage, TryPass)> {
         let Self { circuits, places, .. } = self;
@@ -113,7 +113,7 @@ impl<'a> Round<'a> {
     async fn begin(
         &mut self,
         chosen: Vec<(DueMessage, TryPass)>,
-        channels: HashMap<i64, Channel>,
+        channels: HashMap<i64, NotificationChannel>,
     ) -> Result<bool, MainError> {
         if chosen.is_empty() {
             return Ok(false);
@@ -187,7 +187,7 @@ impl<'a> Round<'a> {
     async fn gather(
         &self,
         due: &[DueMessage],
-        channels: &HashMap<i64, Channel>,
+        channels: &HashMap<i64, NotificationChannel>,
         now: Timestamp,
     ) -> GatheredDigests {
         let waiting = due.iter().filter(|message| {
@@ -208,7 +208,7 @@ impl<'a> Round<'a> {
         gathered
     }
 
-    async fn make_digest(&self, channel: &Channel, now: Timestamp) -> Result<bool, MainError> {
+    async fn make_digest(&self, channel: &NotificationChannel, now: Timestamp) -> Result<bool, MainError> {
         let busy: Vec<String> = self.places.subjects(channel.key).map(ToOwned::to_owned).collect();
         let transaction = self.courier.databases.main.begin().await?;
         let has_made_one = digests::gather(&transaction, channel, &busy, now).await?;
@@ -238,7 +238,7 @@ impl<'a> Round<'a> {
 
     async fn write_down(&mut self, done: Vec<FinishedTry>) -> Result<(), MainError> {
         let now = self.courier.guard.now();
-        let ended: Vec<Ended> = done.iter().map(|done| self.courier.ended(done, now)).collect();
+        let ended: Vec<TryRecord> = done.iter().map(|done| self.courier.ended(done, now)).collect();
         let mut reachable = BTreeSet::new();
         for done in &done {
             self.courier.counters.note(done.kind, done.carried.outcome);
@@ -268,7 +268,7 @@ impl<'a> Round<'a> {
 
     async fn store(
         &self,
-        ended: &[Ended],
+        ended: &[TryRecord],
         reachable: &BTreeSet<i64>,
         now: Timestamp,
     ) -> Result<(), MainError> {
@@ -290,7 +290,7 @@ impl<'a> Round<'a> {
         if expired.is_empty() {
             return Ok(());
         }
-        let ended: Vec<Ended> = expired.iter().map(|message| Ended::expired(message, now)).collect();
+        let ended: Vec<TryRecord> = expired.iter().map(|message| TryRecord::expired(message, now)).collect();
         let transaction = main.begin().await?;
         store_tries(&transaction, &ended).await?;
         transaction.commit().await
@@ -306,7 +306,7 @@ struct GatheredDigests {
 }
 
 /// Returns true for a message that a digest may contain.
-fn waits_for_digest(channel: &Channel, message: &DueMessage) -> bool {
+fn waits_for_digest(channel: &NotificationChannel, message: &DueMessage) -> bool {
     channel.routing.digest_above.is_some() && message.is_held && message.contact.is_none()
 }
 
@@ -319,9 +319,9 @@ fn sign_of(done: &FinishedTry) -> ChannelSign {
         FaultOwner::Sender => return ChannelSign::Nothing,
     };
     match done.carried.outcome {
-        TryOutcome::Delivered => ChannelSign::Taken,
-        TryOutcome::Failed => ChannelSign::Failed { source, retry_after: done.carried.retry_after },
-        TryOutcome::Refused | TryOutcome::Unconfirmed => ChannelSign::Nothing,
+        DeliveryOutcome::Delivered => ChannelSign::Taken,
+        DeliveryOutcome::Failed => ChannelSign::Failed { source, retry_after: done.carried.retry_after },
+        DeliveryOutcome::Refused | DeliveryOutcome::Unconfirmed => ChannelSign::Nothing,
     }
 }
 

@@ -1,22 +1,26 @@
 //! Opens a notice once when the template of a channel cannot be filled, with the first message that is sent as facts.
 
 use crate::lifecycle;
-use crate::model::notification::Channel;
+use crate::model::notification::NotificationChannel;
 use crate::notify::courier::attempt::Courier;
 use crate::notify::template_notice::{template_source, template_trouble};
 use crate::store::{MainError, notices, organisations};
 
 impl Courier {
     /// Opens the notice, unless it is open already. A failed write is repeated with the next message.
-    pub(super) async fn report_template(&self, channel: &Channel, flaw: &str) {
+    pub(super) async fn report_template(&self, channel: &NotificationChannel, flaw: &str) {
         if let Err(error) = self.begin_template_notice(channel, flaw).await {
             tracing::warn!(%error, channel = %channel.id, "a notice cannot be written at the moment");
         }
     }
 
-    async fn begin_template_notice(&self, channel: &Channel, flaw: &str) -> Result<(), MainError> {
+    async fn begin_template_notice(
+        &self,
+        channel: &NotificationChannel,
+        flaw: &str,
+    ) -> Result<(), MainError> {
         let main = &self.databases.main;
-        if notices::lasts(main.reader(), &template_source(channel)).await? {
+        if notices::is_open(main.reader(), &template_source(channel)).await? {
             return Ok(());
         }
         let Some(organisation) = organisations::get(main.reader(), channel.organisation).await? else {

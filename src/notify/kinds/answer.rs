@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// The answer of the other side.
 #[derive(Clone, Copy, Debug)]
-pub struct Reply<'a> {
+pub struct ChannelReply<'a> {
     /// The status code.
     pub status: u16,
     /// The start of the body.
@@ -15,7 +15,7 @@ pub struct Reply<'a> {
 
 /// The meaning of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meaning {
+pub enum ReplyMeaning {
     /// The message was accepted.
     Taken,
     /// The message may be accepted later.
@@ -30,11 +30,11 @@ pub enum Meaning {
 /// others, including redirects, are final, except missing resources and permissions (401, 403, 404): they are tried again,
 /// because people may fix them on the other side.
 #[must_use]
-pub const fn meaning_of_status(reply: &Reply<'_>) -> Meaning {
+pub const fn meaning_of_status(reply: &ChannelReply<'_>) -> ReplyMeaning {
     match reply.status {
-        200..=299 => Meaning::Taken,
-        401 | 403 | 404 | 408 | 409 | 423 | 425 | 429 | 500..=599 => Meaning::Later,
-        _ => Meaning::Never,
+        200..=299 => ReplyMeaning::Taken,
+        401 | 403 | 404 | 408 | 409 | 423 | 425 | 429 | 500..=599 => ReplyMeaning::Later,
+        _ => ReplyMeaning::Never,
     }
 }
 
@@ -44,8 +44,8 @@ pub(super) fn member(body: &str, pointer: &str) -> Option<Value> {
 }
 
 /// Returns the meaning of an answer that contains the time to wait, as a number in units of `unit_seconds`.
-pub(super) fn asked_to_wait(body: &str, pointer: &str, unit_seconds: f64) -> Meaning {
+pub(super) fn asked_to_wait(body: &str, pointer: &str, unit_seconds: f64) -> ReplyMeaning {
     let wait = member(body, pointer).and_then(|number| number.as_f64());
     let wait = wait.and_then(|number| Duration::try_from_secs_f64(number * unit_seconds).ok());
-    wait.map_or(Meaning::Later, Meaning::After)
+    wait.map_or(ReplyMeaning::Later, ReplyMeaning::After)
 }

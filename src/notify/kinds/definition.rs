@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::answer::{Meaning, Reply};
-use super::field::Field;
-use super::outgoing::{Envelope, Outgoing, Unsendable};
+use super::answer::{ChannelReply, ReplyMeaning};
+use super::field::ChannelField;
+use super::outgoing::{MessageEnvelope, OutgoingDelivery, UnusableSetting};
 use crate::model::notification::ChannelKind;
 
 /// The definition of one kind of channel.
-pub struct Definition {
+pub struct ChannelDefinition {
     /// The kind it describes.
     pub kind: ChannelKind,
     /// Short name for people.
@@ -16,18 +16,18 @@ pub struct Definition {
     /// One or two sentences for people: its effect, and the source of its settings.
     pub description: &'static str,
     /// Use of digests, which combine several messages.
-    pub digests: Digests,
+    pub digests: DigestPolicy,
     /// Its settings, in the order of the form.
-    pub fields: &'static [Field],
+    pub fields: &'static [ChannelField],
     /// Creates the request for a message.
-    pub compose: fn(&Envelope<'_>) -> Result<Outgoing, Unsendable>,
+    pub compose: fn(&MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting>,
     /// Returns the meaning of an answer; most kinds use `meaning_of_status`.
-    pub judge: fn(&Reply<'_>) -> Meaning,
+    pub judge: fn(&ChannelReply<'_>) -> ReplyMeaning,
 }
 
 /// Use of digests, which combine several messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Digests {
+pub enum DigestPolicy {
     /// By default, when messages are frequent: they are read by people.
     Usual,
     /// On request: messages are read by a program.
@@ -36,16 +36,16 @@ pub enum Digests {
     Never,
 }
 
-impl fmt::Debug for Definition {
+impl fmt::Debug for ChannelDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Definition").field("kind", &self.kind).finish_non_exhaustive()
     }
 }
 
-impl Definition {
+impl ChannelDefinition {
     /// Returns the setting with this name.
     #[must_use]
-    pub fn field(&self, name: &str) -> Option<&'static Field> {
+    pub fn field(&self, name: &str) -> Option<&'static ChannelField> {
         self.fields.iter().find(|field| field.name == name)
     }
 }

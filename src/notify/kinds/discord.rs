@@ -4,14 +4,14 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Meaning, Reply, asked_to_wait, meaning_of_status, member};
-use super::definition::{Definition, Digests};
-use super::field::{Field, Shape};
-use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
+use super::answer::{ChannelReply, ReplyMeaning, asked_to_wait, meaning_of_status, member};
+use super::definition::{ChannelDefinition, DigestPolicy};
+use super::field::{ChannelField, FieldShape};
+use super::outgoing::{MessageEnvelope, OutgoingDelivery, OutgoingRequest, UnusableSetting};
 use super::summary::{colour, cut, escaped, facts, units};
 use crate::clock::Timestamp;
 use crate::model::notification::ChannelKind;
-use crate::model::notification::message::Message;
+use crate::model::notification::message::NotificationMessage;
 
 /// Total limit of an embed; the text gets what the other parts leave.
 const ALL_LENGTH: usize = 6_000;
@@ -23,16 +23,16 @@ const FOOTER_LENGTH: usize = 100;
 /// The webhook does not exist.
 const UNKNOWN_WEBHOOK: i64 = 10_015;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Discord,
     label: "Discord",
     description: "Posts to a channel of Discord. Make a webhook for it: settings of the channel, Integrations, Webhooks.",
-    digests: Digests::Usual,
-    fields: &[Field {
+    digests: DigestPolicy::Usual,
+    fields: &[ChannelField {
         name: "url",
         label: "Webhook address",
         help: "https://discord.com/api/webhooks/… Whoever knows it can post, so it is kept like a password.",
-        shape: Shape::Url,
+        shape: FieldShape::Url,
         is_required: true,
         is_secret: true,
     }],
@@ -40,12 +40,12 @@ pub(super) static DEFINITION: Definition = Definition {
     judge,
 };
 
-fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
+fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting> {
     let body = payload(envelope.message);
-    Ok(Outgoing::Request(OutgoingRequest::json(envelope.settings.text("url"), &body)))
+    Ok(OutgoingDelivery::Request(OutgoingRequest::json(envelope.settings.text("url"), &body)))
 }
 
-fn payload(message: &Message) -> Value {
+fn payload(message: &NotificationMessage) -> Value {
     let mut room = ALL_LENGTH - TITLE_LENGTH - FOOTER_LENGTH;
     let mut fields = Vec::new();
     for fact in facts(message) {
@@ -84,10 +84,10 @@ const fn markdown(c: char) -> Option<&'static str> {
 }
 
 /// A rate limit contains the time to wait, in seconds with a fraction.
-fn judge(reply: &Reply<'_>) -> Meaning {
+fn judge(reply: &ChannelReply<'_>) -> ReplyMeaning {
     match reply.status {
         404 if member(reply.body, "/code").and_then(|code| code.as_i64()) == Some(UNKNOWN_WEBHOOK) => {
-            Meaning::Never
+            ReplyMeaning::Never
         }
         429 => asked_to_wait(reply.body, "/retry_after", 1.0),
         _ => meaning_of_status(reply),
@@ -155,17 +155,17 @@ mod tests {
     }
 
     #[rstest]
-    #[case(204, "", Meaning::Taken)]
-    #[case(400, r#"{"embeds": ["0"]}"#, Meaning::Never)]
-    #[case(404, r#"{"message": "Unknown Webhook", "code": 10015}"#, Meaning::Never)]
+    #[case(204, "", ReplyMeaning::Taken)]
+    #[case(400, r#"{"embeds": ["0"]}"#, ReplyMeaning::Never)]
+    #[case(404, r#"{"message": "Unknown Webhook", "code": 10015}"#, ReplyMeaning::Never)]
     #[case(
         429,
         r#"{"message": "You are being rate limited.", "retry_after": 0.57, "global": false}"#,
-        Meaning::After(Duration::from_millis(570))
+        ReplyMeaning::After(Duration::from_millis(570))
     )]
-    #[case(429, "", Meaning::Later)]
-    #[case(502, "", Meaning::Later)]
-    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: Meaning) {
-        assert_eq!(judge(&Reply { status, body }), expected);
+    #[case(429, "", ReplyMeaning::Later)]
+    #[case(502, "", ReplyMeaning::Later)]
+    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: ReplyMeaning) {
+        assert_eq!(judge(&ChannelReply { status, body }), expected);
     }
 }

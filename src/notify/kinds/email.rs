@@ -13,12 +13,14 @@ use lettre::{Address, Message as Mail};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::answer::meaning_of_status;
-use super::definition::{Definition, Digests};
-use super::field::{Field, Shape, any_line};
-use super::outgoing::{Credentials, Encryption, Envelope, Outgoing, OutgoingMail, Unsendable};
-use super::summary::{Fact, cut, facts, one_line, plain_without_reasons, reasons};
-use crate::model::notification::message::{IncidentFacts, Message, ServiceFacts};
-use crate::model::notification::{ChannelKind, Event};
+use super::definition::{ChannelDefinition, DigestPolicy};
+use super::field::{ChannelField, FieldShape, any_line};
+use super::outgoing::{
+    MailCredentials, MailEncryption, MessageEnvelope, OutgoingDelivery, OutgoingMail, UnusableSetting,
+};
+use super::summary::{SummaryFact, cut, facts, one_line, plain_without_reasons, reasons};
+use crate::model::notification::message::{IncidentFacts, NotificationMessage, ServiceFacts};
+use crate::model::notification::{ChannelKind, NotificationEvent};
 use crate::model::outage_evidence::{LastFailure, duration, moment, seconds_between};
 
 const SUBJECT_LENGTH: usize = 200;
@@ -28,66 +30,75 @@ const SERVICES_MAX: usize = 20;
 const CELL_LENGTH: usize = 300;
 const ADDRESS_FORM: &str = "an e-mail address";
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Email,
     label: "E-mail",
     description: "Sends mails by your own SMTP server or that of a provider.",
-    digests: Digests::Usual,
+    digests: DigestPolicy::Usual,
     fields: &[
-        Field {
+        ChannelField {
             name: "host",
             label: "Server",
             help: "The host name of the SMTP server.",
-            shape: Shape::Text { max_length: 253, passes: is_host, form: "a host name or an IP address" },
+            shape: FieldShape::Text {
+                max_length: 253,
+                passes: is_host,
+                form: "a host name or an IP address",
+            },
             is_required: true,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "port",
             label: "Port",
             help: "587 with STARTTLS, 465 with TLS, as a rule.",
-            shape: Shape::Number { min: 1, max: 65_535, default: 587 },
+            shape: FieldShape::Number { min: 1, max: 65_535, default: 587 },
             is_required: false,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "encryption",
             label: "Encryption",
             help: "starttls begins in clear and insists on encryption; tls is encrypted from the first byte; none is for servers \
                 of your own network.",
-            shape: Shape::Select { options: &["starttls", "tls", "none"], default: "starttls" },
+            shape: FieldShape::Select { options: &["starttls", "tls", "none"], default: "starttls" },
             is_required: false,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "username",
             label: "User",
             help: "If the server wants one.",
-            shape: Shape::Text { max_length: 255, passes: any_line, form: "one line" },
+            shape: FieldShape::Text { max_length: 255, passes: any_line, form: "one line" },
             is_required: false,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "password",
             label: "Password",
             help: "Of the user.",
-            shape: Shape::Text { max_length: 255, passes: any_line, form: "one line" },
+            shape: FieldShape::Text { max_length: 255, passes: any_line, form: "one line" },
             is_required: false,
             is_secret: true,
         },
-        Field {
+        ChannelField {
             name: "from",
             label: "From",
             help: "The address from which the mails come.",
-            shape: Shape::Text { max_length: 254, passes: is_address, form: ADDRESS_FORM },
+            shape: FieldShape::Text { max_length: 254, passes: is_address, form: ADDRESS_FORM },
             is_required: true,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "to",
             label: "To",
             help: "The addresses to which they go, 20 at most; all of them see each other.",
-            shape: Shape::List { max_items: 20, max_length: 254, passes: is_address, form: ADDRESS_FORM },
+            shape: FieldShape::List {
+                max_items: 20,
+                max_length: 254,
+                passes: is_address,
+                form: ADDRESS_FORM,
+            },
             is_required: true,
             is_secret: false,
         },
@@ -104,35 +115,35 @@ fn is_address(text: &str) -> bool {
     text.is_ascii() && text.parse::<Address>().is_ok()
 }
 
-fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
+fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting> {
     let settings = envelope.settings;
-    let from: Address = settings.text("from").parse().map_err(|_| Unsendable("from"))?;
+    let from: Address = settings.text("from").parse().map_err(|_| UnusableSetting("from"))?;
     let to = recipients(envelope)?;
-    let body = mail(envelope, &from, &to).ok_or(Unsendable("from"))?;
+    let body = mail(envelope, &from, &to).ok_or(UnusableSetting("from"))?;
     let port = settings.value("port").and_then(serde_json::Value::as_i64).unwrap_or(587);
-    let credentials = (!settings.text("username").is_empty()).then(|| Credentials {
+    let credentials = (!settings.text("username").is_empty()).then(|| MailCredentials {
         username: settings.text("username").to_owned(),
         password: settings.text("password").to_owned(),
     });
-    Ok(Outgoing::Mail(OutgoingMail {
+    Ok(OutgoingDelivery::Mail(OutgoingMail {
         host: settings.text("host").to_owned(),
-        port: u16::try_from(port).map_err(|_| Unsendable("port"))?,
+        port: u16::try_from(port).map_err(|_| UnusableSetting("port"))?,
         encryption: match settings.text("encryption") {
-            "tls" => Encryption::Tls,
-            "none" => Encryption::None,
-            _ => Encryption::StartTls,
+            "tls" => MailEncryption::Tls,
+            "none" => MailEncryption::None,
+            _ => MailEncryption::StartTls,
         },
         credentials,
         hello: from.domain().to_owned(),
-        envelope: MailEnvelope::new(Some(from), to).map_err(|_| Unsendable("to"))?,
+        envelope: MailEnvelope::new(Some(from), to).map_err(|_| UnusableSetting("to"))?,
         body,
     }))
 }
 
 /// Returns the mailbox of the contact that receives the message, or those of the settings.
-fn recipients(envelope: &Envelope<'_>) -> Result<Vec<Address>, Unsendable> {
+fn recipients(envelope: &MessageEnvelope<'_>) -> Result<Vec<Address>, UnusableSetting> {
     if let Some(own) = envelope.recipient {
-        return Ok(vec![own.parse().map_err(|_| Unsendable("to"))?]);
+        return Ok(vec![own.parse().map_err(|_| UnusableSetting("to"))?]);
     }
     let entries = envelope.settings.value("to").and_then(|value| value.as_array());
     let parsed = entries
@@ -140,7 +151,7 @@ fn recipients(envelope: &Envelope<'_>) -> Result<Vec<Address>, Unsendable> {
     Ok(parsed.unwrap_or_default())
 }
 
-fn mail(envelope: &Envelope<'_>, from: &Address, to: &[Address]) -> Option<Vec<u8>> {
+fn mail(envelope: &MessageEnvelope<'_>, from: &Address, to: &[Address]) -> Option<Vec<u8>> {
     let message = envelope.message;
     let name = cut(&one_line(&message.organisation), 100);
     let mut builder = Mail::builder()
@@ -149,7 +160,7 @@ fn mail(envelope: &Envelope<'_>, from: &Address, to: &[Address]) -> Option<Vec<u
         .message_id(Some(format!("<{}@{}>", envelope.id, from.domain())))
         .date(UNIX_EPOCH + Duration::from_secs(u64::try_from(envelope.at_seconds).ok()?))
         .header(AutoSubmitted);
-    if message.event != Event::ChannelTest {
+    if message.event != NotificationEvent::ChannelTest {
         // No mail has this id; mail programs still group the mails that refer to it.
         let thread = format!("<{}.thread@{}>", message.subject_id(), from.domain());
         builder = builder.in_reply_to(thread.clone()).references(thread);
@@ -161,7 +172,7 @@ fn mail(envelope: &Envelope<'_>, from: &Address, to: &[Address]) -> Option<Vec<u
     Some(builder.multipart(parts).ok()?.formatted())
 }
 
-fn text(message: &Message) -> String {
+fn text(message: &NotificationMessage) -> String {
     let reasons: Vec<String> = reasons(message).take(SERVICES_MAX).collect();
     let reasons = if reasons.is_empty() { String::new() } else { format!("\n\n{}", reasons.join("\n")) };
     let rest = plain_without_reasons(message);
@@ -171,11 +182,11 @@ fn text(message: &Message) -> String {
 /// The mail as HTML; every text is escaped.
 #[derive(Template)]
 #[template(path = "email.html")]
-struct Page<'a> {
+struct HtmlMail<'a> {
     headline: String,
     lines: Vec<&'a str>,
     services: Vec<[String; 7]>,
-    facts: Vec<Fact>,
+    facts: Vec<SummaryFact>,
     colour: String,
     organisation: &'a str,
 }
@@ -197,10 +208,10 @@ fn cells(service: &ServiceFacts, at: i64) -> Option<[String; 7]> {
     ])
 }
 
-fn html(message: &Message) -> Option<String> {
+fn html(message: &NotificationMessage) -> Option<String> {
     let told = message.incident().map_or(&[] as &[ServiceFacts], IncidentFacts::told_services);
     let rows = told.iter().filter_map(|service| cells(service, message.at));
-    let page = Page {
+    let page = HtmlMail {
         headline: message.headline(),
         lines: message.text().lines().collect(),
         services: rows.take(SERVICES_MAX).collect(),
@@ -265,7 +276,7 @@ mod tests {
         let settings = OpenSettings::new(settings.as_object().unwrap().clone());
         let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
         let message = incident();
-        let envelope = Envelope {
+        let envelope = MessageEnvelope {
             id: &id,
             // An hour after the fact: the mail is dated when it is sent.
             at_seconds: AT_MS / 1_000 + 3_600,
@@ -273,7 +284,7 @@ mod tests {
             settings: &settings,
             recipient,
         };
-        let Outgoing::Mail(mail) = compose(&envelope).unwrap() else { unreachable!() };
+        let OutgoingDelivery::Mail(mail) = compose(&envelope).unwrap() else { unreachable!() };
         mail
     }
 
@@ -282,7 +293,7 @@ mod tests {
         let mail = outgoing(None);
         assert_eq!(
             (mail.host.as_str(), mail.port, mail.encryption),
-            ("mail.example.org", 465, Encryption::Tls)
+            ("mail.example.org", 465, MailEncryption::Tls)
         );
         assert_eq!(mail.envelope.to().len(), 2);
         let text = String::from_utf8(mail.body).unwrap();

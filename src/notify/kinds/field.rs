@@ -9,7 +9,7 @@ use crate::notify::template::TemplateError;
 
 /// One setting.
 #[derive(Debug)]
-pub struct Field {
+pub struct ChannelField {
     /// The key in `settings`.
     pub name: &'static str,
     /// Short name for people.
@@ -17,7 +17,7 @@ pub struct Field {
     /// An explanation for people.
     pub help: &'static str,
     /// Its shape and limits.
-    pub shape: Shape,
+    pub shape: FieldShape,
     /// True if it must be given.
     pub is_required: bool,
     /// True if it is sealed, and replaced by the placeholder in answers.
@@ -26,7 +26,7 @@ pub struct Field {
 
 /// Shape and limits of a setting.
 #[derive(Clone, Copy, Debug)]
-pub enum Shape {
+pub enum FieldShape {
     /// An `https://` or `http://` address of at most 2,048 characters.
     Url,
     /// One line of at most `max_length` characters that passes the check (described for people in `form`).

@@ -6,17 +6,17 @@ use crate::id::Id;
 use crate::model::incident::{IncidentStatus, Severity};
 use crate::model::notification::change::{IncidentChange, ServiceGroup};
 use crate::model::notification::message::{
-    IncidentFacts, Message, NoticeFacts, Sender, ServiceFacts, Subject,
+    IncidentFacts, MessageSubject, NoticeFacts, NotificationMessage, SenderIdentity, ServiceFacts,
 };
-use crate::model::notification::{ChannelKind, Event};
+use crate::model::notification::{ChannelKind, NotificationEvent};
 use crate::model::outage_evidence::{LastFailure, OutageEvidence};
-use crate::notify::kinds::{Envelope, OpenSettings, Outgoing, OutgoingRequest, definition};
+use crate::notify::kinds::{MessageEnvelope, OpenSettings, OutgoingDelivery, OutgoingRequest, definition};
 
 /// The time of all messages.
 pub(super) const AT_MS: i64 = 1_700_000_000_000;
 
 /// An incident whose texts hold what services of others give a meaning to.
-pub(super) fn incident() -> Message {
+pub(super) fn incident() -> NotificationMessage {
     let service = |name: &str| ServiceFacts {
         id: Id::random().to_string(),
         name: name.into(),
@@ -39,11 +39,11 @@ pub(super) fn incident() -> Message {
         services_count: 12,
         change: IncidentChange::default(),
     };
-    Message {
-        event: Event::IncidentOpened,
+    NotificationMessage {
+        event: NotificationEvent::IncidentOpened,
         at: AT_MS,
         organisation: "Acme".into(),
-        subject: Subject::Incident(facts),
+        subject: MessageSubject::Incident(facts),
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) const REASON: &str = "Shop (https://shop.example/): connect_refused, 
     seen by Frankfurt, Oslo; not by Paris; depends on Gateway";
 
 /// An incident of which it is known why.
-pub(super) fn outage() -> Message {
+pub(super) fn outage() -> NotificationMessage {
     with(incident(), |facts| {
         facts.title = "Shop is down".into();
         facts.text = "No answer comes as it should.".into();
@@ -83,7 +83,7 @@ fn evidence() -> OutageEvidence {
 }
 
 /// The same with longer texts than any service takes.
-pub(super) fn huge() -> Message {
+pub(super) fn huge() -> NotificationMessage {
     with(incident(), |facts| {
         facts.title = "\"🚨&".repeat(100);
         facts.text = "\u{1}\"<🚨&*".repeat(3_000);
@@ -103,16 +103,16 @@ pub(super) fn huge() -> Message {
 }
 
 /// Another event of the same incident.
-pub(super) fn event(event: Event) -> Message {
+pub(super) fn event(event: NotificationEvent) -> NotificationMessage {
     let status = match event {
-        Event::IncidentResolved => IncidentStatus::Resolved,
+        NotificationEvent::IncidentResolved => IncidentStatus::Resolved,
         _ => IncidentStatus::Investigating,
     };
-    Message { event, ..with(incident(), |facts| facts.status = status) }
+    NotificationMessage { event, ..with(incident(), |facts| facts.status = status) }
 }
 
 /// A certificate near its end, or one that has been renewed.
-pub(super) fn notice(is_over: bool) -> Message {
+pub(super) fn notice(is_over: bool) -> NotificationMessage {
     let facts = NoticeFacts {
         id: "certificate-1".into(),
         title: "Certificate".into(),
@@ -120,33 +120,33 @@ pub(super) fn notice(is_over: bool) -> Message {
         severity: Severity::Minor,
         is_over,
     };
-    Message { subject: Subject::Notice(facts), ..incident() }
+    NotificationMessage { subject: MessageSubject::Notice(facts), ..incident() }
 }
 
 /// A test of a channel.
-pub(super) fn test() -> Message {
-    Message::test(Sender { name: "Acme", language: "en", default_language: "en" }, AT_MS)
+pub(super) fn test() -> NotificationMessage {
+    NotificationMessage::test(SenderIdentity { name: "Acme", language: "en", default_language: "en" }, AT_MS)
 }
 
-fn with(mut message: Message, change: impl FnOnce(&mut IncidentFacts)) -> Message {
-    if let Subject::Incident(facts) = &mut message.subject {
+fn with(mut message: NotificationMessage, change: impl FnOnce(&mut IncidentFacts)) -> NotificationMessage {
+    if let MessageSubject::Incident(facts) = &mut message.subject {
         change(facts);
     }
     message
 }
 
 /// The request of a kind with these settings.
-pub(super) fn request(kind: ChannelKind, settings: &Value, message: &Message) -> OutgoingRequest {
+pub(super) fn request(kind: ChannelKind, settings: &Value, message: &NotificationMessage) -> OutgoingRequest {
     let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
     let settings = OpenSettings::new(settings.as_object().unwrap().clone());
     let envelope =
-        Envelope { id: &id, at_seconds: AT_MS / 1_000, message, settings: &settings, recipient: None };
-    let Outgoing::Request(request) = (definition(kind).compose)(&envelope).unwrap() else {
+        MessageEnvelope { id: &id, at_seconds: AT_MS / 1_000, message, settings: &settings, recipient: None };
+    let OutgoingDelivery::Request(request) = (definition(kind).compose)(&envelope).unwrap() else {
         unreachable!("a mail")
     };
     request
 }
 
-pub(super) fn body(kind: ChannelKind, settings: &Value, message: &Message) -> Value {
+pub(super) fn body(kind: ChannelKind, settings: &Value, message: &NotificationMessage) -> Value {
     serde_json::from_slice(&request(kind, settings, message).body).unwrap()
 }

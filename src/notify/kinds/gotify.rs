@@ -3,36 +3,36 @@
 use serde_json::json;
 
 use super::answer::meaning_of_status;
-use super::definition::{Definition, Digests};
-use super::field::{Field, Shape, any_line};
-use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
+use super::definition::{ChannelDefinition, DigestPolicy};
+use super::field::{ChannelField, FieldShape, any_line};
+use super::outgoing::{MessageEnvelope, OutgoingDelivery, OutgoingRequest, UnusableSetting, address};
 use super::summary::{cut, one_line, plain};
 use crate::model::incident::Severity;
 use crate::model::notification::ChannelKind;
-use crate::model::notification::message::Message;
+use crate::model::notification::message::NotificationMessage;
 
 const TITLE_LENGTH: usize = 250;
 const TEXT_LENGTH: usize = 10_000;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Gotify,
     label: "Gotify",
     description: "Sends messages to your own Gotify server. Make an application there: Apps, Create Application.",
-    digests: Digests::Usual,
+    digests: DigestPolicy::Usual,
     fields: &[
-        Field {
+        ChannelField {
             name: "server",
             label: "Server",
             help: "The address of the Gotify server.",
-            shape: Shape::Url,
+            shape: FieldShape::Url,
             is_required: true,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "app_token",
             label: "Token of the application",
             help: "As Gotify shows it beside the application.",
-            shape: Shape::Text { max_length: 100, passes: any_line, form: "one line" },
+            shape: FieldShape::Text { max_length: 100, passes: any_line, form: "one line" },
             is_required: true,
             is_secret: true,
         },
@@ -41,8 +41,8 @@ pub(super) static DEFINITION: Definition = Definition {
     judge: meaning_of_status,
 };
 
-fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
-    let Envelope { message, settings, .. } = *envelope;
+fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting> {
+    let MessageEnvelope { message, settings, .. } = *envelope;
     let body = json!({
         "title": cut(&one_line(&message.headline()), TITLE_LENGTH),
         "message": cut(&plain(message), TEXT_LENGTH),
@@ -50,11 +50,11 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
         "extras": {"client::display": {"contentType": "text/plain"}},
     });
     let request = OutgoingRequest::json(address(settings.text("server"), "", "message"), &body);
-    Ok(Outgoing::Request(request.with("x-gotify-key", settings.text("app_token"))))
+    Ok(OutgoingDelivery::Request(request.with("x-gotify-key", settings.text("app_token"))))
 }
 
 /// Returns the priority, 0 to 10; phones ring from 8 on.
-fn priority(message: &Message) -> u8 {
+fn priority(message: &NotificationMessage) -> u8 {
     match message.severity() {
         Some(severity) if !message.is_good_news() => match severity {
             Severity::Critical => 10,
@@ -70,7 +70,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::model::notification::Event;
+    use crate::model::notification::NotificationEvent;
     use crate::notify::kinds::fixture::{body, event, huge, incident, request};
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
             (&shown["title"], &shown["priority"]),
             (&json!("<!channel> Payments & *cards* fail @everyone"), &json!(10))
         );
-        let over = body(ChannelKind::Gotify, &settings, &event(Event::IncidentResolved));
+        let over = body(ChannelKind::Gotify, &settings, &event(NotificationEvent::IncidentResolved));
         assert_eq!(over["priority"], 4);
         let long = body(ChannelKind::Gotify, &settings, &huge());
         assert!(long["message"].as_str().unwrap().encode_utf16().count() <= 10_000);

@@ -5,13 +5,13 @@
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
-use super::answer::{Meaning, Reply, asked_to_wait, meaning_of_status, member};
-use super::definition::{Definition, Digests};
-use super::field::{Field, Shape, any_line};
-use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
+use super::answer::{ChannelReply, ReplyMeaning, asked_to_wait, meaning_of_status, member};
+use super::definition::{ChannelDefinition, DigestPolicy};
+use super::field::{ChannelField, FieldShape, any_line};
+use super::outgoing::{MessageEnvelope, OutgoingDelivery, OutgoingRequest, UnusableSetting, address};
 use super::summary::{escaped, facts, html, plain};
 use crate::model::notification::ChannelKind;
-use crate::model::notification::message::Message;
+use crate::model::notification::message::NotificationMessage;
 
 /// An event has at most 64 KiB; both forms of the text together stay far below.
 const TITLE_LENGTH: usize = 1_000;
@@ -19,33 +19,33 @@ const TEXT_LENGTH: usize = 4_000;
 const FACT_LENGTH: usize = 300;
 const REASON_LENGTH: usize = 600;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Matrix,
     label: "Matrix",
     description: "Writes to a room of Matrix as a user of yours, who must have joined the room.",
-    digests: Digests::Usual,
+    digests: DigestPolicy::Usual,
     fields: &[
-        Field {
+        ChannelField {
             name: "homeserver",
             label: "Home server",
             help: "The address of its client API, such as https://matrix.example.org.",
-            shape: Shape::Url,
+            shape: FieldShape::Url,
             is_required: true,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "room_id",
             label: "Room",
             help: "The internal id of the room, ! and what follows: Settings of the room, Advanced.",
-            shape: Shape::Text { max_length: 255, passes: is_room, form: "! and an id" },
+            shape: FieldShape::Text { max_length: 255, passes: is_room, form: "! and an id" },
             is_required: true,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "access_token",
             label: "Access token",
             help: "Of the user who writes.",
-            shape: Shape::Text { max_length: 500, passes: any_line, form: "one line" },
+            shape: FieldShape::Text { max_length: 500, passes: any_line, form: "one line" },
             is_required: true,
             is_secret: true,
         },
@@ -58,8 +58,8 @@ fn is_room(text: &str) -> bool {
     text.len() > 1 && text.starts_with('!') && text.chars().all(|c| !c.is_control() && !c.is_whitespace())
 }
 
-fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
-    let Envelope { id, message, settings, .. } = *envelope;
+fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting> {
+    let MessageEnvelope { id, message, settings, .. } = *envelope;
     let room = utf8_percent_encode(settings.text("room_id"), NON_ALPHANUMERIC);
     let path = format!("_matrix/client/v3/rooms/{room}/send/m.room.message/{id}");
     let body = json!({
@@ -72,10 +72,12 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
     });
     let request = OutgoingRequest::json(address(settings.text("homeserver"), "", &path), &body);
     let request = OutgoingRequest { method: "PUT", ..request };
-    Ok(Outgoing::Request(request.with("authorization", format!("Bearer {}", settings.text("access_token")))))
+    Ok(OutgoingDelivery::Request(
+        request.with("authorization", format!("Bearer {}", settings.text("access_token"))),
+    ))
 }
 
-fn formatted(message: &Message) -> String {
+fn formatted(message: &NotificationMessage) -> String {
     let text = escaped(message.text().trim(), TEXT_LENGTH, html).replace('\n', "<br>");
     let facts = facts(message);
     let lines = facts.iter().map(|fact| {
@@ -87,10 +89,12 @@ fn formatted(message: &Message) -> String {
 }
 
 /// A rate limit contains the time to wait, in milliseconds.
-fn judge(reply: &Reply<'_>) -> Meaning {
+fn judge(reply: &ChannelReply<'_>) -> ReplyMeaning {
     match reply.status {
         429 => asked_to_wait(reply.body, "/retry_after_ms", 0.001),
-        404 if member(reply.body, "/errcode").is_some_and(|code| code == "M_UNRECOGNIZED") => Meaning::Never,
+        404 if member(reply.body, "/errcode").is_some_and(|code| code == "M_UNRECOGNIZED") => {
+            ReplyMeaning::Never
+        }
         _ => meaning_of_status(reply),
     }
 }
@@ -143,16 +147,16 @@ mod tests {
     }
 
     #[rstest]
-    #[case(200, r#"{"event_id": "$x"}"#, Meaning::Taken)]
-    #[case(403, r#"{"errcode": "M_FORBIDDEN"}"#, Meaning::Later)]
-    #[case(404, r#"{"errcode": "M_UNRECOGNIZED"}"#, Meaning::Never)]
-    #[case(413, r#"{"errcode": "M_TOO_LARGE"}"#, Meaning::Never)]
+    #[case(200, r#"{"event_id": "$x"}"#, ReplyMeaning::Taken)]
+    #[case(403, r#"{"errcode": "M_FORBIDDEN"}"#, ReplyMeaning::Later)]
+    #[case(404, r#"{"errcode": "M_UNRECOGNIZED"}"#, ReplyMeaning::Never)]
+    #[case(413, r#"{"errcode": "M_TOO_LARGE"}"#, ReplyMeaning::Never)]
     #[case(
         429,
         r#"{"errcode": "M_LIMIT_EXCEEDED", "retry_after_ms": 1500}"#,
-        Meaning::After(Duration::from_millis(1_500))
+        ReplyMeaning::After(Duration::from_millis(1_500))
     )]
-    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: Meaning) {
-        assert_eq!(judge(&Reply { status, body }), expected);
+    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: ReplyMeaning) {
+        assert_eq!(judge(&ChannelReply { status, body }), expected);
     }
 }

@@ -24,10 +24,13 @@ mod telegram;
 mod template;
 mod webhook;
 
-pub use answer::{Meaning, Reply, meaning_of_status};
-pub use definition::{Definition, Digests};
-pub use field::{Field, HEADER_LENGTH, Shape, any_line, is_header_name, is_header_value, is_url};
-pub use outgoing::{Credentials, Encryption, Envelope, Outgoing, OutgoingMail, OutgoingRequest, Unsendable};
+pub use answer::{ChannelReply, ReplyMeaning, meaning_of_status};
+pub use definition::{ChannelDefinition, DigestPolicy};
+pub use field::{ChannelField, FieldShape, HEADER_LENGTH, any_line, is_header_name, is_header_value, is_url};
+pub use outgoing::{
+    MailCredentials, MailEncryption, MessageEnvelope, OutgoingDelivery, OutgoingMail, OutgoingRequest,
+    UnusableSetting,
+};
 pub use settings::OpenSettings;
 pub use template::template_flaw;
 
@@ -35,7 +38,7 @@ use crate::model::notification::ChannelKind;
 
 /// The catalogue's entry for a kind.
 #[must_use]
-pub const fn definition(kind: ChannelKind) -> &'static Definition {
+pub const fn definition(kind: ChannelKind) -> &'static ChannelDefinition {
     match kind {
         ChannelKind::Webhook => &webhook::DEFINITION,
         ChannelKind::Slack => &slack::DEFINITION,

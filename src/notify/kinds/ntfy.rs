@@ -5,46 +5,46 @@
 use serde_json::json;
 
 use super::answer::meaning_of_status;
-use super::definition::{Definition, Digests};
-use super::field::{Field, Shape, any_line};
-use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
+use super::definition::{ChannelDefinition, DigestPolicy};
+use super::field::{ChannelField, FieldShape, any_line};
+use super::outgoing::{MessageEnvelope, OutgoingDelivery, OutgoingRequest, UnusableSetting, address};
 use super::summary::{cut_bytes, one_line, plain};
 use crate::model::incident::Severity;
 use crate::model::notification::ChannelKind;
-use crate::model::notification::message::Message;
+use crate::model::notification::message::NotificationMessage;
 
 const BASE_URL: &str = "https://ntfy.sh";
 /// A longer message would become an attachment.
 const MESSAGE_BYTES: usize = 4_096;
 const TITLE_BYTES: usize = 250;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Ntfy,
     label: "ntfy",
     description: "Publishes to a topic of ntfy, from which phones and browsers show it.",
-    digests: Digests::Usual,
+    digests: DigestPolicy::Usual,
     fields: &[
-        Field {
+        ChannelField {
             name: "base_url",
             label: "Server",
             help: "If it is another than https://ntfy.sh.",
-            shape: Shape::Url,
+            shape: FieldShape::Url,
             is_required: false,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "topic",
             label: "Topic",
             help: "Letters, digits, - and _. On a public server whoever knows it can read along: choose one that nobody guesses.",
-            shape: Shape::Text { max_length: 64, passes: is_topic, form: "letters, digits, - and _" },
+            shape: FieldShape::Text { max_length: 64, passes: is_topic, form: "letters, digits, - and _" },
             is_required: true,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "token",
             label: "Access token",
             help: "tk_…, for a topic that is protected.",
-            shape: Shape::Text { max_length: 200, passes: any_line, form: "one line" },
+            shape: FieldShape::Text { max_length: 200, passes: any_line, form: "one line" },
             is_required: false,
             is_secret: true,
         },
@@ -57,8 +57,8 @@ fn is_topic(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }
 
-fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
-    let Envelope { message, settings, .. } = *envelope;
+fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting> {
+    let MessageEnvelope { message, settings, .. } = *envelope;
     let body = json!({
         "topic": settings.text("topic"),
         "title": cut_bytes(&one_line(&message.headline()), TITLE_BYTES),
@@ -67,14 +67,14 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
         "tags": [tag(message)],
     });
     let request = OutgoingRequest::json(address(settings.text("base_url"), BASE_URL, ""), &body);
-    Ok(Outgoing::Request(match settings.text("token") {
+    Ok(OutgoingDelivery::Request(match settings.text("token") {
         "" => request,
         token => request.with("authorization", format!("Bearer {token}")),
     }))
 }
 
 /// Returns the priority, 1 to 5; 3 is the default, 5 rings until it is seen.
-fn priority(message: &Message) -> u8 {
+fn priority(message: &NotificationMessage) -> u8 {
     match message.severity() {
         Some(severity) if !message.is_good_news() => match severity {
             Severity::Critical => 5,
@@ -86,7 +86,7 @@ fn priority(message: &Message) -> u8 {
 }
 
 /// Returns the name of the emoji.
-fn tag(message: &Message) -> &'static str {
+fn tag(message: &NotificationMessage) -> &'static str {
     match message.severity() {
         None => "bell",
         Some(_) if message.is_good_news() => "white_check_mark",
@@ -100,7 +100,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::model::notification::Event;
+    use crate::model::notification::NotificationEvent;
     use crate::notify::kinds::fixture::{REASON, body, event, huge, incident, outage, request, test};
 
     #[test]
@@ -122,7 +122,7 @@ mod tests {
     fn good_news_ring_as_usual() {
         let settings = json!({"topic": "ops", "base_url": "http://ntfy.example/"});
         assert!(request(ChannelKind::Ntfy, &settings, &test()).headers.len() == 1);
-        let over = body(ChannelKind::Ntfy, &settings, &event(Event::IncidentResolved));
+        let over = body(ChannelKind::Ntfy, &settings, &event(NotificationEvent::IncidentResolved));
         assert_eq!((&over["priority"], &over["tags"]), (&json!(3), &json!(["white_check_mark"])));
     }
 

@@ -5,14 +5,14 @@
 use serde_json::{Value, json};
 
 use super::answer::meaning_of_status;
-use super::definition::{Definition, Digests};
-use super::field::{Field, Shape, any_line};
-use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
-use super::summary::{Fact, cut, facts, one_line, plain};
+use super::definition::{ChannelDefinition, DigestPolicy};
+use super::field::{ChannelField, FieldShape, any_line};
+use super::outgoing::{MessageEnvelope, OutgoingDelivery, OutgoingRequest, UnusableSetting, address};
+use super::summary::{SummaryFact, cut, facts, one_line, plain};
 use crate::model::incident::Severity;
 use crate::model::notification::ChannelKind;
-use crate::model::notification::Event;
-use crate::model::notification::message::Message;
+use crate::model::notification::NotificationEvent;
+use crate::model::notification::message::NotificationMessage;
 
 const BASE_URL: &str = "https://api.opsgenie.com";
 const EU_URL: &str = "https://api.eu.opsgenie.com";
@@ -24,33 +24,33 @@ const NOTE_LENGTH: usize = 10_000;
 const REASON_LENGTH: usize = 900;
 const DETAIL_LENGTH: usize = 400;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Opsgenie,
     label: "Opsgenie",
     description: "Creates, acknowledges and closes alerts of Opsgenie. Add an API integration to a team there. A test creates an alert of priority P5.",
-    digests: Digests::Never,
+    digests: DigestPolicy::Never,
     fields: &[
-        Field {
+        ChannelField {
             name: "api_key",
             label: "API key",
             help: "Of the integration, as Opsgenie shows it.",
-            shape: Shape::Text { max_length: 100, passes: any_line, form: "one line" },
+            shape: FieldShape::Text { max_length: 100, passes: any_line, form: "one line" },
             is_required: true,
             is_secret: true,
         },
-        Field {
+        ChannelField {
             name: "region",
             label: "Region",
             help: "Where the account is.",
-            shape: Shape::Select { options: &["us", "eu"], default: "us" },
+            shape: FieldShape::Select { options: &["us", "eu"], default: "us" },
             is_required: false,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "base_url",
             label: "Server",
             help: "If it is none of Opsgenie's own.",
-            shape: Shape::Url,
+            shape: FieldShape::Url,
             is_required: false,
             is_secret: false,
         },
@@ -59,8 +59,8 @@ pub(super) static DEFINITION: Definition = Definition {
     judge: meaning_of_status,
 };
 
-fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
-    let Envelope { message, settings, .. } = *envelope;
+fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting> {
+    let MessageEnvelope { message, settings, .. } = *envelope;
     let alias = message.subject_id();
     let (path, body) = match action(message) {
         None => ("v2/alerts".to_owned(), alert(message)),
@@ -71,20 +71,22 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
     };
     let usual = if settings.text("region") == "eu" { EU_URL } else { BASE_URL };
     let request = OutgoingRequest::json(address(settings.text("base_url"), usual, &path), &body);
-    Ok(Outgoing::Request(request.with("authorization", format!("GenieKey {}", settings.text("api_key")))))
+    Ok(OutgoingDelivery::Request(
+        request.with("authorization", format!("GenieKey {}", settings.text("api_key"))),
+    ))
 }
 
 /// Returns the action on an existing alert; `None` for a message that may create one.
-fn action(message: &Message) -> Option<&'static str> {
+fn action(message: &NotificationMessage) -> Option<&'static str> {
     match message.event {
-        Event::IncidentAcknowledged => Some("acknowledge"),
+        NotificationEvent::IncidentAcknowledged => Some("acknowledge"),
         _ if message.severity().is_some() && message.is_good_news() => Some("close"),
         _ => None,
     }
 }
 
-fn alert(message: &Message) -> Value {
-    let detail = |fact: Fact| {
+fn alert(message: &NotificationMessage) -> Value {
+    let detail = |fact: SummaryFact| {
         let most = if fact.is_reason() { REASON_LENGTH } else { DETAIL_LENGTH };
         (fact.label.to_owned(), Value::from(cut(&fact.text, most)))
     };
@@ -100,7 +102,7 @@ fn alert(message: &Message) -> Value {
     })
 }
 
-fn priority(message: &Message) -> &'static str {
+fn priority(message: &NotificationMessage) -> &'static str {
     match message.severity() {
         Some(Severity::Critical) => "P1",
         Some(Severity::Major) => "P2",
@@ -118,18 +120,18 @@ mod tests {
 
     #[rstest]
     #[case(json!({"region": "us"}), incident(), "https://api.opsgenie.com/v2/alerts")]
-    #[case(json!({"region": "eu"}), event(Event::IncidentReopened), "https://api.eu.opsgenie.com/v2/alerts")]
-    #[case(json!({}), event(Event::IncidentServiceJoined), "https://api.opsgenie.com/v2/alerts")]
-    #[case(json!({}), event(Event::IncidentWorsened), "https://api.opsgenie.com/v2/alerts")]
-    #[case(json!({}), event(Event::IncidentServiceRecovered), "https://api.opsgenie.com/v2/alerts")]
-    #[case(json!({}), event(Event::IncidentAcknowledged),
+    #[case(json!({"region": "eu"}), event(NotificationEvent::IncidentReopened), "https://api.eu.opsgenie.com/v2/alerts")]
+    #[case(json!({}), event(NotificationEvent::IncidentServiceJoined), "https://api.opsgenie.com/v2/alerts")]
+    #[case(json!({}), event(NotificationEvent::IncidentWorsened), "https://api.opsgenie.com/v2/alerts")]
+    #[case(json!({}), event(NotificationEvent::IncidentServiceRecovered), "https://api.opsgenie.com/v2/alerts")]
+    #[case(json!({}), event(NotificationEvent::IncidentAcknowledged),
         "https://api.opsgenie.com/v2/alerts/rNSJxMbDTX2uHc08AiCqo/acknowledge?identifierType=alias")]
-    #[case(json!({"base_url": "http://genie.example/"}), event(Event::IncidentResolved),
+    #[case(json!({"base_url": "http://genie.example/"}), event(NotificationEvent::IncidentResolved),
         "http://genie.example/v2/alerts/rNSJxMbDTX2uHc08AiCqo/close?identifierType=alias")]
     #[case(json!({}), notice(true), "https://api.opsgenie.com/v2/alerts/certificate-1/close?identifierType=alias")]
     fn an_alert_is_found_by_its_alias(
         #[case] mut settings: Value,
-        #[case] message: Message,
+        #[case] message: NotificationMessage,
         #[case] url: &str,
     ) {
         settings["api_key"] = "secret-key".into();

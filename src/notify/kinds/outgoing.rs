@@ -7,18 +7,18 @@ use serde_json::Value;
 
 use super::settings::OpenSettings;
 use crate::id::Id;
-use crate::model::notification::message::Message;
+use crate::model::notification::message::NotificationMessage;
 use crate::notify::template::TemplateError;
 
 /// A message for a channel, with all the data for its request.
 #[derive(Clone, Copy, Debug)]
-pub struct Envelope<'a> {
+pub struct MessageEnvelope<'a> {
     /// The id of the delivery, the same for every attempt.
     pub id: &'a Id,
     /// The time of this attempt, in seconds since 1970.
     pub at_seconds: i64,
     /// The message.
-    pub message: &'a Message,
+    pub message: &'a NotificationMessage,
     /// The settings of the channel, with secrets in clear.
     pub settings: &'a OpenSettings,
     /// The mailbox of the receiving contact, for a mail channel; `None` = those of the settings.
@@ -27,7 +27,7 @@ pub struct Envelope<'a> {
 
 /// The request or mail for a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outgoing {
+pub enum OutgoingDelivery {
     /// A request over HTTP.
     Request(OutgoingRequest),
     /// A mail over SMTP.
@@ -84,9 +84,9 @@ pub struct OutgoingMail {
     /// Its port.
     pub port: u16,
     /// The encryption of the connection.
-    pub encryption: Encryption,
+    pub encryption: MailEncryption,
     /// The login, if the server requires one.
-    pub credentials: Option<Credentials>,
+    pub credentials: Option<MailCredentials>,
     /// The name in the greeting of the server.
     pub hello: String,
     /// Sender and recipients.
@@ -97,7 +97,7 @@ pub struct OutgoingMail {
 
 /// The encryption of a connection to a mail server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Encryption {
+pub enum MailEncryption {
     /// Starts in plain text and must be upgraded to TLS.
     StartTls,
     /// Encrypted from the first byte.
@@ -108,14 +108,14 @@ pub enum Encryption {
 
 /// A user of a mail server. Never shown.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Credentials {
+pub struct MailCredentials {
     /// The name.
     pub username: String,
     /// The password.
     pub password: String,
 }
 
-impl fmt::Debug for Credentials {
+impl fmt::Debug for MailCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Credentials(..)")
     }
@@ -136,4 +136,4 @@ pub(super) fn address(set: &str, usual: &str, path: &str) -> String {
 /// Settings from which no request can be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the setting {0} cannot be used")]
-pub struct Unsendable(pub &'static str);
+pub struct UnusableSetting(pub &'static str);

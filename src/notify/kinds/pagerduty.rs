@@ -5,16 +5,16 @@
 use serde_json::{Value, json};
 
 use super::answer::meaning_of_status;
-use super::definition::{Definition, Digests};
-use super::field::{Field, Shape};
-use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
+use super::definition::{ChannelDefinition, DigestPolicy};
+use super::field::{ChannelField, FieldShape};
+use super::outgoing::{MessageEnvelope, OutgoingDelivery, OutgoingRequest, UnusableSetting, address};
 use super::summary::{cut, facts, one_line};
 use super::webhook::services;
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;
 use crate::model::notification::ChannelKind;
-use crate::model::notification::Event;
-use crate::model::notification::message::Message;
+use crate::model::notification::NotificationEvent;
+use crate::model::notification::message::NotificationMessage;
 
 const BASE_URL: &str = "https://events.pagerduty.com";
 const SUMMARY_LENGTH: usize = 1_024;
@@ -22,25 +22,25 @@ const TEXT_LENGTH: usize = 10_000;
 /// Maximum number of services with machine-readable details; an event has at most 512 KB.
 const SERVICES_MAX: usize = 10;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Pagerduty,
     label: "PagerDuty",
     description: "Triggers, acknowledges and resolves alerts of PagerDuty. Add the integration Events API v2 to a service there. A test triggers an alert of severity info.",
-    digests: Digests::Never,
+    digests: DigestPolicy::Never,
     fields: &[
-        Field {
+        ChannelField {
             name: "routing_key",
             label: "Integration key",
             help: "32 letters and digits, as PagerDuty shows it for the integration.",
-            shape: Shape::Text { max_length: 32, passes: is_key, form: "32 letters and digits" },
+            shape: FieldShape::Text { max_length: 32, passes: is_key, form: "32 letters and digits" },
             is_required: true,
             is_secret: true,
         },
-        Field {
+        ChannelField {
             name: "base_url",
             label: "Server",
             help: "https://events.eu.pagerduty.com for accounts in Europe; https://events.pagerduty.com otherwise.",
-            shape: Shape::Url,
+            shape: FieldShape::Url,
             is_required: false,
             is_secret: false,
         },
@@ -53,8 +53,8 @@ fn is_key(text: &str) -> bool {
     text.len() == 32 && text.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
-    let Envelope { message, settings, .. } = *envelope;
+fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting> {
+    let MessageEnvelope { message, settings, .. } = *envelope;
     let action = action(message);
     let mut body = json!({
         "routing_key": settings.text("routing_key"),
@@ -66,18 +66,18 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
         body["payload"] = payload(message);
     }
     let url = address(settings.text("base_url"), BASE_URL, "v2/enqueue");
-    Ok(Outgoing::Request(OutgoingRequest::json(url, &body)))
+    Ok(OutgoingDelivery::Request(OutgoingRequest::json(url, &body)))
 }
 
-fn action(message: &Message) -> &'static str {
+fn action(message: &NotificationMessage) -> &'static str {
     match message.event {
-        Event::IncidentAcknowledged => "acknowledge",
+        NotificationEvent::IncidentAcknowledged => "acknowledge",
         _ if message.severity().is_some() && message.is_good_news() => "resolve",
         _ => "trigger",
     }
 }
 
-fn payload(message: &Message) -> Value {
+fn payload(message: &NotificationMessage) -> Value {
     let details = facts(message).into_iter().map(|fact| (fact.label.to_owned(), Value::from(fact.text)));
     let text = ("Message".to_owned(), Value::from(cut(message.text(), TEXT_LENGTH)));
     let told = message.incident().map(|incident| {
@@ -93,7 +93,7 @@ fn payload(message: &Message) -> Value {
     })
 }
 
-fn severity(message: &Message) -> &'static str {
+fn severity(message: &NotificationMessage) -> &'static str {
     match message.severity() {
         Some(Severity::Critical) => "critical",
         Some(Severity::Major) => "error",
@@ -139,17 +139,17 @@ mod tests {
 
     #[rstest]
     #[case(incident(), "trigger")]
-    #[case(event(Event::IncidentUpdated), "trigger")]
-    #[case(event(Event::IncidentServiceJoined), "trigger")]
-    #[case(event(Event::IncidentWorsened), "trigger")]
-    #[case(event(Event::IncidentServiceRecovered), "trigger")]
-    #[case(event(Event::IncidentReopened), "trigger")]
-    #[case(event(Event::IncidentAcknowledged), "acknowledge")]
-    #[case(event(Event::IncidentResolved), "resolve")]
+    #[case(event(NotificationEvent::IncidentUpdated), "trigger")]
+    #[case(event(NotificationEvent::IncidentServiceJoined), "trigger")]
+    #[case(event(NotificationEvent::IncidentWorsened), "trigger")]
+    #[case(event(NotificationEvent::IncidentServiceRecovered), "trigger")]
+    #[case(event(NotificationEvent::IncidentReopened), "trigger")]
+    #[case(event(NotificationEvent::IncidentAcknowledged), "acknowledge")]
+    #[case(event(NotificationEvent::IncidentResolved), "resolve")]
     #[case(notice(false), "trigger")]
     #[case(notice(true), "resolve")]
     #[case(test(), "trigger")]
-    fn an_event_is_an_action(#[case] message: Message, #[case] expected: &str) {
+    fn an_event_is_an_action(#[case] message: NotificationMessage, #[case] expected: &str) {
         assert_eq!(
             body(ChannelKind::Pagerduty, &json!({"routing_key": KEY}), &message)["event_action"],
             expected

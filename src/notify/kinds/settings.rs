@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::field::Field;
+use super::field::ChannelField;
 
 /// Settings in clear. Never shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl OpenSettings {
     /// Returns the texts of all secret settings, so that they can be masked in shown texts: every text in them, and for an
     /// address also the part after its host.
     #[must_use]
-    pub fn secrets(&self, fields: &[Field]) -> Vec<&str> {
+    pub fn secrets(&self, fields: &[ChannelField]) -> Vec<&str> {
         let mut found = Vec::new();
         for field in fields.iter().filter(|field| field.is_secret) {
             collect(self.0.get(field.name), &mut found);
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
     use crate::model::notification::ChannelKind;
-    use crate::notify::kinds::{Envelope, definition, fixture};
+    use crate::notify::kinds::{MessageEnvelope, definition, fixture};
 
     #[test]
     fn an_address_is_secret_without_its_host_too() {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     /// A valid value of a setting.
-    fn sample(field: &Field) -> Value {
+    fn sample(field: &ChannelField) -> Value {
         match (field.name, field.is_secret) {
             ("headers", _) => json!({"X-Key": "marker-0123456789"}),
             ("to", _) => json!(["a@example.org"]),
@@ -101,8 +101,13 @@ mod tests {
                 definition.fields.iter().map(|field| (field.name.to_owned(), sample(field))).collect();
             let settings = OpenSettings::new(settings);
             assert!(!settings.secrets(definition.fields).is_empty(), "{kind}");
-            let envelope =
-                Envelope { id: &id, at_seconds: 0, message: &message, settings: &settings, recipient: None };
+            let envelope = MessageEnvelope {
+                id: &id,
+                at_seconds: 0,
+                message: &message,
+                settings: &settings,
+                recipient: None,
+            };
             let outgoing = (definition.compose)(&envelope);
             let shown = format!("{settings:?} {envelope:?} {outgoing:?} {definition:?}");
             assert!(!shown.contains("marker"), "{shown}");

@@ -4,13 +4,13 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Meaning, Reply, meaning_of_status};
-use super::definition::{Definition, Digests};
-use super::field::{Field, Shape};
-use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
-use super::summary::{Fact, colour, escaped, facts};
+use super::answer::{ChannelReply, ReplyMeaning, meaning_of_status};
+use super::definition::{ChannelDefinition, DigestPolicy};
+use super::field::{ChannelField, FieldShape};
+use super::outgoing::{MessageEnvelope, OutgoingDelivery, OutgoingRequest, UnusableSetting};
+use super::summary::{SummaryFact, colour, escaped, facts};
 use crate::model::notification::ChannelKind;
-use crate::model::notification::message::Message;
+use crate::model::notification::message::NotificationMessage;
 
 /// The longest text of a section, and of one of its fields.
 const TEXT_LENGTH: usize = 3_000;
@@ -21,17 +21,17 @@ const REASON_LENGTH: usize = 900;
 const FINAL: [&str; 5] =
     ["no_service", "no_team", "channel_not_found", "channel_is_archived", "action_prohibited"];
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Slack,
     label: "Slack",
     description: "Posts to a channel of Slack. Make an incoming webhook for it: api.slack.com/apps, your app, \
         Incoming Webhooks.",
-    digests: Digests::Usual,
-    fields: &[Field {
+    digests: DigestPolicy::Usual,
+    fields: &[ChannelField {
         name: "url",
         label: "Webhook address",
         help: "https://hooks.slack.com/services/… Whoever knows it can post, so it is kept like a password.",
-        shape: Shape::Url,
+        shape: FieldShape::Url,
         is_required: true,
         is_secret: true,
     }],
@@ -39,18 +39,19 @@ pub(super) static DEFINITION: Definition = Definition {
     judge,
 };
 
-fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
+fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting> {
     let body = payload(envelope.message);
-    Ok(Outgoing::Request(OutgoingRequest::json(envelope.settings.text("url"), &body)))
+    Ok(OutgoingDelivery::Request(OutgoingRequest::json(envelope.settings.text("url"), &body)))
 }
 
-fn payload(message: &Message) -> Value {
+fn payload(message: &NotificationMessage) -> Value {
     let headline = escaped(&message.headline(), TEXT_LENGTH - 2, mrkdwn);
     let mut blocks = Vec::new();
     if !message.text().trim().is_empty() {
         blocks.push(section(&escaped(message.text().trim(), TEXT_LENGTH, mrkdwn)));
     }
-    let (reasons, others): (Vec<Fact>, Vec<Fact>) = facts(message).into_iter().partition(Fact::is_reason);
+    let (reasons, others): (Vec<SummaryFact>, Vec<SummaryFact>) =
+        facts(message).into_iter().partition(SummaryFact::is_reason);
     if !reasons.is_empty() {
         let lines: Vec<String> =
             reasons.iter().map(|fact| escaped(&fact.text, REASON_LENGTH, mrkdwn)).collect();
@@ -86,9 +87,9 @@ const fn mrkdwn(c: char) -> Option<&'static str> {
 }
 
 /// Returns the meaning of an answer; a webhook that was removed never returns under the same address.
-fn judge(reply: &Reply<'_>) -> Meaning {
+fn judge(reply: &ChannelReply<'_>) -> ReplyMeaning {
     let is_final = matches!(reply.status, 403 | 404 | 410) && FINAL.contains(&reply.body.trim());
-    if is_final { Meaning::Never } else { meaning_of_status(reply) }
+    if is_final { ReplyMeaning::Never } else { meaning_of_status(reply) }
 }
 
 #[cfg(test)]
@@ -139,15 +140,15 @@ mod tests {
     }
 
     #[rstest]
-    #[case(200, "ok", Meaning::Taken)]
-    #[case(400, "invalid_payload", Meaning::Never)]
-    #[case(404, "no_service", Meaning::Never)]
-    #[case(404, "<html>", Meaning::Later)]
-    #[case(403, "action_prohibited", Meaning::Never)]
-    #[case(410, "channel_is_archived", Meaning::Never)]
-    #[case(429, "rate_limited", Meaning::Later)]
-    #[case(500, "rollup_error", Meaning::Later)]
-    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: Meaning) {
-        assert_eq!(judge(&Reply { status, body }), expected);
+    #[case(200, "ok", ReplyMeaning::Taken)]
+    #[case(400, "invalid_payload", ReplyMeaning::Never)]
+    #[case(404, "no_service", ReplyMeaning::Never)]
+    #[case(404, "<html>", ReplyMeaning::Later)]
+    #[case(403, "action_prohibited", ReplyMeaning::Never)]
+    #[case(410, "channel_is_archived", ReplyMeaning::Never)]
+    #[case(429, "rate_limited", ReplyMeaning::Later)]
+    #[case(500, "rollup_error", ReplyMeaning::Later)]
+    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: ReplyMeaning) {
+        assert_eq!(judge(&ChannelReply { status, body }), expected);
     }
 }

@@ -5,7 +5,7 @@
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;
 use crate::model::notification::change::ServiceGroup;
-use crate::model::notification::message::{IncidentFacts, Message, ServiceFacts};
+use crate::model::notification::message::{IncidentFacts, NotificationMessage, ServiceFacts};
 use crate::model::outage_evidence::duration;
 use crate::texts::reason::OutageReason;
 
@@ -18,7 +18,7 @@ const NAMES_LENGTH: usize = 860;
 
 /// A fact with a line of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fact {
+pub(super) struct SummaryFact {
     /// Short name for people.
     pub(super) label: &'static str,
     /// The fact; one line.
@@ -28,7 +28,7 @@ pub(super) struct Fact {
 /// The labels of the reasons; distinct, because some services store facts by label.
 const REASON_LABELS: [&str; 3] = ["Reason", "Reason 2", "Reason 3"];
 
-impl Fact {
+impl SummaryFact {
     /// Returns true if it is the reason of a service's failure, which is longer than other facts.
     pub(super) fn is_reason(&self) -> bool {
         REASON_LABELS.contains(&self.label)
@@ -36,11 +36,11 @@ impl Fact {
 }
 
 /// Returns the facts of a message, in reading order; at most a dozen.
-pub(super) fn facts(message: &Message) -> Vec<Fact> {
+pub(super) fn facts(message: &NotificationMessage) -> Vec<SummaryFact> {
     let mut facts = Vec::new();
     let mut add = |label: &'static str, text: String| {
         if !text.is_empty() {
-            facts.push(Fact { label, text: cut(&one_line(&text), FACT_LENGTH) });
+            facts.push(SummaryFact { label, text: cut(&one_line(&text), FACT_LENGTH) });
         }
     };
     for (label, reason) in REASON_LABELS.into_iter().zip(reasons(message)) {
@@ -66,7 +66,7 @@ pub(super) fn facts(message: &Message) -> Vec<Fact> {
 }
 
 /// Returns the failure reasons of the message's services, one line each: those that have not recovered first.
-pub(super) fn reasons(message: &Message) -> impl Iterator<Item = String> {
+pub(super) fn reasons(message: &NotificationMessage) -> impl Iterator<Item = String> {
     let told = message.incident().map_or(&[] as &[ServiceFacts], IncidentFacts::told_services);
     let of = move |are_recovered: bool| told.iter().filter(move |one| one.is_recovered == are_recovered);
     let at = message.at;
@@ -107,7 +107,7 @@ fn minute(ms: i64) -> String {
 }
 
 /// Returns the colour of a message as 0xRRGGBB: green for good news, otherwise yellow, orange or red by severity.
-pub(super) fn colour(message: &Message) -> u32 {
+pub(super) fn colour(message: &NotificationMessage) -> u32 {
     match message.severity() {
         None => 0x1e_88_e5,
         Some(_) if message.is_good_news() => 0x2e_9e_4f,
@@ -118,13 +118,13 @@ pub(super) fn colour(message: &Message) -> u32 {
 }
 
 /// Returns reasons, text and facts as plain text, line by line.
-pub(super) fn plain(message: &Message) -> String {
-    let reasons = facts(message).into_iter().filter(Fact::is_reason).map(|reason| reason.text);
+pub(super) fn plain(message: &NotificationMessage) -> String {
+    let reasons = facts(message).into_iter().filter(SummaryFact::is_reason).map(|reason| reason.text);
     reasons.chain([plain_without_reasons(message)]).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns text and facts as plain text, without the reasons.
-pub(super) fn plain_without_reasons(message: &Message) -> String {
+pub(super) fn plain_without_reasons(message: &NotificationMessage) -> String {
     let mut lines = vec![message.text().trim().to_owned()];
     let others = facts(message).into_iter().filter(|fact| !fact.is_reason());
     lines.extend(others.map(|fact| format!("{}: {}", fact.label, fact.text)));

@@ -6,13 +6,13 @@
 use serde_json::{Value, json};
 
 use super::answer::meaning_of_status;
-use super::definition::{Definition, Digests};
-use super::field::{Field, Shape};
-use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
+use super::definition::{ChannelDefinition, DigestPolicy};
+use super::field::{ChannelField, FieldShape};
+use super::outgoing::{MessageEnvelope, OutgoingDelivery, OutgoingRequest, UnusableSetting};
 use super::summary::{cut, facts, one_line};
 use crate::model::incident::Severity;
 use crate::model::notification::ChannelKind;
-use crate::model::notification::message::Message;
+use crate::model::notification::message::NotificationMessage;
 
 /// Teams accepts 28 KB; this leaves some room for additions of the workflow.
 const BODY_BYTES: usize = 24 * 1_024;
@@ -22,16 +22,16 @@ const TEXT_LENGTHS: [usize; 5] = [8_000, 4_000, 2_000, 1_000, 0];
 const FACT_LENGTH: usize = 200;
 const REASON_LENGTH: usize = 500;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Teams,
     label: "Microsoft Teams",
     description: "Posts a card to a channel or chat of Teams. Make a workflow for it: Workflows, Send webhook alerts to a channel.",
-    digests: Digests::Usual,
-    fields: &[Field {
+    digests: DigestPolicy::Usual,
+    fields: &[ChannelField {
         name: "url",
         label: "Address of the workflow",
         help: "As Teams shows it when the workflow is made. Whoever knows it can post, so it is kept like a password.",
-        shape: Shape::Url,
+        shape: FieldShape::Url,
         is_required: true,
         is_secret: true,
     }],
@@ -39,14 +39,14 @@ pub(super) static DEFINITION: Definition = Definition {
     judge: meaning_of_status,
 };
 
-fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
-    let Envelope { message, settings, .. } = *envelope;
+fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting> {
+    let MessageEnvelope { message, settings, .. } = *envelope;
     let of_length = |length: usize| OutgoingRequest::json(settings.text("url"), &payload(message, length));
     let fitting = TEXT_LENGTHS.into_iter().map(of_length).find(|request| request.body.len() <= BODY_BYTES);
-    fitting.map(Outgoing::Request).ok_or(Unsendable("url"))
+    fitting.map(OutgoingDelivery::Request).ok_or(UnusableSetting("url"))
 }
 
-fn payload(message: &Message, text_length: usize) -> Value {
+fn payload(message: &NotificationMessage, text_length: usize) -> Value {
     let headline = cut(&one_line(&message.headline()), TITLE_LENGTH);
     let title = json!({"type": "TextRun", "text": headline, "weight": "bolder", "size": "large", "color": colour(message)});
     let mut body = vec![paragraph(&[title])];
@@ -81,7 +81,7 @@ fn run(text: &str) -> Value {
     json!({"type": "TextRun", "text": text})
 }
 
-fn colour(message: &Message) -> &'static str {
+fn colour(message: &NotificationMessage) -> &'static str {
     match message.severity() {
         None => "accent",
         Some(_) if message.is_good_news() => "good",

@@ -4,13 +4,13 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Meaning, Reply, asked_to_wait, meaning_of_status, member};
-use super::definition::{Definition, Digests};
-use super::field::{Field, Shape};
-use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
-use super::summary::{Fact, escaped, facts, html, units};
+use super::answer::{ChannelReply, ReplyMeaning, asked_to_wait, meaning_of_status, member};
+use super::definition::{ChannelDefinition, DigestPolicy};
+use super::field::{ChannelField, FieldShape};
+use super::outgoing::{MessageEnvelope, OutgoingDelivery, OutgoingRequest, UnusableSetting, address};
+use super::summary::{SummaryFact, escaped, facts, html, units};
 use crate::model::notification::ChannelKind;
-use crate::model::notification::message::Message;
+use crate::model::notification::message::NotificationMessage;
 
 const BASE_URL: &str = "https://api.telegram.org";
 /// A message has at most 4,096 characters, including escapes; the text gets what the other lines leave.
@@ -19,17 +19,17 @@ const TITLE_LENGTH: usize = 500;
 const FACT_LENGTH: usize = 100;
 const REASON_LENGTH: usize = 400;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Telegram,
     label: "Telegram",
     description: "Sends messages by a bot of Telegram. Make a bot with @BotFather, and add it to the group or channel.",
-    digests: Digests::Usual,
+    digests: DigestPolicy::Usual,
     fields: &[
-        Field {
+        ChannelField {
             name: "bot_token",
             label: "Token of the bot",
             help: "Digits, a colon and a key, as @BotFather shows it.",
-            shape: Shape::Text {
+            shape: FieldShape::Text {
                 max_length: 100,
                 passes: is_token,
                 form: "digits, a colon, then letters, digits, - and _",
@@ -37,27 +37,27 @@ pub(super) static DEFINITION: Definition = Definition {
             is_required: true,
             is_secret: true,
         },
-        Field {
+        ChannelField {
             name: "chat_id",
             label: "Chat",
             help: "The number of the chat (groups begin with -), or @name of a public channel.",
-            shape: Shape::Text { max_length: 64, passes: is_chat, form: "a number, or @ and a name" },
+            shape: FieldShape::Text { max_length: 64, passes: is_chat, form: "a number, or @ and a name" },
             is_required: true,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "message_thread_id",
             label: "Topic",
             help: "The number of a topic, in a group that has topics.",
-            shape: Shape::Text { max_length: 18, passes: is_number, form: "digits" },
+            shape: FieldShape::Text { max_length: 18, passes: is_number, form: "digits" },
             is_required: false,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "base_url",
             label: "Server",
             help: "Of the Bot API, if it is your own: https://api.telegram.org otherwise.",
-            shape: Shape::Url,
+            shape: FieldShape::Url,
             is_required: false,
             is_secret: false,
         },
@@ -84,7 +84,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
+fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting> {
     let settings = envelope.settings;
     let path = format!("bot{}/sendMessage", settings.text("bot_token"));
     let mut body = json!({
@@ -96,19 +96,24 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
     if let Ok(topic) = settings.text("message_thread_id").parse::<i64>() {
         body["message_thread_id"] = Value::from(topic);
     }
-    Ok(Outgoing::Request(OutgoingRequest::json(address(settings.text("base_url"), BASE_URL, &path), &body)))
+    Ok(OutgoingDelivery::Request(OutgoingRequest::json(
+        address(settings.text("base_url"), BASE_URL, &path),
+        &body,
+    )))
 }
 
-fn text(message: &Message) -> String {
+fn text(message: &NotificationMessage) -> String {
     let mark = match (message.severity(), message.is_good_news()) {
         (None, _) => "🔔",
         (Some(_), true) => "✅",
         (Some(_), false) => "🚨",
     };
-    let (reasons, others): (Vec<Fact>, Vec<Fact>) = facts(message).into_iter().partition(Fact::is_reason);
+    let (reasons, others): (Vec<SummaryFact>, Vec<SummaryFact>) =
+        facts(message).into_iter().partition(SummaryFact::is_reason);
     let mut lines = vec![format!("{mark} <b>{}</b>", escaped(&message.headline(), TITLE_LENGTH, html))];
     lines.extend(reasons.iter().map(|reason| escaped(&reason.text, REASON_LENGTH, html)));
-    let line = |fact: &Fact| format!("<b>{}</b>: {}", fact.label, escaped(&fact.text, FACT_LENGTH, html));
+    let line =
+        |fact: &SummaryFact| format!("<b>{}</b>: {}", fact.label, escaped(&fact.text, FACT_LENGTH, html));
     let others: Vec<String> = others.iter().map(line).collect();
     let used: usize = lines.iter().chain(&others).map(|line| units(line) + 1).sum();
     lines.push(escaped(message.text().trim(), MESSAGE_LENGTH.saturating_sub(used), html));
@@ -118,11 +123,11 @@ fn text(message: &Message) -> String {
 }
 
 /// Telegram refuses invalid messages with 400; 429 contains the time to wait, in seconds.
-fn judge(reply: &Reply<'_>) -> Meaning {
+fn judge(reply: &ChannelReply<'_>) -> ReplyMeaning {
     match reply.status {
         429 => asked_to_wait(reply.body, "/parameters/retry_after", 1.0),
         // The group has a new number, or the bot was removed from it: the settings must change.
-        403 if member(reply.body, "/ok").is_some() => Meaning::Never,
+        403 if member(reply.body, "/ok").is_some() => ReplyMeaning::Never,
         _ => meaning_of_status(reply),
     }
 }
@@ -184,22 +189,26 @@ mod tests {
     }
 
     #[rstest]
-    #[case(200, r#"{"ok":true}"#, Meaning::Taken)]
+    #[case(200, r#"{"ok":true}"#, ReplyMeaning::Taken)]
     #[case(
         400,
         r#"{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}"#,
-        Meaning::Never
+        ReplyMeaning::Never
     )]
-    #[case(403, r#"{"ok":false,"error_code":403,"description":"Forbidden: bot was kicked"}"#, Meaning::Never)]
-    #[case(401, r#"{"ok":false,"error_code":401,"description":"Unauthorized"}"#, Meaning::Later)]
+    #[case(
+        403,
+        r#"{"ok":false,"error_code":403,"description":"Forbidden: bot was kicked"}"#,
+        ReplyMeaning::Never
+    )]
+    #[case(401, r#"{"ok":false,"error_code":401,"description":"Unauthorized"}"#, ReplyMeaning::Later)]
     #[case(
         429,
         r#"{"ok":false,"error_code":429,"parameters":{"retry_after":35}}"#,
-        Meaning::After(Duration::from_secs(35))
+        ReplyMeaning::After(Duration::from_secs(35))
     )]
-    #[case(502, "", Meaning::Later)]
-    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: Meaning) {
-        assert_eq!(judge(&Reply { status, body }), expected);
+    #[case(502, "", ReplyMeaning::Later)]
+    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: ReplyMeaning) {
+        assert_eq!(judge(&ChannelReply { status, body }), expected);
     }
 
     #[rstest]

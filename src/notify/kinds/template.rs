@@ -9,51 +9,51 @@ mod samples;
 use serde_json::{Map, Value, json};
 
 use super::answer::meaning_of_status;
-use super::definition::{Definition, Digests};
-use super::field::{Field, Shape};
-use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
+use super::definition::{ChannelDefinition, DigestPolicy};
+use super::field::{ChannelField, FieldShape};
+use super::outgoing::{MessageEnvelope, OutgoingDelivery, OutgoingRequest, UnusableSetting};
 use super::webhook::payload;
 use crate::model::incident::Severity;
 use crate::model::notification::ChannelKind;
-use crate::model::notification::message::Message;
+use crate::model::notification::message::NotificationMessage;
 use crate::notify::template::{MessageTemplate, TEMPLATE_LENGTH, TemplateError, WorkMeter};
 use samples::SAMPLES;
 
 const CONTENT_TYPE: &str = "content-type";
 const JSON: &str = "application/json; charset=utf-8";
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Template,
     label: "Template",
     description: "Sends a request that you write yourself, for whatever has no kind of its own.",
-    digests: Digests::IfWanted,
+    digests: DigestPolicy::IfWanted,
     fields: &[
-        Field {
+        ChannelField {
             name: "url",
             label: "Address",
             help: "Where the request goes. It may hold a key, so it is kept like a password.",
-            shape: Shape::Url,
+            shape: FieldShape::Url,
             is_required: true,
             is_secret: true,
         },
-        Field {
+        ChannelField {
             name: "method",
             label: "Method",
             help: "Of the request.",
-            shape: Shape::Select { options: &["POST", "PUT", "PATCH"], default: "POST" },
+            shape: FieldShape::Select { options: &["POST", "PUT", "PATCH"], default: "POST" },
             is_required: false,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: "headers",
             label: "Headers",
             help: "Further headers, such as Authorization; Content-Type is application/json without one here. They are kept \
                 like passwords.",
-            shape: Shape::Headers { max_items: 20 },
+            shape: FieldShape::Headers { max_items: 20 },
             is_required: false,
             is_secret: true,
         },
-        Field {
+        ChannelField {
             name: BODY,
             label: "Body",
             help: "A template in a part of Jinja: {{ value }}, {% if %} with elif and else, {% for one in list %} with loop.index, \
@@ -61,7 +61,7 @@ pub(super) static DEFINITION: Definition = Definition {
                 urlencode, upper, lower, trim, default and truncate. It knows id, event, timestamp, organisation, subject_id, \
                 headline, text, severity, is_good_news, incident, notice and digest (these three as a webhook has them, or \
                 none; severity is none for a test). tojson writes a value as JSON: {\"text\": {{ headline|tojson }}}.",
-            shape: Shape::Template { max_length: TEMPLATE_LENGTH, check: check_template },
+            shape: FieldShape::Template { max_length: TEMPLATE_LENGTH, check: check_template },
             is_required: true,
             is_secret: false,
         },
@@ -87,12 +87,12 @@ pub fn template_flaw(settings: &Map<String, Value>) -> Option<TemplateError> {
     check_template(settings.get(BODY).and_then(Value::as_str).unwrap_or_default()).err()
 }
 
-fn fill(template: &str, id: &str, message: &Message) -> Result<String, TemplateError> {
+fn fill(template: &str, id: &str, message: &NotificationMessage) -> Result<String, TemplateError> {
     MessageTemplate::parse(template)?.render(&facts(id, message), &mut WorkMeter::default())
 }
 
-fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
-    let Envelope { id, message, settings, .. } = *envelope;
+fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting> {
+    let MessageEnvelope { id, message, settings, .. } = *envelope;
     let filled = fill(settings.text(BODY), id.as_str(), message);
     let method = match settings.text("method") {
         "PUT" => "PUT",
@@ -115,13 +115,13 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
         request = request.with(name.to_ascii_lowercase(), value.as_str().unwrap_or_default());
     }
     Ok(match flaw {
-        None => Outgoing::Request(request),
-        Some(flaw) => Outgoing::Facts { request, flaw },
+        None => OutgoingDelivery::Request(request),
+        Some(flaw) => OutgoingDelivery::Facts { request, flaw },
     })
 }
 
 /// Returns the variables of a template for a message.
-fn facts(id: &str, message: &Message) -> Map<String, Value> {
+fn facts(id: &str, message: &NotificationMessage) -> Map<String, Value> {
     let mut payload = payload(message);
     let mut part = |name: &str| payload["data"][name].take();
     let facts = json!({
@@ -148,7 +148,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::model::notification::Event;
+    use crate::model::notification::NotificationEvent;
     use crate::notify::kinds::fixture::{huge, incident, request};
     use crate::notify::kinds::{OpenSettings, definition};
 
@@ -215,10 +215,15 @@ mod tests {
         let settings = json!({"url": "https://api.example.com/x", "headers": headers, "body": body});
         let settings = OpenSettings::new(settings.as_object().unwrap().clone());
         let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
-        let envelope =
-            Envelope { id: &id, at_seconds: 0, message: &message, settings: &settings, recipient: None };
+        let envelope = MessageEnvelope {
+            id: &id,
+            at_seconds: 0,
+            message: &message,
+            settings: &settings,
+            recipient: None,
+        };
         let composed = (definition(ChannelKind::Template).compose)(&envelope).unwrap();
-        let Outgoing::Facts { request, flaw } = composed else { panic!("it was filled") };
+        let OutgoingDelivery::Facts { request, flaw } = composed else { panic!("it was filled") };
         assert_eq!(flaw.line, 1);
         assert_eq!(serde_json::from_slice::<Value>(&request.body).unwrap(), payload(&message));
         let expected = [(CONTENT_TYPE, JSON), ("x-key", "k")];
@@ -228,14 +233,14 @@ mod tests {
 
     #[test]
     fn there_is_a_sample_of_every_kind_of_message() {
-        let events: Vec<Event> = SAMPLES.iter().map(|message| message.event).collect();
+        let events: Vec<NotificationEvent> = SAMPLES.iter().map(|message| message.event).collect();
         let expected = [
-            Event::ChannelTest,
-            Event::IncidentOpened,
-            Event::IncidentResolved,
-            Event::IncidentUpdated,
-            Event::CertificateExpiring,
-            Event::Digest,
+            NotificationEvent::ChannelTest,
+            NotificationEvent::IncidentOpened,
+            NotificationEvent::IncidentResolved,
+            NotificationEvent::IncidentUpdated,
+            NotificationEvent::CertificateExpiring,
+            NotificationEvent::Digest,
         ];
         assert_eq!(events, expected);
         assert_eq!(SAMPLES[3].incident().unwrap().services.len(), 50);

@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 
 use super::answer::meaning_of_status;
-use super::definition::{Definition, Digests};
-use super::field::{Field, Shape};
-use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
+use super::definition::{ChannelDefinition, DigestPolicy};
+use super::field::{ChannelField, FieldShape};
+use super::outgoing::{MessageEnvelope, OutgoingDelivery, OutgoingRequest, UnusableSetting};
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;
 use crate::model::notification::ChannelKind;
 use crate::model::notification::change::ServiceGroup;
 use crate::model::notification::digest::DigestEntry;
-use crate::model::notification::message::{IncidentFacts, Message, ServiceFacts, Subject};
+use crate::model::notification::message::{IncidentFacts, MessageSubject, NotificationMessage, ServiceFacts};
 use crate::model::outage_evidence::LastFailure;
 
 /// The setting with the secret.
@@ -30,34 +30,34 @@ const PREFIX: &str = "whsec_";
 /// Length of a secret in bytes, as in the standard.
 const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Webhook,
     label: "Webhook",
     description: "Sends JSON to a program of yours, signed as Standard Webhooks describes, so that it can tell our messages \
         from those of others.",
-    digests: Digests::IfWanted,
+    digests: DigestPolicy::IfWanted,
     fields: &[
-        Field {
+        ChannelField {
             name: "url",
             label: "Address",
             help: "Where the messages go.",
-            shape: Shape::Url,
+            shape: FieldShape::Url,
             is_required: true,
             is_secret: false,
         },
-        Field {
+        ChannelField {
             name: SECRET,
             label: "Signing secret",
             help: "whsec_ and 24 to 64 random bytes in base64. The receiver checks the signature with it.",
-            shape: Shape::Text { max_length: 100, passes: is_secret, form: FORM },
+            shape: FieldShape::Text { max_length: 100, passes: is_secret, form: FORM },
             is_required: true,
             is_secret: true,
         },
-        Field {
+        ChannelField {
             name: PREVIOUS_SECRET,
             label: "Signing secret before it",
             help: "While the receiver still knows only this one, messages carry both signatures. Remove it afterwards.",
-            shape: Shape::Text { max_length: 100, passes: is_secret, form: FORM },
+            shape: FieldShape::Text { max_length: 100, passes: is_secret, form: FORM },
             is_required: false,
             is_secret: true,
         },
@@ -77,27 +77,27 @@ fn key_of(secret: &str) -> Option<Vec<u8>> {
     SECRET_BYTES.contains(&key.len()).then_some(key)
 }
 
-fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
-    let Envelope { id, at_seconds, message, settings, .. } = *envelope;
+fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting> {
+    let MessageEnvelope { id, at_seconds, message, settings, .. } = *envelope;
     let request = OutgoingRequest::json(settings.text("url"), &payload(message));
     let mut signatures = vec![signature(settings.text(SECRET), envelope, &request.body)?];
     if !settings.text(PREVIOUS_SECRET).is_empty() {
         signatures.push(signature(settings.text(PREVIOUS_SECRET), envelope, &request.body)?);
     }
     let signed = request.with("webhook-id", id.as_str()).with("webhook-timestamp", at_seconds.to_string());
-    Ok(Outgoing::Request(signed.with("webhook-signature", signatures.join(" "))))
+    Ok(OutgoingDelivery::Request(signed.with("webhook-signature", signatures.join(" "))))
 }
 
-fn signature(secret: &str, envelope: &Envelope<'_>, body: &[u8]) -> Result<String, Unsendable> {
-    let key = key_of(secret).ok_or(Unsendable(SECRET))?;
-    let mac = Hmac::<Sha256>::new_from_slice(&key).map_err(|_| Unsendable(SECRET))?;
+fn signature(secret: &str, envelope: &MessageEnvelope<'_>, body: &[u8]) -> Result<String, UnusableSetting> {
+    let key = key_of(secret).ok_or(UnusableSetting(SECRET))?;
+    let mac = Hmac::<Sha256>::new_from_slice(&key).map_err(|_| UnusableSetting(SECRET))?;
     let head = format!("{}.{}.", envelope.id, envelope.at_seconds);
     let signature = mac.chain_update(head).chain_update(body).finalize().into_bytes();
     Ok(format!("v1,{}", BASE64.encode(signature)))
 }
 
 /// `type`, `timestamp` and `data`, as the standard recommends.
-pub(super) fn payload(message: &Message) -> Value {
+pub(super) fn payload(message: &NotificationMessage) -> Value {
     let data = json!({
         "organisation": message.organisation,
         "incident": message.incident().map(incident),
@@ -107,8 +107,8 @@ pub(super) fn payload(message: &Message) -> Value {
     json!({"type": message.event.as_str(), "timestamp": Timestamp::from_ms(message.at).to_string(), "data": data})
 }
 
-fn notice(message: &Message) -> Option<Value> {
-    let Subject::Notice(facts) = &message.subject else { return None };
+fn notice(message: &NotificationMessage) -> Option<Value> {
+    let MessageSubject::Notice(facts) = &message.subject else { return None };
     Some(json!({
         "id": facts.id,
         "title": facts.title,
@@ -118,8 +118,8 @@ fn notice(message: &Message) -> Option<Value> {
     }))
 }
 
-fn digest(message: &Message) -> Option<Value> {
-    let Subject::Digest(facts) = &message.subject else { return None };
+fn digest(message: &NotificationMessage) -> Option<Value> {
+    let MessageSubject::Digest(facts) = &message.subject else { return None };
     let entry = |entry: &DigestEntry| {
         json!({"id": entry.id, "type": entry.event.as_str(), "about": entry.subject,
             "headline": entry.headline})
@@ -192,7 +192,7 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
-    use crate::model::notification::message::Sender;
+    use crate::model::notification::message::SenderIdentity;
     use crate::notify::kinds::settings::OpenSettings;
 
     /// Standard Webhooks, specification: the example of the signature scheme, with our id and body in its place is computed here
@@ -208,18 +208,20 @@ mod tests {
         .into_iter()
         .map(|(name, text)| (name.to_owned(), Value::from(text)))
         .collect();
-        let message =
-            Message::test(Sender { name: "Acme", language: "en", default_language: "en" }, 1_700_000_000_000);
+        let message = NotificationMessage::test(
+            SenderIdentity { name: "Acme", language: "en", default_language: "en" },
+            1_700_000_000_000,
+        );
         let id = "rNSJxMbDTX2uHc08AiCqo".parse().unwrap();
         let settings = OpenSettings::new(settings);
-        let envelope = Envelope {
+        let envelope = MessageEnvelope {
             id: &id,
             at_seconds: 1_700_000_001,
             message: &message,
             settings: &settings,
             recipient: None,
         };
-        let Outgoing::Request(request) = compose(&envelope).unwrap() else { unreachable!("a mail") };
+        let OutgoingDelivery::Request(request) = compose(&envelope).unwrap() else { unreachable!("a mail") };
         let header = |name: &str| {
             request.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
         };

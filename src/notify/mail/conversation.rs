@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
-use crate::egress::outbound::{Failed, Stage};
+use crate::egress::outbound::{ExchangeFailure, TimeoutStage};
 
 /// Maximum number of lines of a reply; [`REPLY_BYTES`] limits its size.
 const LINES_MAX: usize = 1_000;
@@ -37,7 +37,7 @@ pub(super) struct SmtpReply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoReply {
     /// The connection was lost, or the time is over.
-    Lost(Failed),
+    Lost(ExchangeFailure),
     /// The received data are no reply.
     Nonsense(&'static str),
 }
@@ -111,7 +111,7 @@ impl<S: SmtpStream> SmtpConversation<S> {
             if !line.ends_with(b"\n") {
                 let is_cut_off = left > 0;
                 let endless = NoReply::Nonsense("This is no SMTP server");
-                return Err(if is_cut_off { NoReply::Lost(Failed::Closed) } else { endless });
+                return Err(if is_cut_off { NoReply::Lost(ExchangeFailure::Closed) } else { endless });
             }
             let line = String::from_utf8_lossy(&line).trim_end().to_owned();
             if line.is_empty() && lines.is_empty() {
@@ -132,12 +132,14 @@ impl<S: SmtpStream> SmtpConversation<S> {
 
 impl From<io::Error> for NoReply {
     fn from(error: io::Error) -> Self {
-        Self::Lost(Failed::of_io(&error))
+        Self::Lost(ExchangeFailure::of_io(&error))
     }
 }
 
 async fn in_time<T>(within: Duration, done: impl Future<Output = Result<T, NoReply>>) -> Result<T, NoReply> {
-    timeout(within, done).await.unwrap_or(Err(NoReply::Lost(Failed::Timeout(Stage::Answering))))
+    timeout(within, done)
+        .await
+        .unwrap_or(Err(NoReply::Lost(ExchangeFailure::Timeout(TimeoutStage::Answering))))
 }
 
 /// Returns the text of a mail in wire format (RFC 5321, 4.5.2): a dot at the start of a line is doubled, and the last line ends.
@@ -191,9 +193,9 @@ mod tests {
     }
 
     #[rstest]
-    #[case::nothing("", NoReply::Lost(Failed::Closed))]
-    #[case::half_a_line("250 fi", NoReply::Lost(Failed::Closed))]
-    #[case::half_a_reply("250-fine\r\n", NoReply::Lost(Failed::Closed))]
+    #[case::nothing("", NoReply::Lost(ExchangeFailure::Closed))]
+    #[case::half_a_line("250 fi", NoReply::Lost(ExchangeFailure::Closed))]
+    #[case::half_a_reply("250-fine\r\n", NoReply::Lost(ExchangeFailure::Closed))]
     #[case::another_protocol("SSH-2.0-OpenSSH\r\n", NoReply::Nonsense("This is no SMTP server"))]
     #[case::an_endless_line(&format!("2{}", "5".repeat(100_000)), NoReply::Nonsense("This is no SMTP server"))]
     #[case::an_endless_reply(&"250-x\r\n".repeat(5_000), NoReply::Nonsense("The server's answer has no end"))]
@@ -207,7 +209,7 @@ mod tests {
         let (client, _server) = duplex(64);
         let began = tokio::time::Instant::now();
         let heard = SmtpConversation::new(client).hear(LONG).await;
-        assert_eq!(heard, Err(NoReply::Lost(Failed::Timeout(Stage::Answering))));
+        assert_eq!(heard, Err(NoReply::Lost(ExchangeFailure::Timeout(TimeoutStage::Answering))));
         assert_eq!(began.elapsed(), LONG);
     }
 

@@ -70,7 +70,7 @@ impl TokenKind<'_> {
 
 /// The state of the lexer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LexerPlace {
+enum LexerMode {
     /// Outside of tags; true if white space that follows is trimmed.
     Text { is_trimmed: bool },
     /// Inside `{{ … }}`.
@@ -83,7 +83,7 @@ enum LexerPlace {
 pub(super) struct TemplateLexer<'t> {
     source: &'t str,
     offset: usize,
-    place: LexerPlace,
+    place: LexerMode,
     /// The byte offset of the present tag.
     opened_at: usize,
 }
@@ -91,16 +91,16 @@ pub(super) struct TemplateLexer<'t> {
 impl<'t> TemplateLexer<'t> {
     /// Creates a lexer at the start of a template.
     pub(super) const fn new(source: &'t str) -> Self {
-        Self { source, offset: 0, place: LexerPlace::Text { is_trimmed: false }, opened_at: 0 }
+        Self { source, offset: 0, place: LexerMode::Text { is_trimmed: false }, opened_at: 0 }
     }
 
     /// Returns the next token; [`TokenKind::End`] repeatedly at the end.
     pub(super) fn next_token(&mut self) -> Result<TemplateToken<'t>, TemplateFault> {
         loop {
             let token = match self.place {
-                LexerPlace::Text { is_trimmed } => self.read_text(is_trimmed)?,
-                LexerPlace::Output => Some(self.read_in_tag("-}}", "}}", TokenKind::OutputEnd)?),
-                LexerPlace::Tag => Some(self.read_in_tag("-%}", "%}", TokenKind::TagEnd)?),
+                LexerMode::Text { is_trimmed } => self.read_text(is_trimmed)?,
+                LexerMode::Output => Some(self.read_in_tag("-}}", "}}", TokenKind::OutputEnd)?),
+                LexerMode::Tag => Some(self.read_in_tag("-%}", "%}", TokenKind::TagEnd)?),
             };
             if let Some(token) = token {
                 return Ok(token);
@@ -123,7 +123,7 @@ impl<'t> TemplateLexer<'t> {
             return self.open_tag();
         }
         self.offset += length;
-        self.place = LexerPlace::Text { is_trimmed: false };
+        self.place = LexerMode::Text { is_trimmed: false };
         let mut text = &rest[..length];
         if rest[length..].get(2..).is_some_and(|tag| tag.starts_with('-')) {
             text = text.trim_end();
@@ -141,13 +141,13 @@ impl<'t> TemplateLexer<'t> {
             let length = comment.find("#}").ok_or(TemplateFault { offset: start, problem: unclosed })?;
             let is_trimmed = comment[..length].ends_with('-');
             self.offset += 2 + length + 2;
-            self.place = LexerPlace::Text { is_trimmed };
+            self.place = LexerMode::Text { is_trimmed };
             return Ok(None);
         }
         let is_output = rest.starts_with("{{");
         self.opened_at = start;
         self.offset += if rest[2..].starts_with('-') { 3 } else { 2 };
-        self.place = if is_output { LexerPlace::Output } else { LexerPlace::Tag };
+        self.place = if is_output { LexerMode::Output } else { LexerMode::Tag };
         let kind = if is_output { TokenKind::OutputStart } else { TokenKind::TagStart };
         Ok(Some(TemplateToken { offset: start, kind }))
     }
@@ -163,14 +163,14 @@ impl<'t> TemplateLexer<'t> {
         let (offset, rest) = (self.offset, self.rest());
         let Some(first) = rest.chars().next() else {
             let (opening, closing) =
-                if self.place == LexerPlace::Output { ("this `{{`", "`}}`") } else { ("this `{%`", "`%}`") };
+                if self.place == LexerMode::Output { ("this `{{`", "`}}`") } else { ("this `{%`", "`%}`") };
             let problem = TemplateProblem::Unclosed { opening, closing };
             return Err(TemplateFault { offset: self.opened_at, problem });
         };
         for (ending, is_trimmed) in [(trimming_end, true), (end, false)] {
             if rest.starts_with(ending) {
                 self.offset += ending.len();
-                self.place = LexerPlace::Text { is_trimmed };
+                self.place = LexerMode::Text { is_trimmed };
                 return Ok(TemplateToken { offset, kind: end_kind });
             }
         }

@@ -1,11 +1,11 @@
 //! The two configuration fields that every type with a host as its target shares (contract 4.2.2).
 
-use super::{Field, FieldKind};
+use super::{ConfigField, ConfigFieldKind};
 
 /// `ip_version`.
-pub(super) const IP_VERSION: Field = Field {
+pub(super) const IP_VERSION: ConfigField = ConfigField {
     name: "ip_version",
-    kind: FieldKind::Select { options: &["auto", "ipv4", "ipv6"], default: "auto" },
+    kind: ConfigFieldKind::Select { options: &["auto", "ipv4", "ipv6"], default: "auto" },
     label: "Address family",
     required: false,
     secret: false,
@@ -13,9 +13,9 @@ pub(super) const IP_VERSION: Field = Field {
 };
 
 /// `smart_dualstack`.
-pub(super) const SMART_DUALSTACK: Field = Field {
+pub(super) const SMART_DUALSTACK: ConfigField = ConfigField {
     name: "smart_dualstack",
-    kind: FieldKind::Boolean { default: false },
+    kind: ConfigFieldKind::Boolean { default: false },
     label: "Watch both address families",
     required: false,
     secret: false,

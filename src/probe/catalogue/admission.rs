@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ConditionField, ConditionKind, DefaultCondition, Definition, definition};
+use super::{CheckTypeDefinition, ConditionField, ConditionKind, DefaultCondition, definition};
 use crate::model::check::CheckType;
 use crate::probe::condition::Operator;
 use crate::probe::header;
@@ -19,7 +19,7 @@ const MAX_TEXT_LENGTH: usize = 1000;
 
 /// A condition field as a client named it.
 #[derive(Clone, Copy, Debug)]
-pub struct FieldRef<'a> {
+pub struct ConditionFieldRef<'a> {
     /// Its entry in the catalogue.
     pub field: &'static ConditionField,
     /// Path or header name of a parametric field.
@@ -29,7 +29,11 @@ pub struct FieldRef<'a> {
 /// Returns the condition field with this name, if the type (and, for `dns`, the subtype) has it. An unknown subtype has
 /// no fields; `None` means all subtypes together.
 #[must_use]
-pub fn field_of<'a>(definition: &Definition, subtype: Option<&str>, name: &'a str) -> Option<FieldRef<'a>> {
+pub fn field_of<'a>(
+    definition: &CheckTypeDefinition,
+    subtype: Option<&str>,
+    name: &'a str,
+) -> Option<ConditionFieldRef<'a>> {
     let mut fields = definition.condition_fields.iter();
     let found = fields.find_map(|field| refer(field, name))?;
     match (definition.by_subtype, subtype) {
@@ -41,16 +45,16 @@ pub fn field_of<'a>(definition: &Definition, subtype: Option<&str>, name: &'a st
     }
 }
 
-fn refer<'a>(field: &'static ConditionField, name: &'a str) -> Option<FieldRef<'a>> {
+fn refer<'a>(field: &'static ConditionField, name: &'a str) -> Option<ConditionFieldRef<'a>> {
     let Some(parametric) = &field.parametric else {
-        return (field.field == name).then_some(FieldRef { field, parameter: None });
+        return (field.field == name).then_some(ConditionFieldRef { field, parameter: None });
     };
     let parameter = name.strip_prefix(parametric.prefix)?;
     let is_valid = match field.kind {
         ConditionKind::Header => header::name(parameter).is_some(),
         _ => JsonPath::is_valid(parameter),
     };
-    is_valid.then_some(FieldRef { field, parameter: Some(parameter) })
+    is_valid.then_some(ConditionFieldRef { field, parameter: Some(parameter) })
 }
 
 /// Returns true when a value has the form that field type and operator need.

@@ -1,19 +1,22 @@
 //! The catalogue entry of `dns`: the one type whose conditions depend on a configuration field.
 
 use super::operators::{CONTAINING, NUMERIC, RESPONSE_TIME, TEXTUAL};
-use super::{BySubtype, ConditionField, ConditionKind, DefaultCondition, Definition, Field, FieldKind};
+use super::{
+    CheckTypeDefinition, ConditionField, ConditionKind, ConfigField, ConfigFieldKind, DefaultCondition,
+    SubtypeRules,
+};
 use crate::model::check::{CheckStatus, CheckType};
 use crate::probe::condition::Operator;
 use crate::probe::fact::Fact;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Dns,
     label: "DNS record",
     description: "Asks a name server for the records of a name.",
     target_required: true,
-    fields: &[Field {
+    fields: &[ConfigField {
         name: "dns_type",
-        kind: FieldKind::Select { options: &["A", "AAAA", "MX", "CNAME", "TXT", "NS"], default: "A" },
+        kind: ConfigFieldKind::Select { options: &["A", "AAAA", "MX", "CNAME", "TXT", "NS"], default: "A" },
         label: "Record type",
         required: true,
         secret: false,
@@ -55,7 +58,7 @@ const RESPONSE_TIME_MS: &str = Fact::ResponseTimeMs.as_str();
 
 const ADDRESSES: &[&str] = &[RESPONSE_TIME_MS, Fact::IpCount.as_str(), Fact::Ips.as_str()];
 
-static BY_SUBTYPE: BySubtype = BySubtype {
+static BY_SUBTYPE: SubtypeRules = SubtypeRules {
     field: "dns_type",
     fields: &[
         ("A", ADDRESSES),

@@ -1,16 +1,16 @@
 //! The catalogue entry of `heartbeat`.
 
-use super::{Definition, Field, FieldKind, IntervalBounds};
+use super::{CheckTypeDefinition, ConfigField, ConfigFieldKind, IntervalBounds};
 use crate::model::check::CheckType;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Heartbeat,
     label: "Heartbeat",
     description: "Reports itself by calling an address; a call that does not come in time is a failure.",
     target_required: false,
-    fields: &[Field {
+    fields: &[ConfigField {
         name: "grace_seconds",
-        kind: FieldKind::Number { default: 60, min: 0, max: 86_400 },
+        kind: ConfigFieldKind::Number { default: 60, min: 0, max: 86_400 },
         label: "Grace",
         required: false,
         secret: false,

@@ -2,13 +2,16 @@
 
 use super::addressing::{IP_VERSION, SMART_DUALSTACK};
 use super::operators::{CONTAINING, NUMERIC, RESPONSE_TIME, TEXTUAL};
-use super::{ConditionField, ConditionKind, DefaultCondition, Definition, Field, FieldKind, Parametric};
+use super::{
+    CheckTypeDefinition, ConditionField, ConditionKind, ConfigField, ConfigFieldKind, DefaultCondition,
+    FieldParameter,
+};
 use crate::model::check::{CheckStatus, CheckType};
 use crate::probe::condition::Operator;
 use crate::probe::fact::Fact;
 use crate::probe::header::HEADERS_MAX;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Http,
     label: "HTTP",
     description: "Sends an HTTP request to a URL and looks at the response.",
@@ -29,10 +32,10 @@ const STATUS_CODE: DefaultCondition = DefaultCondition {
     status: CheckStatus::Down,
 };
 
-const FIELDS: &[Field] = &[
-    Field {
+const FIELDS: &[ConfigField] = &[
+    ConfigField {
         name: "method",
-        kind: FieldKind::Select {
+        kind: ConfigFieldKind::Select {
             options: &["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"],
             default: "GET",
         },
@@ -41,9 +44,9 @@ const FIELDS: &[Field] = &[
         secret: false,
         help: None,
     },
-    Field {
+    ConfigField {
         name: "headers",
-        kind: FieldKind::KeyValueArray { max_entries: HEADERS_MAX },
+        kind: ConfigFieldKind::KeyValueArray { max_entries: HEADERS_MAX },
         label: "Request headers",
         required: false,
         secret: true,
@@ -51,9 +54,9 @@ const FIELDS: &[Field] = &[
             "Sent with the request, but not when a redirect leads to another origin. Values are never shown again.",
         ),
     },
-    Field {
+    ConfigField {
         name: "auth",
-        kind: FieldKind::Auth,
+        kind: ConfigFieldKind::Auth,
         label: "Authentication",
         required: false,
         secret: false,
@@ -61,25 +64,25 @@ const FIELDS: &[Field] = &[
             "Replaces a configured header of the same name. Not sent when a redirect leads to another origin.",
         ),
     },
-    Field {
+    ConfigField {
         name: "body",
-        kind: FieldKind::Textarea { max_length: 65_536 },
+        kind: ConfigFieldKind::Textarea { max_length: 65_536 },
         label: "Request body",
         required: false,
         secret: false,
         help: Some("Sent with POST, PUT and PATCH only."),
     },
-    Field {
+    ConfigField {
         name: "follow_redirects",
-        kind: FieldKind::Boolean { default: true },
+        kind: ConfigFieldKind::Boolean { default: true },
         label: "Follow redirects",
         required: false,
         secret: false,
         help: Some("At most 10 redirects are followed; then the check fails."),
     },
-    Field {
+    ConfigField {
         name: "verify_ssl",
-        kind: FieldKind::Boolean { default: true },
+        kind: ConfigFieldKind::Boolean { default: true },
         label: "Verify the certificate",
         required: false,
         secret: false,
@@ -122,7 +125,7 @@ const CONDITION_FIELDS: &[ConditionField] = &[
             Operator::NotContains,
         ],
         unit: None,
-        parametric: Some(Parametric {
+        parametric: Some(FieldParameter {
             prefix: "json.",
             key_label: "Path",
             key_placeholder: "checks.0.status",
@@ -135,7 +138,7 @@ const CONDITION_FIELDS: &[ConditionField] = &[
         kind: ConditionKind::Header,
         operators: TEXTUAL,
         unit: None,
-        parametric: Some(Parametric {
+        parametric: Some(FieldParameter {
             prefix: "header.",
             key_label: "Name",
             key_placeholder: "content-type",

@@ -2,12 +2,12 @@
 
 use super::addressing::{IP_VERSION, SMART_DUALSTACK};
 use super::operators::{NUMERIC, ORDERED, RESPONSE_TIME};
-use super::{ConditionField, ConditionKind, DefaultCondition, Definition};
+use super::{CheckTypeDefinition, ConditionField, ConditionKind, DefaultCondition};
 use crate::model::check::{CheckStatus, CheckType};
 use crate::probe::condition::Operator;
 use crate::probe::fact::Fact;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Icmp,
     label: "Ping",
     description: "Sends three ICMP echo requests to a host and waits for the replies.",

@@ -1,9 +1,9 @@
 //! The catalogue entry of `manual`.
 
-use super::Definition;
+use super::CheckTypeDefinition;
 use crate::model::check::CheckType;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Manual,
     label: "Manual",
     description: "Is not checked; people set its status.",

@@ -18,11 +18,11 @@ use crate::model::check::{CheckStatus, CheckType};
 use crate::probe::condition::Operator;
 use crate::probe::fact::Fact;
 
-pub use admission::{FieldRef, always_conditions, default_conditions, field_of, value_fits};
+pub use admission::{ConditionFieldRef, always_conditions, default_conditions, field_of, value_fits};
 
 /// Returns the catalogue's entry for a type.
 #[must_use]
-pub const fn definition(check_type: CheckType) -> &'static Definition {
+pub const fn definition(check_type: CheckType) -> &'static CheckTypeDefinition {
     match check_type {
         CheckType::Http => &http::DEFINITION,
         CheckType::Tcp => &tcp::DEFINITION,
@@ -36,7 +36,7 @@ pub const fn definition(check_type: CheckType) -> &'static Definition {
 
 /// The definition of one check type.
 #[derive(Debug)]
-pub struct Definition {
+pub struct CheckTypeDefinition {
     /// The type it describes.
     pub check_type: CheckType,
     /// Short name for people.
@@ -46,7 +46,7 @@ pub struct Definition {
     /// True when `target` must be set.
     pub target_required: bool,
     /// Keys of `settings.config` except `conditions`, in the order of the contract.
-    pub fields: &'static [Field],
+    pub fields: &'static [ConfigField],
     /// The fields that a condition may test.
     pub condition_fields: &'static [ConditionField],
     /// Stored when no conditions are given.
@@ -55,18 +55,18 @@ pub struct Definition {
     /// with the service (contract 4.2.4).
     pub always_conditions: &'static [DefaultCondition],
     /// Limits per value of one field; only `dns` has them.
-    pub by_subtype: Option<&'static BySubtype>,
+    pub by_subtype: Option<&'static SubtypeRules>,
     /// Bounds of `interval_seconds`, when the type has its own.
     pub interval: Option<IntervalBounds>,
 }
 
 /// One key of `settings.config`.
 #[derive(Debug)]
-pub struct Field {
+pub struct ConfigField {
     /// The key.
     pub name: &'static str,
     /// Its shape, limits and default.
-    pub kind: FieldKind,
+    pub kind: ConfigFieldKind,
     /// Short name for people.
     pub label: &'static str,
     /// Shown as required (its default still applies when it is left out).
@@ -79,7 +79,7 @@ pub struct Field {
 
 /// Shape, limits and default of a field.
 #[derive(Clone, Copy, Debug)]
-pub enum FieldKind {
+pub enum ConfigFieldKind {
     /// One of `options`.
     Select {
         /// Allowed values.
@@ -115,10 +115,10 @@ pub enum FieldKind {
     },
 }
 
-impl Definition {
+impl CheckTypeDefinition {
     /// The configuration field with this name.
     #[must_use]
-    pub fn field(&self, name: &str) -> Option<&'static Field> {
+    pub fn field(&self, name: &str) -> Option<&'static ConfigField> {
         self.fields.iter().find(|field| field.name == name)
     }
 }
@@ -137,7 +137,7 @@ pub struct ConditionField {
     /// Unit of a number.
     pub unit: Option<&'static str>,
     /// Set for `json.<path>` and `header.<name>`.
-    pub parametric: Option<Parametric>,
+    pub parametric: Option<FieldParameter>,
 }
 
 impl ConditionField {
@@ -175,7 +175,7 @@ pub enum ConditionKind {
 
 /// The parameter of a parametric condition field: its form and texts.
 #[derive(Debug)]
-pub struct Parametric {
+pub struct FieldParameter {
     /// `json.` or `header.`.
     pub prefix: &'static str,
     /// Label of the parameter.
@@ -201,7 +201,7 @@ pub struct DefaultCondition {
 
 /// Condition fields and default conditions that depend on the value of one configuration field.
 #[derive(Debug)]
-pub struct BySubtype {
+pub struct SubtypeRules {
     /// The configuration field that decides (`dns_type`).
     pub field: &'static str,
     /// Allowed condition fields per value.
@@ -251,7 +251,7 @@ mod tests {
     fn the_subtypes_of_dns_are_the_options_of_its_field() {
         let dns = definition(CheckType::Dns);
         let subtypes = dns.by_subtype.unwrap();
-        let FieldKind::Select { options, .. } = dns.field(subtypes.field).unwrap().kind else {
+        let ConfigFieldKind::Select { options, .. } = dns.field(subtypes.field).unwrap().kind else {
             panic!("{} is not a select", subtypes.field);
         };
         let named: Vec<_> = subtypes.fields.iter().map(|(value, _)| *value).collect();

@@ -2,12 +2,12 @@
 
 use super::addressing::{IP_VERSION, SMART_DUALSTACK};
 use super::operators::{CONTAINING, NUMERIC, TEXTUAL};
-use super::{ConditionField, ConditionKind, DefaultCondition, Definition, IntervalBounds};
+use super::{CheckTypeDefinition, ConditionField, ConditionKind, DefaultCondition, IntervalBounds};
 use crate::model::check::{CheckStatus, CheckType};
 use crate::probe::condition::Operator;
 use crate::probe::fact::Fact;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Ssl,
     label: "TLS certificate",
     description: "Reads the certificate chain of a host and checks its trust, names and dates.",

@@ -2,11 +2,11 @@
 
 use super::addressing::{IP_VERSION, SMART_DUALSTACK};
 use super::operators::{NUMERIC, RESPONSE_TIME};
-use super::{ConditionField, ConditionKind, Definition};
+use super::{CheckTypeDefinition, ConditionField, ConditionKind};
 use crate::model::check::CheckType;
 use crate::probe::fact::Fact;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Tcp,
     label: "TCP port",
     description: "Opens a TCP connection to a host and port and closes it again.",

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::operator::Operator;
 use crate::probe::decimal::Decimal;
 use crate::probe::fact::Fact;
-use crate::probe::json_path::Found;
+use crate::probe::json_path::JsonPathValue;
 
 /// The value that a condition compares with.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl Operand {
 }
 
 /// The value that a probe found.
-pub(super) enum Observed<'a> {
+pub(super) enum ObservedValue<'a> {
     Number(f64),
     Text(Cow<'a, str>),
     Body {
@@ -82,10 +82,10 @@ pub(super) enum Observed<'a> {
         holds: bool,
     },
     List(Fact, &'a [String]),
-    Json(Found<'a>),
+    Json(JsonPathValue<'a>),
 }
 
-impl Observed<'_> {
+impl ObservedValue<'_> {
     /// Returns true when the comparison of a condition is true.
     pub(super) fn satisfies(&self, operator: Operator, operand: &Operand) -> bool {
         let order = || self.order(operand);
@@ -104,10 +104,10 @@ impl Observed<'_> {
     fn order(&self, operand: &Operand) -> Option<Ordering> {
         match (self, operand) {
             (Self::Number(number), Operand::Number { value, .. }) => number.partial_cmp(value),
-            (Self::Json(Found::Number(text)), Operand::Number { whole: Some(whole), .. }) => {
+            (Self::Json(JsonPathValue::Number(text)), Operand::Number { whole: Some(whole), .. }) => {
                 Some(Decimal::parse(text)?.compare(Decimal::parse(whole)?))
             }
-            (Self::Json(Found::Number(text)), Operand::Number { value, .. }) => {
+            (Self::Json(JsonPathValue::Number(text)), Operand::Number { value, .. }) => {
                 text.parse::<f64>().ok()?.partial_cmp(value)
             }
             _ => None,
@@ -120,10 +120,10 @@ impl Observed<'_> {
             Operand::Number { .. } => self.order(operand) == Some(Ordering::Equal),
             Operand::Text(wanted) => match self {
                 Self::Text(text) => **text == **wanted,
-                Self::Json(Found::Text(text)) => text.equals(wanted),
+                Self::Json(JsonPathValue::Text(text)) => text.equals(wanted),
                 _ => false,
             },
-            Operand::Bool(flag) => matches!(self, Self::Json(Found::Bool(seen)) if seen == flag),
+            Operand::Bool(flag) => matches!(self, Self::Json(JsonPathValue::Bool(seen)) if seen == flag),
             Operand::List(_) => false,
         }
     }
@@ -135,8 +135,8 @@ impl Observed<'_> {
         };
         match self {
             Self::List(fact, items) => items.iter().any(|item| is_item(*fact, item, wanted)),
-            Self::Json(Found::List { holds }) | Self::Body { holds } => *holds,
-            Self::Json(Found::Text(text)) => text.contains(wanted),
+            Self::Json(JsonPathValue::List { holds }) | Self::Body { holds } => *holds,
+            Self::Json(JsonPathValue::Text(text)) => text.contains(wanted),
             Self::Text(text) => text.contains(&**wanted),
             Self::Json(_) | Self::Number(_) => false,
         }

@@ -15,17 +15,17 @@ use http::header::HeaderName;
 use serde_json::Value;
 
 use crate::model::check::CheckStatus;
-use crate::probe::catalogue::{ConditionKind, Definition, FieldRef, field_of, value_fits};
-use crate::probe::fact::{Fact, Facts, TextPresence};
+use crate::probe::catalogue::{CheckTypeDefinition, ConditionFieldRef, ConditionKind, field_of, value_fits};
+use crate::probe::fact::{Fact, FactSource, TextPresence};
 use crate::probe::json_path::{JsonPath, JsonSearch};
-use comparison::{Observed, Operand};
+use comparison::{ObservedValue, Operand};
 
 pub use operator::Operator;
 
 /// One condition, ready to be tested.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    subject: Subject,
+    subject: ConditionSubject,
     operator: Operator,
     operand: Operand,
     status: CheckStatus,
@@ -33,7 +33,7 @@ pub struct Condition {
 
 /// The finding that a condition tests.
 #[derive(Clone, Debug)]
-enum Subject {
+enum ConditionSubject {
     Number(Fact),
     Text(Fact),
     Body,
@@ -82,7 +82,7 @@ impl Condition {
     /// # Errors
     /// When the record is not one that `catalogue` admits for this type and subtype.
     pub fn compile(
-        definition: &Definition,
+        definition: &CheckTypeDefinition,
         subtype: Option<&str>,
         record: &Value,
     ) -> Result<Self, ConditionError> {
@@ -99,7 +99,7 @@ impl Condition {
             return Err(ConditionError::Value);
         }
         Ok(Self {
-            subject: Subject::of(&field).ok_or(ConditionError::Field)?,
+            subject: ConditionSubject::of(&field).ok_or(ConditionError::Field)?,
             operator,
             operand: Operand::of(value).ok_or(ConditionError::Value)?,
             status: word("status").and_then(status_of).ok_or(ConditionError::Status)?,
@@ -115,45 +115,46 @@ impl Condition {
     /// Returns true when the response body must be kept for this condition.
     #[must_use]
     pub const fn needs_body(&self) -> bool {
-        matches!(self.subject, Subject::Json(_) | Subject::Body)
+        matches!(self.subject, ConditionSubject::Json(_) | ConditionSubject::Body)
     }
 
     /// Returns true when the response body must be read as JSON for this condition.
     #[must_use]
     pub const fn needs_json(&self) -> bool {
-        matches!(self.subject, Subject::Json(_))
+        matches!(self.subject, ConditionSubject::Json(_))
     }
 
     /// Returns true for `<fact> eq 0`, which means that something is missing rather than wrong.
     #[must_use]
     pub fn is_none_of(&self, fact: Fact) -> bool {
-        matches!(self.subject, Subject::Number(own) if own == fact)
+        matches!(self.subject, ConditionSubject::Number(own) if own == fact)
             && self.operator == Operator::Eq
             && matches!(self.operand, Operand::Number { value, .. } if value == 0.0)
     }
 
     /// Returns the state of the condition for these facts.
     #[must_use]
-    pub fn state(&self, facts: &impl Facts) -> ConditionState {
-        let compare = |seen: &Observed<'_>| ConditionState::of(seen.satisfies(self.operator, &self.operand));
+    pub fn state(&self, facts: &impl FactSource) -> ConditionState {
+        let compare =
+            |seen: &ObservedValue<'_>| ConditionState::of(seen.satisfies(self.operator, &self.operand));
         match self.subject.observe(facts, &self.operand) {
-            Observation::Seen(seen) => compare(&seen),
-            Observation::AtLeast(least) => match &self.operand {
+            SubjectObservation::Seen(seen) => compare(&seen),
+            SubjectObservation::AtLeast(least) => match &self.operand {
                 // The real number is at least `least`, which is larger than the value.
-                Operand::Number { value, .. } if *value < least => compare(&Observed::Number(least)),
+                Operand::Number { value, .. } if *value < least => compare(&ObservedValue::Number(least)),
                 _ => ConditionState::Undecided,
             },
-            Observation::Cut => ConditionState::Undecided,
-            Observation::Missing => ConditionState::of(self.operator.is_negative()),
+            SubjectObservation::Cut => ConditionState::Undecided,
+            SubjectObservation::Missing => ConditionState::of(self.operator.is_negative()),
         }
     }
 
     /// Explains a match in one sentence for people, with measured numbers but without texts, headers and bodies.
     #[must_use]
-    pub fn explain(&self, facts: &impl Facts) -> String {
+    pub fn explain(&self, facts: &impl FactSource) -> String {
         match self.subject {
-            Subject::Number(fact) => match facts.number(fact) {
-                Some(number) => format!("Condition met: {self} (measured {})", Rounded(number)),
+            ConditionSubject::Number(fact) => match facts.number(fact) {
+                Some(number) => format!("Condition met: {self} (measured {})", RoundedNumber(number)),
                 None => format!("Condition met: {self} (nothing measured)"),
             },
             _ => format!("Condition met: {self}"),
@@ -172,7 +173,7 @@ pub struct DecidingConditions<'a> {
 
 impl<'a> DecidingConditions<'a> {
     /// Tests the conditions; those that could not make the status worse are skipped.
-    pub fn of(conditions: &'a [Condition], facts: &impl Facts) -> Self {
+    pub fn of(conditions: &'a [Condition], facts: &impl FactSource) -> Self {
         let mut deciding = Self::default();
         for condition in conditions {
             if deciding.worst.is_some_and(|worst| condition.status <= worst.status) {
@@ -193,10 +194,10 @@ impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let operator = self.operator.as_str();
         match &self.subject {
-            Subject::Json(path) => write!(f, "json.{path} {operator} the configured value"),
-            Subject::Header(name) => write!(f, "header.{name} {operator} the configured value"),
-            Subject::Body => write!(f, "body {operator} the configured text"),
-            Subject::Number(fact) | Subject::Text(fact) | Subject::List(fact) => {
+            ConditionSubject::Json(path) => write!(f, "json.{path} {operator} the configured value"),
+            ConditionSubject::Header(name) => write!(f, "header.{name} {operator} the configured value"),
+            ConditionSubject::Body => write!(f, "body {operator} the configured text"),
+            ConditionSubject::Number(fact) | ConditionSubject::Text(fact) | ConditionSubject::List(fact) => {
                 write!(f, "{} {operator} {}", fact.as_str(), self.operand)
             }
         }
@@ -204,9 +205,9 @@ impl fmt::Display for Condition {
 }
 
 /// A number with at most three decimals, without trailing zeros.
-struct Rounded(f64);
+struct RoundedNumber(f64);
 
-impl fmt::Display for Rounded {
+impl fmt::Display for RoundedNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", (self.0 * 1000.0).round() / 1000.0)
     }
@@ -220,8 +221,8 @@ fn status_of(word: &str) -> Option<CheckStatus> {
     }
 }
 
-impl Subject {
-    fn of(field: &FieldRef<'_>) -> Option<Self> {
+impl ConditionSubject {
+    fn of(field: &ConditionFieldRef<'_>) -> Option<Self> {
         let fact = field.field.field.parse::<Fact>();
         match field.field.kind {
             ConditionKind::Number => fact.ok().map(Self::Number),
@@ -234,36 +235,36 @@ impl Subject {
         }
     }
 
-    fn observe<'a>(&self, facts: &'a impl Facts, operand: &Operand) -> Observation<'a> {
+    fn observe<'a>(&self, facts: &'a impl FactSource, operand: &Operand) -> SubjectObservation<'a> {
         let text = operand.as_text().unwrap_or_default();
         let seen = match self {
             Self::Number(fact) => match (facts.number(*fact), facts.at_least(*fact)) {
-                (None, Some(least)) => return Observation::AtLeast(least),
-                (number, _) => number.map(Observed::Number),
+                (None, Some(least)) => return SubjectObservation::AtLeast(least),
+                (number, _) => number.map(ObservedValue::Number),
             },
-            Self::Text(fact) => facts.text(*fact).map(Observed::Text),
+            Self::Text(fact) => facts.text(*fact).map(ObservedValue::Text),
             Self::Body => match facts.search_body(text) {
-                Some(TextPresence::Undecided) => return Observation::Cut,
-                Some(presence) => Some(Observed::Body { holds: presence == TextPresence::Present }),
+                Some(TextPresence::Undecided) => return SubjectObservation::Cut,
+                Some(presence) => Some(ObservedValue::Body { holds: presence == TextPresence::Present }),
                 None => None,
             },
-            Self::List(fact) => facts.list(*fact).map(|items| Observed::List(*fact, items)),
+            Self::List(fact) => facts.list(*fact).map(|items| ObservedValue::List(*fact, items)),
             Self::Json(path) => match facts.json().map(|document| path.find(document, text)) {
-                Some(JsonSearch::Undecided) => return Observation::Cut,
-                Some(JsonSearch::Found(found)) => Some(Observed::Json(found)),
+                Some(JsonSearch::Undecided) => return SubjectObservation::Cut,
+                Some(JsonSearch::Found(found)) => Some(ObservedValue::Json(found)),
                 Some(JsonSearch::Missing) | None => None,
             },
             Self::Header(name) => {
-                facts.headers().and_then(|headers| joined(headers, name)).map(Observed::Text)
+                facts.headers().and_then(|headers| joined(headers, name)).map(ObservedValue::Text)
             }
         };
-        seen.map_or(Observation::Missing, Observation::Seen)
+        seen.map_or(SubjectObservation::Missing, SubjectObservation::Seen)
     }
 }
 
 /// The value that a condition tests, as far as it is known.
-enum Observation<'a> {
-    Seen(Observed<'a>),
+enum SubjectObservation<'a> {
+    Seen(ObservedValue<'a>),
     /// A number that is at least this.
     AtLeast(f64),
     /// Unknown: the value may be behind the end of the data that were read.

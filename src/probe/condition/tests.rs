@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Condition, ConditionError, ConditionState, DecidingConditions, Operator};
 use crate::model::check::{CheckStatus, CheckType};
 use crate::probe::catalogue::definition;
-use crate::probe::fact::{Fact, Facts, JsonDocument, TextPresence};
+use crate::probe::fact::{Fact, FactSource, JsonDocument, TextPresence};
 
 /// Facts as a probe might have found them; everything else is missing.
 #[derive(Default)]
@@ -25,7 +25,7 @@ struct Found {
     headers: Option<HeaderMap>,
 }
 
-impl Facts for Found {
+impl FactSource for Found {
     fn number(&self, fact: Fact) -> Option<f64> {
         self.numbers.iter().find(|(own, _)| *own == fact).map(|(_, number)| *number)
     }

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, UdpSocket};
 use tokio::time::timeout;
 
-use super::question::{Heard, Question, is_refusal, may_miss_edns};
+use super::question::{DnsQuestion, DnsResponse, is_refusal, may_miss_edns};
 use crate::egress::DATAGRAM_MAX_BYTES;
 
 /// The time after which a datagram counts as lost and is sent again; doubled each time.
@@ -30,7 +30,7 @@ const SECOND_LOOK: Duration = Duration::from_millis(500);
 /// # Errors
 /// `InvalidData` when the server's answers cannot be read.
 pub(super) async fn exchange(
-    question: &Question,
+    question: &DnsQuestion,
     server: SocketAddr,
     source: Option<SocketAddr>,
 ) -> io::Result<Message> {
@@ -42,12 +42,12 @@ pub(super) async fn exchange(
         match timeout(patience, receive(question, &socket)).await {
             Ok(heard) => {
                 match heard? {
-                    Heard::Answer(message) if is_extended && !is_refusal(&message) => {
+                    DnsResponse::Answer(message) if is_extended && !is_refusal(&message) => {
                         break second_look(question, &socket, *message).await?;
                     }
-                    Heard::Answer(message) if has_refused || !is_refusal(&message) => break *message,
-                    Heard::Unreadable if has_refused => return Err(io::ErrorKind::InvalidData.into()),
-                    Heard::Answer(_) | Heard::Unreadable => {}
+                    DnsResponse::Answer(message) if has_refused || !is_refusal(&message) => break *message,
+                    DnsResponse::Unreadable if has_refused => return Err(io::ErrorKind::InvalidData.into()),
+                    DnsResponse::Answer(_) | DnsResponse::Unreadable => {}
                 }
                 has_refused = true;
                 if !is_extended {
@@ -67,19 +67,19 @@ pub(super) async fn exchange(
 }
 
 /// Returns the answer to a question with EDNS, or the better one without.
-async fn second_look(question: &Question, socket: &UdpSocket, first: Message) -> io::Result<Message> {
+async fn second_look(question: &DnsQuestion, socket: &UdpSocket, first: Message) -> io::Result<Message> {
     if !may_miss_edns(&first) || first.metadata.truncation {
         return Ok(first);
     }
     socket.send(question.plain_bytes()).await?;
     Ok(match timeout(SECOND_LOOK, receive(question, socket)).await {
-        Ok(Ok(Heard::Answer(second))) if !second.answers.is_empty() => *second,
+        Ok(Ok(DnsResponse::Answer(second))) if !second.answers.is_empty() => *second,
         _ => first,
     })
 }
 
 /// Sends before the socket is handed to the runtime, which saves waiting for it to become writable.
-fn send(question: &Question, server: SocketAddr, source: Option<SocketAddr>) -> io::Result<UdpSocket> {
+fn send(question: &DnsQuestion, server: SocketAddr, source: Option<SocketAddr>) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(server), Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_nonblocking(true)?;
     if let Some(source) = source {
@@ -90,7 +90,7 @@ fn send(question: &Question, server: SocketAddr, source: Option<SocketAddr>) -> 
     UdpSocket::from_std(socket.into())
 }
 
-async fn receive(question: &Question, socket: &UdpSocket) -> io::Result<Heard> {
+async fn receive(question: &DnsQuestion, socket: &UdpSocket) -> io::Result<DnsResponse> {
     let mut datagram = vec![0; DATAGRAM_MAX_BYTES];
     loop {
         let length = socket.recv(&mut datagram).await?;
@@ -102,7 +102,7 @@ async fn receive(question: &Question, socket: &UdpSocket) -> io::Result<Heard> {
 
 /// Asks over TCP. A message has its length in front and at most 64 KiB.
 async fn exchange_over_tcp(
-    question: &Question,
+    question: &DnsQuestion,
     bytes: &[u8],
     server: SocketAddr,
     source: Option<SocketAddr>,
@@ -122,7 +122,7 @@ async fn exchange_over_tcp(
     stream.read_exact(&mut response).await?;
     crate::egress::close_by_reset(&stream);
     match question.answer_in(&response) {
-        Some(Heard::Answer(message)) => Ok(*message),
-        Some(Heard::Unreadable) | None => Err(io::ErrorKind::InvalidData.into()),
+        Some(DnsResponse::Answer(message)) => Ok(*message),
+        Some(DnsResponse::Unreadable) | None => Err(io::ErrorKind::InvalidData.into()),
     }
 }

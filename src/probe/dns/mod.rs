@@ -14,17 +14,17 @@ use std::net::SocketAddr;
 use hickory_proto::op::{Message, ResponseCode};
 use tokio::time::{Instant, timeout_at};
 
-use crate::egress::trouble;
-use crate::model::check::{ErrorCode, Failure, Outcome, Trouble};
-use crate::probe::attempt::{Attempt, Phase};
+use crate::egress::local_fault;
+use crate::model::check::{CheckFailure, CheckOutcome, ErrorCode, LocalFault};
+use crate::probe::attempt::{AttemptPhase, RunningAttempt};
 use crate::probe::condition::{Condition, DecidingConditions};
-use crate::probe::judgement::Answered;
+use crate::probe::judgement::AnswerMeasurement;
 use crate::probe::resolver::UNREADABLE;
 use crate::probe::spec::DnsCheck;
-use crate::probe::stop::Stop;
+use crate::probe::stop::ProbeAbort;
 use crate::probe::toolbox::Toolbox;
 use exchange::exchange;
-use question::{Question, code_name};
+use question::{DnsQuestion, code_name};
 use records::DnsFacts;
 
 pub(crate) use records::{aliases, texts};
@@ -34,8 +34,8 @@ pub(crate) async fn run(
     check: &DnsCheck,
     conditions: &[Condition],
     toolbox: &Toolbox,
-    attempt: Attempt,
-) -> Outcome {
+    attempt: RunningAttempt,
+) -> CheckOutcome {
     examine(check, conditions, toolbox, attempt).await.0
 }
 
@@ -44,19 +44,20 @@ pub(crate) async fn examine(
     check: &DnsCheck,
     conditions: &[Condition],
     toolbox: &Toolbox,
-    mut attempt: Attempt,
-) -> (Outcome, Option<DnsFacts>) {
+    mut attempt: RunningAttempt,
+) -> (CheckOutcome, Option<DnsFacts>) {
     let message = match answer(check, toolbox, &attempt).await {
         Ok(message) => message,
-        Err(stop) => return (stop.outcome(attempt.cut()), None),
+        Err(stop) => return (stop.outcome(attempt.timings_until_now()), None),
     };
-    attempt.finish(Phase::Dns);
+    attempt.finish(AttemptPhase::Dns);
     if message.metadata.response_code == ResponseCode::NXDomain {
-        let stop = Stop::failed(ErrorCode::DnsNxdomain, "The name does not exist");
+        let stop = ProbeAbort::failed(ErrorCode::DnsNxdomain, "The name does not exist");
         return (stop.outcome(attempt.answered()), None);
     }
     let response_time = attempt.response_time();
-    let answered = Answered { response_time, timings: attempt.answered(), status_code: None, partial: None };
+    let answered =
+        AnswerMeasurement { response_time, timings: attempt.answered(), status_code: None, partial: None };
     let facts = DnsFacts::read(check, &message, response_time);
     let outcome = answered.judge(conditions, &facts);
     let outcome = match DecidingConditions::of(conditions, &facts).worst {
@@ -68,32 +69,36 @@ pub(crate) async fn examine(
 
 /// Uses the error code for missing records instead of `condition_failed` when a condition `*_count eq 0` (the default
 /// one) is met. The status remains that of the condition.
-fn without_records(outcome: Outcome, check: &DnsCheck) -> Outcome {
-    let Outcome::Measured(mut measurement) = outcome else {
+fn without_records(outcome: CheckOutcome, check: &DnsCheck) -> CheckOutcome {
+    let CheckOutcome::Measured(mut measurement) = outcome else {
         return outcome;
     };
     let message = format!("The name has no {} record", check.record.as_str());
-    measurement.failure = Some(Box::new(Failure::new(ErrorCode::DnsNoRecords, message)));
-    Outcome::Measured(measurement)
+    measurement.failure = Some(Box::new(CheckFailure::new(ErrorCode::DnsNoRecords, message)));
+    CheckOutcome::Measured(measurement)
 }
 
 /// Returns the first server's answer that says whether the name exists.
-async fn answer(check: &DnsCheck, toolbox: &Toolbox, attempt: &Attempt) -> Result<Message, Stop> {
+async fn answer(
+    check: &DnsCheck,
+    toolbox: &Toolbox,
+    attempt: &RunningAttempt,
+) -> Result<Message, ProbeAbort> {
     let resolver = toolbox.resolver();
-    let question = Question::about(check)
-        .ok_or_else(|| Stop::failed(ErrorCode::DnsNxdomain, "The name cannot be asked for"))?;
+    let question = DnsQuestion::about(check)
+        .ok_or_else(|| ProbeAbort::failed(ErrorCode::DnsNxdomain, "The name cannot be asked for"))?;
     let asked = async {
-        let mut losses = Losses::default();
+        let mut losses = NameServerFailures::default();
         match ask_in_turn(&question, toolbox, attempt.deadline, &mut losses).await {
             Some(message) => Some(Ok(message)),
             None => losses.verdict().map(Err),
         }
     };
-    resolver.answered(|| vec![question.bytes().to_vec()], attempt.deadline, asked).await?
+    resolver.await_answer(|| vec![question.bytes().to_vec()], attempt.deadline, asked).await?
 }
 
 /// The result of one question outside of a check.
-pub(crate) enum Reply {
+pub(crate) enum DnsLookupOutcome {
     /// An answer that says whether the name exists.
     Answer(Box<Message>),
     /// Servers answered, but none decisively; the code of the last one.
@@ -103,23 +108,28 @@ pub(crate) enum Reply {
 }
 
 /// Asks the location's name servers one question. With `unvalidated`, invalid signatures are ignored.
-pub(crate) async fn ask(check: &DnsCheck, unvalidated: bool, toolbox: &Toolbox, deadline: Instant) -> Reply {
-    let question = if unvalidated { Question::unvalidated(check) } else { Question::about(check) };
-    let Some(question) = question else { return Reply::Silence };
-    let mut losses = Losses::default();
+pub(crate) async fn ask(
+    check: &DnsCheck,
+    unvalidated: bool,
+    toolbox: &Toolbox,
+    deadline: Instant,
+) -> DnsLookupOutcome {
+    let question = if unvalidated { DnsQuestion::unvalidated(check) } else { DnsQuestion::about(check) };
+    let Some(question) = question else { return DnsLookupOutcome::Silence };
+    let mut losses = NameServerFailures::default();
     match ask_in_turn(&question, toolbox, deadline, &mut losses).await {
-        Some(message) => Reply::Answer(Box::new(message)),
-        None => losses.refusal.map_or(Reply::Silence, Reply::Refusal),
+        Some(message) => DnsLookupOutcome::Answer(Box::new(message)),
+        None => losses.refusal.map_or(DnsLookupOutcome::Silence, DnsLookupOutcome::Refusal),
     }
 }
 
 /// Asks the servers in their order, each for its share of the remaining time; the next one is asked at once when a
 /// server refuses or cannot be reached.
 async fn ask_in_turn(
-    question: &Question,
+    question: &DnsQuestion,
     toolbox: &Toolbox,
     deadline: Instant,
-    losses: &mut Losses,
+    losses: &mut NameServerFailures,
 ) -> Option<Message> {
     let servers = toolbox.resolver().servers();
     let mut left = u32::try_from(servers.len()).unwrap_or(u32::MAX);
@@ -135,7 +145,7 @@ async fn ask_in_turn(
                 code => losses.refusal = Some(code),
             },
             Ok(Err(error)) if error.kind() == ErrorKind::InvalidData => losses.has_unreadable = true,
-            Ok(Err(error)) => losses.trouble = losses.trouble.or(trouble(&error)),
+            Ok(Err(error)) => losses.trouble = losses.trouble.or(local_fault(&error)),
             Err(_elapsed) => {}
         }
     }
@@ -145,21 +155,21 @@ async fn ask_in_turn(
 /// The reasons why no server gave a decisive answer. An answer of any kind takes precedence over trouble of this process
 /// with another server; no entry at all means silence.
 #[derive(Debug, Default)]
-struct Losses {
+struct NameServerFailures {
     refusal: Option<ResponseCode>,
     has_unreadable: bool,
-    trouble: Option<Trouble>,
+    trouble: Option<LocalFault>,
 }
 
-impl Losses {
-    fn verdict(&self) -> Option<Stop> {
+impl NameServerFailures {
+    fn verdict(&self) -> Option<ProbeAbort> {
         match (self.refusal, self.trouble) {
-            (None, _) if self.has_unreadable => Some(Stop::failed(ErrorCode::DnsServfail, UNREADABLE)),
+            (None, _) if self.has_unreadable => Some(ProbeAbort::failed(ErrorCode::DnsServfail, UNREADABLE)),
             (Some(code), _) => {
                 let message = format!("The name server answered: {}", code_name(code));
-                Some(Stop::failed(ErrorCode::DnsServfail, message))
+                Some(ProbeAbort::failed(ErrorCode::DnsServfail, message))
             }
-            (None, Some(trouble)) => Some(Stop::Trouble(trouble)),
+            (None, Some(trouble)) => Some(ProbeAbort::Trouble(trouble)),
             (None, None) => None,
         }
     }

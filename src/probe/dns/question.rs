@@ -26,14 +26,14 @@ const HEADER_BYTES: usize = 12;
 const RESPONSE: u8 = 0x80;
 
 /// One question, ready to be sent to any number of servers.
-pub(super) struct Question {
+pub(super) struct DnsQuestion {
     id: u16,
     query: Query,
     bytes: Vec<u8>,
     plain_bytes: Vec<u8>,
 }
 
-impl Question {
+impl DnsQuestion {
     /// Creates a question with a random id. `None` when the name cannot be encoded, which never happens for a compiled
     /// check.
     pub(super) fn about(check: &DnsCheck) -> Option<Self> {
@@ -69,12 +69,12 @@ impl Question {
     }
 
     /// Returns the answer in these bytes, if they answer this question. Unreadable bytes count if they have its id.
-    pub(super) fn answer_in(&self, bytes: &[u8]) -> Option<Heard> {
+    pub(super) fn answer_in(&self, bytes: &[u8]) -> Option<DnsResponse> {
         if bytes.len() < HEADER_BYTES || bytes[..2] != self.id.to_be_bytes() {
             return None;
         }
         let Some(message) = read_answer(bytes) else {
-            return (bytes[2] & RESPONSE != 0).then_some(Heard::Unreadable);
+            return (bytes[2] & RESPONSE != 0).then_some(DnsResponse::Unreadable);
         };
         let is_response = message.metadata.message_type == MessageType::Response
             && message.metadata.op_code == OpCode::Query;
@@ -84,13 +84,13 @@ impl Question {
             [] => !matches!(message.metadata.response_code, ResponseCode::NoError | ResponseCode::NXDomain),
             _ => false,
         };
-        (is_response && repeats_question).then(|| Heard::Answer(Box::new(message)))
+        (is_response && repeats_question).then(|| DnsResponse::Answer(Box::new(message)))
     }
 }
 
 /// A message from a server.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum DnsResponse {
     /// A readable answer.
     Answer(Box<Message>),
     /// An unreadable answer.
@@ -136,8 +136,8 @@ mod tests {
 
     use super::*;
 
-    fn question() -> Question {
-        Question::about(&DnsCheck {
+    fn question() -> DnsQuestion {
+        DnsQuestion::about(&DnsCheck {
             name: Name::from_ascii("www.example.com.").unwrap(),
             record: DnsRecord::A,
         })
@@ -150,7 +150,7 @@ mod tests {
         let mut message = Message::from_vec(question.bytes()).unwrap();
         message.metadata.message_type = MessageType::Response;
         change(&mut message);
-        matches!(question.answer_in(&message.to_vec().unwrap()), Some(Heard::Answer(_)))
+        matches!(question.answer_in(&message.to_vec().unwrap()), Some(DnsResponse::Answer(_)))
     }
 
     #[test]

@@ -11,7 +11,7 @@ use hickory_proto::rr::{Name, RData};
 
 use crate::model::check::Micros;
 use crate::probe::condition::Condition;
-use crate::probe::fact::{Fact, Facts};
+use crate::probe::fact::{Fact, FactSource};
 use crate::probe::judgement::milliseconds;
 use crate::probe::spec::{DnsCheck, DnsRecord};
 
@@ -46,7 +46,7 @@ impl DnsFacts {
     }
 }
 
-impl Facts for DnsFacts {
+impl FactSource for DnsFacts {
     fn number(&self, fact: Fact) -> Option<f64> {
         if fact == Fact::ResponseTimeMs {
             return Some(milliseconds(self.response_time));

@@ -5,14 +5,14 @@
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderMap, StatusCode, Version};
 
-use crate::probe::http::coding::{BodyReader, Refusal};
+use crate::probe::http::coding::{BodyReader, DecodingError};
 
 /// Maximum number of received body bytes, as transferred (compressed).
 const RECEIVED_MAX_BYTES: usize = 8 << 20;
 
 /// The part of a body that is read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Intake {
+pub(super) struct BodyIntake {
     /// Maximum number of decoded body bytes.
     pub(super) max_bytes: usize,
     /// True when the body is kept; otherwise its bytes are only counted.
@@ -20,16 +20,16 @@ pub(super) struct Intake {
 }
 
 /// The response to one request.
-pub(super) struct Answer {
+pub(super) struct HttpCheckResponse {
     pub(super) status: StatusCode,
     pub(super) version: Version,
     pub(super) headers: HeaderMap,
-    pub(super) body: Received,
+    pub(super) body: ReceivedBody,
 }
 
 /// The received part of a body.
 #[derive(Default)]
-pub(super) struct Received {
+pub(super) struct ReceivedBody {
     /// Number of received bytes, as transferred.
     pub(super) length: usize,
     /// True when the body is longer.
@@ -38,15 +38,15 @@ pub(super) struct Received {
     pub(super) reader: Option<BodyReader>,
 }
 
-impl Received {
+impl ReceivedBody {
     /// Starts to receive a body with these headers.
-    pub(super) fn begin(headers: &HeaderMap, intake: Intake) -> Result<Self, Refusal> {
+    pub(super) fn begin(headers: &HeaderMap, intake: BodyIntake) -> Result<Self, DecodingError> {
         let reader = if intake.keeps { Some(BodyReader::new(headers, intake.max_bytes)?) } else { None };
         Ok(Self { length: 0, is_cut: false, reader })
     }
 
     /// Adds a chunk; returns true if more is wanted.
-    pub(super) async fn add(&mut self, piece: &[u8], intake: Intake) -> Result<bool, Refusal> {
+    pub(super) async fn add(&mut self, piece: &[u8], intake: BodyIntake) -> Result<bool, DecodingError> {
         self.length = self.length.saturating_add(piece.len());
         match &mut self.reader {
             Some(reader) => Ok(reader.take(piece).await? && self.length < RECEIVED_MAX_BYTES),
@@ -55,7 +55,7 @@ impl Received {
     }
 }
 
-impl Answer {
+impl HttpCheckResponse {
     /// Returns true when the server announced the length of the body.
     pub(super) fn announces_length(&self) -> bool {
         self.headers.contains_key(CONTENT_LENGTH) && !self.headers.contains_key(TRANSFER_ENCODING)
@@ -76,8 +76,8 @@ mod tests {
     use super::*;
 
     async fn received(pieces: &[&[u8]], keeps: bool) -> (usize, Vec<bool>) {
-        let intake = Intake { max_bytes: 5, keeps };
-        let mut body = Received::begin(&HeaderMap::new(), intake).unwrap();
+        let intake = BodyIntake { max_bytes: 5, keeps };
+        let mut body = ReceivedBody::begin(&HeaderMap::new(), intake).unwrap();
         let mut wanted = Vec::new();
         for piece in pieces {
             wanted.push(body.add(piece, intake).await.unwrap());
@@ -101,8 +101,8 @@ mod tests {
             http::header::CONTENT_ENCODING,
             http::HeaderValue::from_static("deflate"),
         )]);
-        let intake = Intake { max_bytes: 5, keeps: true };
-        let mut body = Received::begin(&headers, intake).unwrap();
+        let intake = BodyIntake { max_bytes: 5, keeps: true };
+        let mut body = ReceivedBody::begin(&headers, intake).unwrap();
         let empty_blocks = [0, 0, 0, 0xff, 0xff].repeat(100_000);
         let mut pieces = 1;
         while body.add(&empty_blocks, intake).await.unwrap() {

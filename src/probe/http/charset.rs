@@ -104,7 +104,7 @@ fn encoding_in_meta(head: &[u8]) -> Option<&'static Encoding> {
             rest = &rest[position(rest, b"-->")?..];
         } else if rest.get(1).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'/') {
             let name_end = rest.iter().skip(2).position(is_name_end).map_or(rest.len(), |at| at + 2);
-            let mut attributes = Attributes { rest: &rest[name_end..] };
+            let mut attributes = HtmlAttributes { rest: &rest[name_end..] };
             let found: Vec<_> = attributes.by_ref().collect();
             if &rest[..name_end] == b"<meta"
                 && let Some(found) = encoding_in_attributes(&found)
@@ -128,11 +128,11 @@ fn encoding_in_attributes(attributes: &[(&[u8], &[u8])]) -> Option<&'static Enco
 
 /// The attributes of a tag, name and value (WHATWG HTML, "get an attribute"). Ends at the end of the tag, or where an
 /// attribute is truncated.
-struct Attributes<'a> {
+struct HtmlAttributes<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Iterator for Attributes<'a> {
+impl<'a> Iterator for HtmlAttributes<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {

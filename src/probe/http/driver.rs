@@ -13,9 +13,9 @@ type Chore = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The tasks that an HTTP/2 connection spawns.
 #[derive(Clone, Default)]
-pub(super) struct Chores(Arc<Mutex<Vec<Chore>>>);
+pub(super) struct ConnectionTasks(Arc<Mutex<Vec<Chore>>>);
 
-impl Chores {
+impl ConnectionTasks {
     fn take(&self) -> Vec<Chore> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -35,20 +35,20 @@ impl Chores {
     }
 }
 
-impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Chores {
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for ConnectionTasks {
     fn execute(&self, future: F) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Box::pin(future));
     }
 }
 
 /// A connection with its futures.
-pub(super) struct Driver<C> {
+pub(super) struct ConnectionDriver<C> {
     connection: Option<C>,
-    chores: Option<Chores>,
+    chores: Option<ConnectionTasks>,
 }
 
-impl<C: Future<Output = hyper::Result<()>> + Unpin> Driver<C> {
-    pub(super) const fn new(connection: C, chores: Option<Chores>) -> Self {
+impl<C: Future<Output = hyper::Result<()>> + Unpin> ConnectionDriver<C> {
+    pub(super) const fn new(connection: C, chores: Option<ConnectionTasks>) -> Self {
         Self { connection: Some(connection), chores }
     }
 

@@ -15,13 +15,13 @@ use tokio::time::timeout_at;
 
 use crate::egress::{HEAD_MAX_BYTES, HEAD_MAX_LINES, LenientStream};
 use crate::model::check::ErrorCode;
-use crate::probe::attempt::Attempt;
-use crate::probe::http::answer::{Answer, Intake, Received};
-use crate::probe::http::driver::{Chores, Driver};
-use crate::probe::http::meter::{Meter, Stamps};
-use crate::probe::http::unanswered::{NoAnswer, broken};
-use crate::probe::link::Link;
-use crate::probe::stop::Stop;
+use crate::probe::attempt::RunningAttempt;
+use crate::probe::http::answer::{BodyIntake, HttpCheckResponse, ReceivedBody};
+use crate::probe::http::driver::{ConnectionDriver, ConnectionTasks};
+use crate::probe::http::meter::{ExchangeTimestamps, TimedConnection};
+use crate::probe::http::unanswered::{NoAnswer, abort_from};
+use crate::probe::link::ProbeConnection;
+use crate::probe::stop::ProbeAbort;
 
 /// HTTP/2: number of bytes that a server may send before they are read.
 const WINDOW_BYTES: u32 = 256 * 1024;
@@ -29,43 +29,43 @@ const WINDOW_BYTES: u32 = 256 * 1024;
 /// Sends a request and receives the response, until the attempt's deadline. The body of a response that is not
 /// `is_final` is not read.
 pub(super) async fn exchange(
-    link: Link,
+    link: ProbeConnection,
     request: Request<Full<Bytes>>,
-    intake: Intake,
-    is_final: impl Fn(&Answer) -> bool,
-    attempt: &mut Attempt,
-) -> Result<Answer, NoAnswer> {
-    let stamps = Arc::new(Stamps::new());
+    intake: BodyIntake,
+    is_final: impl Fn(&HttpCheckResponse) -> bool,
+    attempt: &mut RunningAttempt,
+) -> Result<HttpCheckResponse, NoAnswer> {
+    let stamps = Arc::new(ExchangeTimestamps::new());
     let is_http2 = link.is_http2();
-    let meter = Meter::new(link, stamps.clone());
-    let conversation = Conversation { stamps, intake, is_final, attempt };
+    let meter = TimedConnection::new(link, stamps.clone());
+    let conversation = HttpExchange { stamps, intake, is_final, attempt };
     if is_http2 {
-        let chores = Chores::default();
+        let chores = ConnectionTasks::default();
         let (mut sender, connection) =
-            http2_settings(&chores).handshake(TokioIo::new(meter)).await.map_err(|e| broken(&e))?;
-        conversation.talk(Driver::new(connection, Some(chores)), sender.send_request(request)).await
+            http2_settings(&chores).handshake(TokioIo::new(meter)).await.map_err(|e| abort_from(&e))?;
+        conversation.talk(ConnectionDriver::new(connection, Some(chores)), sender.send_request(request)).await
     } else {
         let (mut sender, connection) = http1_settings()
             .handshake(TokioIo::new(LenientStream::new(meter)))
             .await
-            .map_err(|e| broken(&e))?;
-        conversation.talk(Driver::new(connection, None), sender.send_request(request)).await
+            .map_err(|e| abort_from(&e))?;
+        conversation.talk(ConnectionDriver::new(connection, None), sender.send_request(request)).await
     }
 }
 
-struct Conversation<'a, F> {
-    stamps: Arc<Stamps>,
-    intake: Intake,
+struct HttpExchange<'a, F> {
+    stamps: Arc<ExchangeTimestamps>,
+    intake: BodyIntake,
     is_final: F,
-    attempt: &'a mut Attempt,
+    attempt: &'a mut RunningAttempt,
 }
 
-impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
+impl<F: Fn(&HttpCheckResponse) -> bool> HttpExchange<'_, F> {
     async fn talk<C: Future<Output = hyper::Result<()>> + Unpin>(
         self,
-        mut driver: Driver<C>,
+        mut driver: ConnectionDriver<C>,
         response: impl Future<Output = hyper::Result<Response<Incoming>>>,
-    ) -> Result<Answer, NoAnswer> {
+    ) -> Result<HttpCheckResponse, NoAnswer> {
         let deadline = self.attempt.deadline;
         let responded = timeout_at(deadline, driver.until(response)).await;
         let has_begun = self.stamps.response();
@@ -74,15 +74,15 @@ impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
         }
         let responded = responded.map_err(|_elapsed| too_late(has_begun.is_some()))?;
         let (head, body) = responded.map_err(|error| NoAnswer::of(&error))?.into_parts();
-        let mut answer = Answer {
+        let mut answer = HttpCheckResponse {
             status: head.status,
             version: head.version,
             headers: head.headers,
-            body: Received::default(),
+            body: ReceivedBody::default(),
         };
         let mut is_complete = true;
         if (self.is_final)(&answer) {
-            let mut received = Received::begin(&answer.headers, self.intake).map_err(Stop::from)?;
+            let mut received = ReceivedBody::begin(&answer.headers, self.intake).map_err(ProbeAbort::from)?;
             let reading = take_in(&mut driver, body, &mut received, self.intake);
             match timeout_at(deadline, reading).await {
                 Ok(read) => read?,
@@ -102,19 +102,19 @@ impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
     }
 }
 
-fn too_late(has_begun: bool) -> Stop {
+fn too_late(has_begun: bool) -> ProbeAbort {
     let message = if has_begun { "The response was not complete in time" } else { "No response in time" };
-    Stop::failed(ErrorCode::HttpTimeout, message)
+    ProbeAbort::failed(ErrorCode::HttpTimeout, message)
 }
 
 async fn take_in<C: Future<Output = hyper::Result<()>> + Unpin>(
-    driver: &mut Driver<C>,
+    driver: &mut ConnectionDriver<C>,
     mut body: Incoming,
-    received: &mut Received,
-    intake: Intake,
-) -> Result<(), Stop> {
+    received: &mut ReceivedBody,
+    intake: BodyIntake,
+) -> Result<(), ProbeAbort> {
     while let Some(frame) = driver.until(body.frame()).await {
-        let frame = frame.map_err(|error| broken(&error))?;
+        let frame = frame.map_err(|error| abort_from(&error))?;
         let Some(piece) = frame.data_ref() else {
             continue; // Trailers.
         };
@@ -139,7 +139,7 @@ fn http1_settings() -> http1::Builder {
     settings
 }
 
-fn http2_settings(chores: &Chores) -> http2::Builder<Chores> {
+fn http2_settings(chores: &ConnectionTasks) -> http2::Builder<ConnectionTasks> {
     let mut settings = http2::Builder::new(chores.clone());
     settings
         .max_header_list_size(u32::try_from(HEAD_MAX_BYTES).unwrap_or(u32::MAX))

@@ -8,17 +8,17 @@ use http::{HeaderMap, Version};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use crate::model::check::{Micros, Trouble};
-use crate::probe::fact::{Fact, Facts, JsonDocument, TextPresence};
-use crate::probe::http::answer::Answer;
+use crate::model::check::{LocalFault, Micros};
+use crate::probe::fact::{Fact, FactSource, JsonDocument, TextPresence};
+use crate::probe::http::answer::HttpCheckResponse;
 use crate::probe::http::body_text::BodyText;
-use crate::probe::http::redirect::Trail;
+use crate::probe::http::redirect::RedirectTrail;
 use crate::probe::judgement::milliseconds;
-use crate::probe::stop::Stop;
+use crate::probe::stop::ProbeAbort;
 
 /// The settings for reading the body of a response.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reading<'a> {
+pub(super) struct BodyReadOptions<'a> {
     /// True when a condition tests a field of a JSON document.
     pub(super) is_json: bool,
     /// Permits for decoding with a window.
@@ -36,24 +36,24 @@ pub(super) struct HttpFacts<'a> {
     content_length: Option<u64>,
     received_bytes: usize,
     body: Option<BodyText>,
-    trail: &'a Trail<'a>,
+    trail: &'a RedirectTrail<'a>,
 }
 
 impl<'a> HttpFacts<'a> {
     /// Decodes the rest of the body, if it was kept, until the deadline. A response that arrived in time but was not decoded
     /// in time counts as a delay of this process.
     pub(super) async fn of(
-        answer: Answer,
-        trail: &'a Trail<'a>,
+        answer: HttpCheckResponse,
+        trail: &'a RedirectTrail<'a>,
         response_time: Micros,
-        reading: Reading<'_>,
-    ) -> Result<Self, Stop> {
+        reading: BodyReadOptions<'_>,
+    ) -> Result<Self, ProbeAbort> {
         let content_length = answer.content_length();
         let body = match answer.body.reader {
             Some(reader) => {
                 let decoding = reader.finish(answer.body.is_cut, reading.windows);
                 let decoded = timeout_at(reading.deadline, decoding).await;
-                let decoded = decoded.map_err(|_elapsed| Stop::Trouble(Trouble::Overrun))??;
+                let decoded = decoded.map_err(|_elapsed| ProbeAbort::Trouble(LocalFault::Overrun))??;
                 Some(BodyText::new(decoded, &answer.headers, reading.is_json))
             }
             None => None,
@@ -71,7 +71,7 @@ impl<'a> HttpFacts<'a> {
     }
 }
 
-impl Facts for HttpFacts<'_> {
+impl FactSource for HttpFacts<'_> {
     fn number(&self, fact: Fact) -> Option<f64> {
         match fact {
             Fact::ResponseTimeMs => Some(milliseconds(self.response_time)),

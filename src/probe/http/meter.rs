@@ -11,18 +11,18 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-use crate::probe::link::Link;
+use crate::probe::link::ProbeConnection;
 
 /// Shared between the connection, which the HTTP library owns, and the check.
 #[derive(Debug)]
-pub(super) struct Stamps {
+pub(super) struct ExchangeTimestamps {
     base: Instant,
     /// Nanoseconds after `base`; zero while unset.
     sent_ns: AtomicU64,
     first_byte_ns: AtomicU64,
 }
 
-impl Stamps {
+impl ExchangeTimestamps {
     pub(super) fn new() -> Self {
         Self { base: Instant::now(), sent_ns: AtomicU64::new(0), first_byte_ns: AtomicU64::new(0) }
     }
@@ -58,24 +58,24 @@ impl Stamps {
 
 /// A connection with timestamps. Dropping it ends the exchange in any state and leaves no port behind.
 #[derive(Debug)]
-pub(super) struct Meter {
-    link: Link,
-    stamps: Arc<Stamps>,
+pub(super) struct TimedConnection {
+    link: ProbeConnection,
+    stamps: Arc<ExchangeTimestamps>,
 }
 
-impl Meter {
-    pub(super) const fn new(link: Link, stamps: Arc<Stamps>) -> Self {
+impl TimedConnection {
+    pub(super) const fn new(link: ProbeConnection, stamps: Arc<ExchangeTimestamps>) -> Self {
         Self { link, stamps }
     }
 }
 
-impl Drop for Meter {
+impl Drop for TimedConnection {
     fn drop(&mut self) {
         self.link.close_by_reset();
     }
 }
 
-impl AsyncRead for Meter {
+impl AsyncRead for TimedConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -90,7 +90,7 @@ impl AsyncRead for Meter {
     }
 }
 
-impl AsyncWrite for Meter {
+impl AsyncWrite for TimedConnection {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -21,20 +21,20 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::model::check::{ErrorCode, Failure, Outcome};
-use crate::probe::attempt::Attempt;
+use crate::model::check::{CheckFailure, CheckOutcome, ErrorCode};
+use crate::probe::attempt::RunningAttempt;
 use crate::probe::condition::Condition;
-use crate::probe::connect::{dial, prove, route};
-use crate::probe::judgement::Answered;
-use crate::probe::link::Link;
+use crate::probe::connect::{check_other_family, dial, route};
+use crate::probe::judgement::AnswerMeasurement;
+use crate::probe::link::ProbeConnection;
 use crate::probe::spec::HttpCheck;
-use crate::probe::stop::Stop;
+use crate::probe::stop::ProbeAbort;
 use crate::probe::tls::{HttpOffer, handshake, server_name};
 use crate::probe::toolbox::Toolbox;
-use answer::{Answer, Intake};
-use coding::Refusal;
-use facts::{HttpFacts, Reading};
-use redirect::{Hop, Trail};
+use answer::{BodyIntake, HttpCheckResponse};
+use coding::DecodingError;
+use facts::{BodyReadOptions, HttpFacts};
+use redirect::{RedirectHop, RedirectTrail};
 use unanswered::NoAnswer;
 
 /// Time for decoding the rest of a body that was received until the end of the check's time.
@@ -44,24 +44,29 @@ pub(crate) async fn run(
     check: &HttpCheck,
     conditions: &[Condition],
     toolbox: &Toolbox,
-    mut attempt: Attempt,
-) -> Outcome {
+    mut attempt: RunningAttempt,
+) -> CheckOutcome {
     let wants_body = conditions.iter().any(Condition::needs_body);
-    let visit =
-        Visit { check, toolbox, intake: Intake { max_bytes: toolbox.body_max_bytes(), keeps: wants_body } };
-    let mut trail = Trail::of(check);
+    let visit = HttpCheckContext {
+        check,
+        toolbox,
+        intake: BodyIntake { max_bytes: toolbox.body_max_bytes(), keeps: wants_body },
+    };
+    let mut trail = RedirectTrail::of(check);
     let visited = visit.follow(&mut trail, &mut attempt).await;
     let (answer, partial) = match visited {
         Ok(visited) => visited,
-        Err(stop) => return stop.unless_lost(attempt.peer, toolbox.egress()).outcome(attempt.cut()),
+        Err(stop) => {
+            return stop.unless_lost(attempt.peer, toolbox.egress()).outcome(attempt.timings_until_now());
+        }
     };
-    let answered = Answered {
+    let answered = AnswerMeasurement {
         response_time: attempt.response_time(),
         timings: attempt.answered(),
         status_code: Some(answer.status.as_u16()),
         partial,
     };
-    let reading = Reading {
+    let reading = BodyReadOptions {
         is_json: conditions.iter().any(Condition::needs_json),
         windows: toolbox.decoding_windows(),
         deadline: attempt.deadline.max(Instant::now() + DECODING_TIME),
@@ -72,26 +77,26 @@ pub(crate) async fn run(
     }
 }
 
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Self {
+impl From<DecodingError> for ProbeAbort {
+    fn from(refusal: DecodingError) -> Self {
         Self::failed(ErrorCode::HttpProtocol, refusal.to_string())
     }
 }
 
 /// The parts of a check that are the same on every hop.
-struct Visit<'a> {
+struct HttpCheckContext<'a> {
     check: &'a HttpCheck,
     toolbox: &'a Toolbox,
-    intake: Intake,
+    intake: BodyIntake,
 }
 
-impl Visit<'_> {
+impl HttpCheckContext<'_> {
     /// Follows redirects until a response is final. Only the target itself is tested on both address families.
     async fn follow(
         &self,
-        trail: &mut Trail<'_>,
-        attempt: &mut Attempt,
-    ) -> Result<(Answer, Option<Failure>), Stop> {
+        trail: &mut RedirectTrail<'_>,
+        attempt: &mut RunningAttempt,
+    ) -> Result<(HttpCheckResponse, Option<CheckFailure>), ProbeAbort> {
         let (mut answer, partial) = self.ask_both(&trail.hop, attempt).await?;
         while let Some(next) = self.next(trail, &answer)? {
             trail.advance(next, &answer.headers)?;
@@ -100,7 +105,11 @@ impl Visit<'_> {
         Ok((answer, partial))
     }
 
-    fn next<'b>(&self, trail: &Trail<'b>, answer: &Answer) -> Result<Option<Hop<'b>>, Stop> {
+    fn next<'b>(
+        &self,
+        trail: &RedirectTrail<'b>,
+        answer: &HttpCheckResponse,
+    ) -> Result<Option<RedirectHop<'b>>, ProbeAbort> {
         if self.check.follow_redirects {
             trail.hop.redirected(answer.status, &answer.headers)
         } else {
@@ -110,20 +119,24 @@ impl Visit<'_> {
 
     async fn ask_both(
         &self,
-        hop: &Hop<'_>,
-        attempt: &mut Attempt,
-    ) -> Result<(Answer, Option<Failure>), Stop> {
+        hop: &RedirectHop<'_>,
+        attempt: &mut RunningAttempt,
+    ) -> Result<(HttpCheckResponse, Option<CheckFailure>), ProbeAbort> {
         let (link, other) = self.open(hop, HttpOffer::Any, attempt).await?;
         let (talked, partial) = if other.is_none() {
             (self.talk(link, hop, attempt).await, None)
         } else {
-            let proof = prove(other, self.toolbox, attempt.deadline);
+            let proof = check_other_family(other, self.toolbox, attempt.deadline);
             futures_util::future::join(self.talk(link, hop, attempt), proof).await
         };
         Ok((self.ask_again(talked, hop, attempt).await?, partial))
     }
 
-    async fn ask(&self, hop: &Hop<'_>, attempt: &mut Attempt) -> Result<Answer, Stop> {
+    async fn ask(
+        &self,
+        hop: &RedirectHop<'_>,
+        attempt: &mut RunningAttempt,
+    ) -> Result<HttpCheckResponse, ProbeAbort> {
         let (link, _) = self.open(hop, HttpOffer::Any, attempt).await?;
         let talked = self.talk(link, hop, attempt).await;
         self.ask_again(talked, hop, attempt).await
@@ -132,10 +145,10 @@ impl Visit<'_> {
     /// Repeats a request that the server has not processed, over a new connection.
     async fn ask_again(
         &self,
-        talked: Result<Answer, NoAnswer>,
-        hop: &Hop<'_>,
-        attempt: &mut Attempt,
-    ) -> Result<Answer, Stop> {
+        talked: Result<HttpCheckResponse, NoAnswer>,
+        hop: &RedirectHop<'_>,
+        attempt: &mut RunningAttempt,
+    ) -> Result<HttpCheckResponse, ProbeAbort> {
         match talked {
             Ok(answer) => Ok(answer),
             Err(NoAnswer::Stopped(stop)) => Err(stop),
@@ -148,31 +161,37 @@ impl Visit<'_> {
 
     async fn open(
         &self,
-        hop: &Hop<'_>,
+        hop: &RedirectHop<'_>,
         offer: HttpOffer,
-        attempt: &mut Attempt,
-    ) -> Result<(Link, Option<crate::probe::connect::Route>), Stop> {
+        attempt: &mut RunningAttempt,
+    ) -> Result<(ProbeConnection, Option<crate::probe::connect::DialRoute>), ProbeAbort> {
         let (endpoint, addressing) = (&*hop.endpoint, self.check.addressing);
         let route = route(&endpoint.host, endpoint.port, addressing, self.toolbox, attempt).await?;
         let reached = dial(route, addressing, self.toolbox, attempt).await?;
         if !endpoint.tls {
             if !hop.body.is_empty() {
                 // Head and body may be two writes.
-                let unset = |error| Stop::broken(&error, ErrorCode::HttpProtocol);
+                let unset = |error| ProbeAbort::broken(&error, ErrorCode::HttpProtocol);
                 reached.stream.set_nodelay(true).map_err(unset)?;
             }
-            return Ok((Link::Plain(reached.stream), reached.other));
+            return Ok((ProbeConnection::Plain(reached.stream), reached.other));
         }
         let config = self.toolbox.tls().for_offer(self.check.verify_ssl, offer);
         let stream = handshake(reached.stream, server_name(&endpoint.host)?, config, attempt).await?;
-        Ok((Link::Tls(Box::new(stream)), reached.other))
+        Ok((ProbeConnection::Tls(Box::new(stream)), reached.other))
     }
 
-    async fn talk(&self, link: Link, hop: &Hop<'_>, attempt: &mut Attempt) -> Result<Answer, NoAnswer> {
+    async fn talk(
+        &self,
+        link: ProbeConnection,
+        hop: &RedirectHop<'_>,
+        attempt: &mut RunningAttempt,
+    ) -> Result<HttpCheckResponse, NoAnswer> {
         let request = request::of(hop, link.is_http2(), self.intake.keeps)?;
         let follows = self.check.follow_redirects;
-        let is_final =
-            move |answer: &Answer| !(follows && redirect::points_elsewhere(answer.status, &answer.headers));
+        let is_final = move |answer: &HttpCheckResponse| {
+            !(follows && redirect::is_redirect(answer.status, &answer.headers))
+        };
         exchange::exchange(link, request, self.intake, is_final, attempt).await
     }
 }

@@ -11,17 +11,17 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use url::Url;
 
 use crate::model::check::ErrorCode;
-use crate::probe::endpoint::{Endpoint, EndpointForm};
+use crate::probe::endpoint::{Endpoint, EndpointFormError};
 use crate::probe::http::cookies::CookieJar;
 use crate::probe::spec::HttpCheck;
-use crate::probe::stop::Stop;
+use crate::probe::stop::ProbeAbort;
 
 /// Maximum number of redirects that are followed (contract 4.2.2).
 const HOPS_MAX: usize = 10;
 
 /// One request of a check.
 #[derive(Debug)]
-pub(super) struct Hop<'a> {
+pub(super) struct RedirectHop<'a> {
     /// The address of the request.
     pub(super) url: Cow<'a, Url>,
     /// The parsed address.
@@ -35,20 +35,26 @@ pub(super) struct Hop<'a> {
 }
 
 /// Returns true for a redirect response that names a location.
-pub(super) fn points_elsewhere(status: StatusCode, headers: &HeaderMap) -> bool {
+pub(super) fn is_redirect(status: StatusCode, headers: &HeaderMap) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) && headers.contains_key(LOCATION)
 }
 
-impl<'a> Hop<'a> {
+impl<'a> RedirectHop<'a> {
     /// Returns the hop that a response leads to; `None` when it is final.
-    pub(super) fn redirected(&self, status: StatusCode, headers: &HeaderMap) -> Result<Option<Self>, Stop> {
-        if !points_elsewhere(status, headers) {
+    pub(super) fn redirected(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+    ) -> Result<Option<Self>, ProbeAbort> {
+        if !is_redirect(status, headers) {
             return Ok(None);
         }
         let url = headers
             .get(LOCATION)
             .and_then(|location| self.url.join(&as_text(location.as_bytes())).ok())
-            .ok_or_else(|| Stop::failed(ErrorCode::HttpProtocol, "The redirect names no valid address"))?;
+            .ok_or_else(|| {
+                ProbeAbort::failed(ErrorCode::HttpProtocol, "The redirect names no valid address")
+            })?;
         let endpoint = Endpoint::of(&url).map_err(unfollowable)?;
         let keeps_origin = self.url.origin() == url.origin();
         let method = self.method_after(status);
@@ -83,30 +89,30 @@ fn as_text(location: &[u8]) -> Cow<'_, str> {
     Cow::Owned(location.iter().map(encoded).collect())
 }
 
-fn unfollowable(form: EndpointForm) -> Stop {
+fn unfollowable(form: EndpointFormError) -> ProbeAbort {
     match form {
-        EndpointForm::Scheme => {
-            Stop::failed(ErrorCode::HttpProtocol, "The redirect leads to a scheme that is not HTTP")
+        EndpointFormError::Scheme => {
+            ProbeAbort::failed(ErrorCode::HttpProtocol, "The redirect leads to a scheme that is not HTTP")
         }
-        EndpointForm::Host | EndpointForm::Path => {
-            Stop::failed(ErrorCode::HttpProtocol, "The redirect names no valid address")
+        EndpointFormError::Host | EndpointFormError::Path => {
+            ProbeAbort::failed(ErrorCode::HttpProtocol, "The redirect names no valid address")
         }
     }
 }
 
 /// The hops of one check.
 #[derive(Debug)]
-pub(super) struct Trail<'a> {
+pub(super) struct RedirectTrail<'a> {
     /// The present hop.
-    pub(super) hop: Hop<'a>,
-    past: Vec<Hop<'a>>,
+    pub(super) hop: RedirectHop<'a>,
+    past: Vec<RedirectHop<'a>>,
     jar: CookieJar,
 }
 
-impl<'a> Trail<'a> {
+impl<'a> RedirectTrail<'a> {
     /// The first hop of a check.
     pub(super) fn of(check: &'a HttpCheck) -> Self {
-        let hop = Hop {
+        let hop = RedirectHop {
             url: Cow::Borrowed(&check.url),
             endpoint: Cow::Borrowed(&check.endpoint),
             method: check.method.clone(),
@@ -124,18 +130,22 @@ impl<'a> Trail<'a> {
 
     /// Advances to the next hop, with the cookies of the response that led there. A repeated request is an error: it would
     /// get the same response, so it is a loop.
-    pub(super) fn advance(&mut self, mut next: Hop<'a>, headers: &HeaderMap) -> Result<(), Stop> {
+    pub(super) fn advance(
+        &mut self,
+        mut next: RedirectHop<'a>,
+        headers: &HeaderMap,
+    ) -> Result<(), ProbeAbort> {
         self.jar.take(&self.hop.url, headers);
         next.cookies = self.jar.line(&next.url, next.configured);
         self.past.push(std::mem::replace(&mut self.hop, next));
-        let is_same = |past: &Hop<'_>| {
+        let is_same = |past: &RedirectHop<'_>| {
             (&past.method, &past.cookies) == (&self.hop.method, &self.hop.cookies)
                 && without_fragment(&past.url) == without_fragment(&self.hop.url)
         };
         if self.past.len() > HOPS_MAX {
-            Err(Stop::failed(ErrorCode::HttpRedirectLoop, "More than 10 redirects"))
+            Err(ProbeAbort::failed(ErrorCode::HttpRedirectLoop, "More than 10 redirects"))
         } else if self.past.iter().any(is_same) {
-            Err(Stop::failed(ErrorCode::HttpRedirectLoop, "The redirects lead in a circle"))
+            Err(ProbeAbort::failed(ErrorCode::HttpRedirectLoop, "The redirects lead in a circle"))
         } else {
             Ok(())
         }
@@ -161,7 +171,7 @@ mod tests {
     ) -> Result<(String, String, bool, bool), ErrorCode> {
         let url = Url::parse(from).unwrap();
         let configured = HeaderMap::new();
-        let hop = Hop {
+        let hop = RedirectHop {
             endpoint: Cow::Owned(Endpoint::of(&url).unwrap()),
             url: Cow::Owned(url),
             method,
@@ -176,8 +186,8 @@ mod tests {
                 let taken = (next.configured.is_some(), !next.body.is_empty());
                 Ok((next.method.to_string(), next.url.to_string(), taken.0, taken.1))
             }
-            Err(Stop::Failed(failure)) => Err(failure.code),
-            Err(Stop::Trouble(trouble)) => panic!("{trouble:?}"),
+            Err(ProbeAbort::Failed(failure)) => Err(failure.code),
+            Err(ProbeAbort::Trouble(trouble)) => panic!("{trouble:?}"),
         }
     }
 
@@ -237,6 +247,6 @@ mod tests {
     #[case(404)]
     fn other_statuses_are_final(#[case] status: u16) {
         let headers = HeaderMap::from_iter([(LOCATION, HeaderValue::from_static("/y"))]);
-        assert!(!points_elsewhere(StatusCode::from_u16(status).unwrap(), &headers));
+        assert!(!is_redirect(StatusCode::from_u16(status).unwrap(), &headers));
     }
 }

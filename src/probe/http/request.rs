@@ -10,8 +10,8 @@ use http::{HeaderMap, HeaderValue, Method, Request, Version};
 use http_body_util::Full;
 
 use crate::model::check::ErrorCode;
-use crate::probe::http::redirect::Hop;
-use crate::probe::stop::Stop;
+use crate::probe::http::redirect::RedirectHop;
+use crate::probe::stop::ProbeAbort;
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("Watchkeeper/", env!("CARGO_PKG_VERSION")));
 const ANYTHING: HeaderValue = HeaderValue::from_static("*/*");
@@ -20,7 +20,11 @@ const CODINGS: HeaderValue = HeaderValue::from_static("gzip, deflate");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// Creates the request of a hop. Compressed responses are requested only when the body is going to be read.
-pub(super) fn of(hop: &Hop<'_>, is_http2: bool, wants_body: bool) -> Result<Request<Full<Bytes>>, Stop> {
+pub(super) fn of(
+    hop: &RedirectHop<'_>,
+    is_http2: bool,
+    wants_body: bool,
+) -> Result<Request<Full<Bytes>>, ProbeAbort> {
     let mut request = Request::new(Full::new(hop.body.clone()));
     *request.method_mut() = hop.method.clone();
     *request.headers_mut() = headers(hop, is_http2, wants_body);
@@ -33,7 +37,7 @@ pub(super) fn of(hop: &Hop<'_>, is_http2: bool, wants_body: bool) -> Result<Requ
     Ok(request)
 }
 
-fn headers(hop: &Hop<'_>, is_http2: bool, wants_body: bool) -> HeaderMap {
+fn headers(hop: &RedirectHop<'_>, is_http2: bool, wants_body: bool) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(8);
     if !is_http2 {
         headers.insert(HOST, authority(hop).clone());
@@ -61,17 +65,17 @@ fn headers(hop: &Hop<'_>, is_http2: bool, wants_body: bool) -> HeaderMap {
 }
 
 /// Returns the host for the `Host` header: the configured one, or else that of the target.
-fn authority<'a>(hop: &'a Hop<'_>) -> &'a HeaderValue {
+fn authority<'a>(hop: &'a RedirectHop<'_>) -> &'a HeaderValue {
     hop.configured.and_then(|headers| headers.get(HOST)).unwrap_or(&hop.endpoint.authority)
 }
 
 /// Returns the absolute address, from which HTTP/2 takes scheme and authority.
-fn absolute(hop: &Hop<'_>) -> Result<Uri, Stop> {
-    let unsendable = |_| Stop::failed(ErrorCode::HttpProtocol, "The host cannot be sent with HTTP/2");
+fn absolute(hop: &RedirectHop<'_>) -> Result<Uri, ProbeAbort> {
+    let unsendable = |_| ProbeAbort::failed(ErrorCode::HttpProtocol, "The host cannot be sent with HTTP/2");
     let authority = Authority::try_from(authority(hop).as_bytes()).map_err(unsendable)?;
     let mut parts = Uri::from(hop.endpoint.path.clone()).into_parts();
     parts.scheme = Some(Scheme::HTTPS);
     parts.authority = Some(authority);
     Uri::from_parts(parts)
-        .map_err(|_| Stop::failed(ErrorCode::HttpProtocol, "The path cannot be sent with HTTP/2"))
+        .map_err(|_| ProbeAbort::failed(ErrorCode::HttpProtocol, "The path cannot be sent with HTTP/2"))
 }

@@ -8,26 +8,26 @@ use h2::Reason;
 
 use crate::egress::is_head_too_large;
 use crate::model::check::ErrorCode;
-use crate::probe::stop::Stop;
+use crate::probe::stop::ProbeAbort;
 use crate::probe::tls::{self, HttpOffer};
 
 /// The failure of an exchange without a response.
 pub(super) enum NoAnswer {
     /// It ends the check.
-    Stopped(Stop),
+    Stopped(ProbeAbort),
     /// The server has not processed the request (RFC 9113, section 8.7): it may be sent once more.
     Unprocessed {
         /// The HTTP versions to offer in the second request.
         offer: HttpOffer,
         /// The result of the check if the second request fails too.
-        stop: Stop,
+        stop: ProbeAbort,
     },
 }
 
 impl NoAnswer {
     /// Interprets an error that came instead of a response.
     pub(super) fn of(error: &hyper::Error) -> Self {
-        let stop = broken(error);
+        let stop = abort_from(error);
         let offer = match cause::<h2::Error>(error) {
             Some(error) if error.is_remote() => match error.reason() {
                 Some(Reason::HTTP_1_1_REQUIRED) => Some(HttpOffer::OnlyHttp1),
@@ -44,21 +44,21 @@ impl NoAnswer {
         }
     }
 
-    pub(super) fn into_stop(self) -> Stop {
+    pub(super) fn into_stop(self) -> ProbeAbort {
         match self {
             Self::Stopped(stop) | Self::Unprocessed { stop, .. } => stop,
         }
     }
 }
 
-impl From<Stop> for NoAnswer {
-    fn from(stop: Stop) -> Self {
+impl From<ProbeAbort> for NoAnswer {
+    fn from(stop: ProbeAbort) -> Self {
         Self::Stopped(stop)
     }
 }
 
 /// Interprets an error of the HTTP library as a statement about the server.
-pub(super) fn broken(error: &hyper::Error) -> Stop {
+pub(super) fn abort_from(error: &hyper::Error) -> ProbeAbort {
     if let Some(error) = cause::<io::Error>(error) {
         return tls::failure(error, ErrorCode::HttpProtocol);
     }
@@ -73,7 +73,7 @@ pub(super) fn broken(error: &hyper::Error) -> Stop {
         }
         _ => Cow::Borrowed("The HTTP exchange failed"),
     };
-    Stop::failed(ErrorCode::HttpProtocol, message)
+    ProbeAbort::failed(ErrorCode::HttpProtocol, message)
 }
 
 fn http2_message(error: &h2::Error) -> String {

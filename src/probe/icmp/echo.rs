@@ -20,20 +20,20 @@ const TOKEN_END: usize = HEADER_BYTES + 8;
 
 /// The address families, which differ in ICMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Family {
+pub(super) enum AddressFamily {
     V4,
     V6,
 }
 
 /// The fields that identify an echo request, and the reply to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Echo {
+pub(super) struct EchoIdentity {
     pub(super) identifier: PingIdentifier,
     pub(super) sequence: PingSequence,
     pub(super) token: u64,
 }
 
-impl Family {
+impl AddressFamily {
     const fn request_type(self) -> u8 {
         match self {
             Self::V4 => 8,
@@ -50,15 +50,15 @@ impl Family {
     }
 }
 
-impl Echo {
+impl EchoIdentity {
     /// Returns the request. The checksum of ICMPv6 covers addresses that the kernel chooses, so the kernel fills it in.
-    pub(super) fn request(self, family: Family) -> [u8; REQUEST_BYTES] {
+    pub(super) fn request(self, family: AddressFamily) -> [u8; REQUEST_BYTES] {
         let mut bytes = [0; REQUEST_BYTES];
         bytes[0] = family.request_type();
         bytes[4..6].copy_from_slice(&self.identifier.into_u16().to_be_bytes());
         bytes[6..8].copy_from_slice(&self.sequence.into_u16().to_be_bytes());
         bytes[HEADER_BYTES..TOKEN_END].copy_from_slice(&self.token.to_be_bytes());
-        if family == Family::V4 {
+        if family == AddressFamily::V4 {
             let sum = !ones_complement_sum(&bytes);
             bytes[2..4].copy_from_slice(&sum.to_be_bytes());
         }
@@ -67,7 +67,7 @@ impl Echo {
 
     /// Parses an echo reply as a socket of this type returns it: raw IPv4 sockets with the IP header in front.
     pub(super) fn reply(packet: &[u8], socket: Type, from: IpAddr) -> Option<Self> {
-        let header = Header::decode(packet, socket, from)?;
+        let header = IcmpHeader::decode(packet, socket, from)?;
         let message = packet.get(packet.len().checked_sub(header.message_bytes)?..)?;
         // The kernel verifies ICMPv6 before it delivers a packet, ICMP on raw sockets only afterwards.
         let is_intact = from.is_ipv6() || ones_complement_sum(message) == u16::MAX;
@@ -81,14 +81,14 @@ impl Echo {
 }
 
 /// The header of a message, as parsed by surge-ping.
-struct Header {
+struct IcmpHeader {
     is_reply: bool,
     identifier: PingIdentifier,
     sequence: PingSequence,
     message_bytes: usize,
 }
 
-impl Header {
+impl IcmpHeader {
     /// Decodes the header. For an ICMP error, identifier and sequence are those of the quoted request.
     fn decode(packet: &[u8], socket: Type, from: IpAddr) -> Option<Self> {
         match from {
@@ -96,7 +96,7 @@ impl Header {
                 let message = Icmpv4Packet::decode(packet, socket, from, Ipv4Addr::UNSPECIFIED).ok()?;
                 let kind = (message.get_icmp_type().0, message.get_icmp_code().0);
                 Some(Self {
-                    is_reply: kind == (Family::V4.reply_type(), 0),
+                    is_reply: kind == (AddressFamily::V4.reply_type(), 0),
                     identifier: message.get_identifier(),
                     sequence: message.get_sequence(),
                     message_bytes: message.get_size(),
@@ -106,7 +106,7 @@ impl Header {
                 let message = Icmpv6Packet::decode(packet, from).ok()?;
                 let kind = (message.get_icmpv6_type().0, message.get_icmpv6_code().0);
                 Some(Self {
-                    is_reply: kind == (Family::V6.reply_type(), 0),
+                    is_reply: kind == (AddressFamily::V6.reply_type(), 0),
                     identifier: message.get_identifier(),
                     sequence: message.get_sequence(),
                     message_bytes: message.get_size(),
@@ -132,23 +132,23 @@ fn ones_complement_sum(bytes: &[u8]) -> u16 {
 mod tests {
     use super::*;
 
-    const ECHO: Echo = Echo {
+    const ECHO: EchoIdentity = EchoIdentity {
         identifier: PingIdentifier(0x1234),
         sequence: PingSequence(0xfffe),
         token: 0x0102_0304_0506_0708,
     };
 
     /// Reads a packet of a ping socket, and of a raw socket where that is the same.
-    fn read(bytes: &[u8], family: Family) -> Option<Echo> {
+    fn read(bytes: &[u8], family: AddressFamily) -> Option<EchoIdentity> {
         let from = match family {
-            Family::V4 => "192.0.2.1",
-            Family::V6 => "2001:db8::1",
+            AddressFamily::V4 => "192.0.2.1",
+            AddressFamily::V6 => "2001:db8::1",
         };
-        Echo::reply(bytes, Type::DGRAM, from.parse().unwrap())
+        EchoIdentity::reply(bytes, Type::DGRAM, from.parse().unwrap())
     }
 
     /// The request as the target would send it back.
-    fn reply_to(family: Family) -> [u8; REQUEST_BYTES] {
+    fn reply_to(family: AddressFamily) -> [u8; REQUEST_BYTES] {
         let mut bytes = ECHO.request(family);
         bytes[0] = family.reply_type();
         bytes[2..4].fill(0);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_reply_carries_what_the_request_said() {
-        for family in [Family::V4, Family::V6] {
+        for family in [AddressFamily::V4, AddressFamily::V6] {
             assert_eq!(read(&reply_to(family), family), Some(ECHO));
         }
     }
@@ -171,37 +171,37 @@ mod tests {
         assert_eq!(ones_complement_sum(&example), 0xddf2);
         assert_eq!(ones_complement_sum(&[0xff, 0xff, 0x00, 0x01]), 1);
         assert_eq!(ones_complement_sum(&[0xab]), 0xab00);
-        assert_eq!(ones_complement_sum(&ECHO.request(Family::V4)), u16::MAX);
+        assert_eq!(ones_complement_sum(&ECHO.request(AddressFamily::V4)), u16::MAX);
     }
 
     /// The trap: "prohibited" and "unreachable" quote the request, and must not pass for a reply.
     #[test]
     fn icmp_errors_are_not_replies() {
         for kind in [3, 4, 5, 8, 11, 12] {
-            let mut bytes = reply_to(Family::V4);
+            let mut bytes = reply_to(AddressFamily::V4);
             bytes[0] = kind;
             bytes[2..4].fill(0);
             let sum = !ones_complement_sum(&bytes);
             bytes[2..4].copy_from_slice(&sum.to_be_bytes());
-            assert_eq!(read(&bytes, Family::V4), None, "type {kind}");
+            assert_eq!(read(&bytes, AddressFamily::V4), None, "type {kind}");
         }
         for kind in [1, 2, 3, 4, 128] {
-            let mut bytes = reply_to(Family::V6);
+            let mut bytes = reply_to(AddressFamily::V6);
             bytes[0] = kind;
-            assert_eq!(read(&bytes, Family::V6), None, "type {kind}");
+            assert_eq!(read(&bytes, AddressFamily::V6), None, "type {kind}");
         }
     }
 
     #[test]
     fn damaged_and_short_packets_are_not_replies() {
-        let reply = reply_to(Family::V4);
+        let reply = reply_to(AddressFamily::V4);
         for position in 0..reply.len() {
             let mut damaged = reply;
             damaged[position] ^= 0x10;
-            assert_eq!(read(&damaged, Family::V4), None, "byte {position}");
+            assert_eq!(read(&damaged, AddressFamily::V4), None, "byte {position}");
         }
         for length in 0..TOKEN_END {
-            assert_eq!(read(&reply[..length], Family::V6), None);
+            assert_eq!(read(&reply[..length], AddressFamily::V6), None);
         }
     }
 
@@ -218,19 +218,19 @@ mod tests {
     #[test]
     fn the_ipv4_header_is_taken_off_with_its_options() {
         let from = "192.0.2.1".parse().unwrap();
-        let reply = reply_to(Family::V4);
+        let reply = reply_to(AddressFamily::V4);
         for header_bytes in [20, 24, 60] {
             assert_eq!(
-                Echo::reply(&packet(header_bytes, &reply), Type::RAW, from),
+                EchoIdentity::reply(&packet(header_bytes, &reply), Type::RAW, from),
                 Some(ECHO),
                 "{header_bytes}"
             );
         }
         for length in 0..36 {
-            assert_eq!(Echo::reply(&packet(20, &reply)[..length], Type::RAW, from), None, "{length}");
+            assert_eq!(EchoIdentity::reply(&packet(20, &reply)[..length], Type::RAW, from), None, "{length}");
         }
         let mut lies = packet(20, &reply);
         lies[0] = 0x4f;
-        assert_eq!(Echo::reply(&lies, Type::RAW, from), None);
+        assert_eq!(EchoIdentity::reply(&lies, Type::RAW, from), None);
     }
 }

@@ -17,7 +17,7 @@ use tokio::net::UdpSocket;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::echo::{Echo, Family};
+use super::echo::{AddressFamily, EchoIdentity};
 
 /// Receive buffer for some 10,000 replies; the default holds about 260.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
@@ -27,19 +27,19 @@ const REPLY_MAX_BYTES: usize = 256;
 
 /// One ICMP socket.
 #[derive(Debug)]
-pub(super) struct Lane {
+pub(super) struct IcmpSocket {
     socket: UdpSocket,
-    family: Family,
+    family: AddressFamily,
     /// Raw or datagram: it determines the format of received packets.
     socket_type: Type,
     identifier: PingIdentifier,
     sequence: AtomicU16,
-    waiting: Mutex<HashMap<u64, Waiting>>,
+    waiting: Mutex<HashMap<u64, PendingEcho>>,
 }
 
 /// A request that waits for its reply.
 #[derive(Debug)]
-struct Waiting {
+struct PendingEcho {
     address: IpAddr,
     sequence: PingSequence,
     sent: Instant,
@@ -48,8 +48,8 @@ struct Waiting {
 
 /// The expected reply to one request; dropping it ends the expectation.
 #[derive(Debug)]
-pub(super) struct Expected<'a> {
-    lane: &'a Lane,
+pub(super) struct ExpectedReply<'a> {
+    lane: &'a IcmpSocket,
     token: u64,
     round_trip: oneshot::Receiver<Duration>,
 }
@@ -60,12 +60,12 @@ pub(super) fn is_permitted() -> bool {
     open(Type::RAW) || open(Type::DGRAM)
 }
 
-impl Lane {
+impl IcmpSocket {
     /// Opens a raw socket, or a ping socket where raw ones are not permitted. Belongs to the current runtime.
-    pub(super) fn open(family: Family, source: Option<IpAddr>) -> io::Result<Self> {
+    pub(super) fn open(family: AddressFamily, source: Option<IpAddr>) -> io::Result<Self> {
         let (domain, protocol) = match family {
-            Family::V4 => (Domain::IPV4, Protocol::ICMPV4),
-            Family::V6 => (Domain::IPV6, Protocol::ICMPV6),
+            AddressFamily::V4 => (Domain::IPV4, Protocol::ICMPV4),
+            AddressFamily::V6 => (Domain::IPV6, Protocol::ICMPV6),
         };
         let (socket, socket_type) = match Socket::new(domain, Type::RAW, Some(protocol)) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -77,8 +77,8 @@ impl Lane {
         // The system may allow less, which is accepted.
         let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES);
         let any = match family {
-            Family::V4 => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-            Family::V6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+            AddressFamily::V4 => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            AddressFamily::V6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
         };
         socket.bind(&SocketAddr::new(source.unwrap_or(any), 0).into())?;
         let identifier = if socket_type == Type::RAW {
@@ -101,16 +101,16 @@ impl Lane {
     }
 
     /// Sends an echo request; the port of `to` is 0. Waits only while the socket's send buffer is full.
-    pub(super) async fn send(&self, to: SocketAddr) -> io::Result<Expected<'_>> {
-        let echo = Echo {
+    pub(super) async fn send(&self, to: SocketAddr) -> io::Result<ExpectedReply<'_>> {
+        let echo = EchoIdentity {
             identifier: self.identifier,
             sequence: PingSequence(self.sequence.fetch_add(1, Ordering::Relaxed)),
             token: u64::from_ne_bytes(random()?),
         };
         let (reply, round_trip) = oneshot::channel();
-        let expected = Expected { lane: self, token: echo.token, round_trip };
+        let expected = ExpectedReply { lane: self, token: echo.token, round_trip };
         let request = echo.request(self.family);
-        let waiting = Waiting { address: to.ip(), sequence: echo.sequence, sent: Instant::now(), reply };
+        let waiting = PendingEcho { address: to.ip(), sequence: echo.sequence, sent: Instant::now(), reply };
         self.waiting().insert(echo.token, waiting);
         self.socket.send_to(&request, to).await?;
         Ok(expected)
@@ -128,7 +128,7 @@ impl Lane {
     }
 
     fn accept(&self, packet: &[u8], from: IpAddr, received: Instant) {
-        let Some(echo) = Echo::reply(packet, self.socket_type, from) else { return };
+        let Some(echo) = EchoIdentity::reply(packet, self.socket_type, from) else { return };
         let mut waiting = self.waiting();
         let is_expected = waiting.get(&echo.token).is_some_and(|request| {
             request.address == from && request.sequence == echo.sequence && echo.identifier == self.identifier
@@ -139,12 +139,12 @@ impl Lane {
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, Waiting>> {
+    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, PendingEcho>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Expected<'_> {
+impl ExpectedReply<'_> {
     /// Returns the round trip; waits for the reply without a timeout.
     pub(super) async fn round_trip(&mut self) -> Duration {
         match (&mut self.round_trip).await {
@@ -155,7 +155,7 @@ impl Expected<'_> {
     }
 }
 
-impl Drop for Expected<'_> {
+impl Drop for ExpectedReply<'_> {
     fn drop(&mut self) {
         self.lane.waiting().remove(&self.token);
     }
@@ -168,7 +168,7 @@ fn random<const N: usize>() -> io::Result<[u8; N]> {
 }
 
 /// Kernel filter for echo replies with our identifier. Packets of raw IPv4 sockets start with the IP header.
-fn only_replies(family: Family, identifier: u16) -> Vec<SockFilter> {
+fn only_replies(family: AddressFamily, identifier: u16) -> Vec<SockFilter> {
     const LOAD_HEADER_LENGTH: u16 = 0xb1;
     const LOAD_BYTE: u16 = 0x30;
     const LOAD_BYTE_AFTER_HEADER: u16 = 0x50;
@@ -177,10 +177,10 @@ fn only_replies(family: Family, identifier: u16) -> Vec<SockFilter> {
     const IF_EQUAL: u16 = 0x15;
     const RETURN: u16 = 0x06;
     let (load_byte, load_half) = match family {
-        Family::V4 => (LOAD_BYTE_AFTER_HEADER, LOAD_HALF_AFTER_HEADER),
-        Family::V6 => (LOAD_BYTE, LOAD_HALF),
+        AddressFamily::V4 => (LOAD_BYTE_AFTER_HEADER, LOAD_HALF_AFTER_HEADER),
+        AddressFamily::V6 => (LOAD_BYTE, LOAD_HALF),
     };
-    let header_length = (family == Family::V4).then(|| SockFilter::new(LOAD_HEADER_LENGTH, 0, 0, 0));
+    let header_length = (family == AddressFamily::V4).then(|| SockFilter::new(LOAD_HEADER_LENGTH, 0, 0, 0));
     let questions = [
         SockFilter::new(load_byte, 0, 0, 0),
         SockFilter::new(IF_EQUAL, 0, 3, family.reply_type().into()),

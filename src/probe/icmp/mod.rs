@@ -17,18 +17,18 @@ use std::time::Duration;
 use futures_util::future::{Either, join, select};
 use tokio::time::{Instant, timeout};
 
-use crate::egress::{Egress, Pinned};
-use crate::model::check::{ErrorCode, Failure, Micros, Outcome, Trouble, micros};
-use crate::probe::attempt::Attempt;
+use crate::egress::{EgressGate, PermittedAddress};
+use crate::model::check::{CheckFailure, CheckOutcome, ErrorCode, LocalFault, Micros, micros};
+use crate::probe::attempt::RunningAttempt;
 use crate::probe::condition::Condition;
 use crate::probe::connect::route;
-use crate::probe::fact::{Fact, Facts};
-use crate::probe::judgement::{Answered, milliseconds};
+use crate::probe::fact::{Fact, FactSource};
+use crate::probe::judgement::{AnswerMeasurement, milliseconds};
 use crate::probe::spec::{IcmpCheck, IpVersion};
-use crate::probe::stop::Stop;
+use crate::probe::stop::ProbeAbort;
 use crate::probe::toolbox::Toolbox;
-use echo::Family;
-use series::Series;
+use echo::AddressFamily;
+use series::EchoSeries;
 
 pub(crate) use pinger::Pinger;
 pub use series::ECHO_REQUESTS;
@@ -47,7 +47,7 @@ const HEAD_START: Duration = Duration::from_millis(250);
 /// # Errors
 /// An error of the operating system; echo requests may not be permitted.
 pub(crate) async fn echo(pinger: &Pinger, to: SocketAddr) -> io::Result<()> {
-    let family = if to.is_ipv4() { Family::V4 } else { Family::V6 };
+    let family = if to.is_ipv4() { AddressFamily::V4 } else { AddressFamily::V6 };
     let lane = pinger.lane(family)?;
     let _ = lane.send(to).await?.round_trip().await;
     Ok(())
@@ -58,15 +58,15 @@ pub(crate) async fn run(
     check: &IcmpCheck,
     conditions: &[Condition],
     toolbox: &Toolbox,
-    mut attempt: Attempt,
-) -> Outcome {
+    mut attempt: RunningAttempt,
+) -> CheckOutcome {
     match ping(check, toolbox, &mut attempt).await {
-        Err(stop) => stop.outcome(attempt.cut()),
+        Err(stop) => stop.outcome(attempt.timings_until_now()),
         Ok((series, partial)) => {
             let facts = IcmpFacts { response_time: micros(series.mean()), series };
-            let answered = Answered {
+            let answered = AnswerMeasurement {
                 response_time: facts.response_time,
-                timings: attempt.cut(),
+                timings: attempt.timings_until_now(),
                 status_code: None,
                 partial,
             };
@@ -79,8 +79,8 @@ pub(crate) async fn run(
 async fn ping(
     check: &IcmpCheck,
     toolbox: &Toolbox,
-    attempt: &mut Attempt,
-) -> Result<(Series, Option<Failure>), Stop> {
+    attempt: &mut RunningAttempt,
+) -> Result<(EchoSeries, Option<CheckFailure>), ProbeAbort> {
     let route = route(&check.host, 0, check.addressing, toolbox, attempt).await?;
     let first_of = |is_ipv6| {
         let mut candidates = route.candidates().iter().copied();
@@ -92,74 +92,79 @@ async fn ping(
         (Some(v6), Some(v4)) if wants_both => both(toolbox, v6, v4, deadline).await,
         (Some(v6), Some(v4)) => either(pinger, v6, v4, deadline).await.map(alone),
         (Some(only), None) | (None, Some(only)) => series::run(pinger, only, deadline).await.map(alone),
-        (None, None) => Err(Stop::failed(ErrorCode::DnsNoRecords, "The name has no address")),
+        (None, None) => Err(ProbeAbort::failed(ErrorCode::DnsNoRecords, "The name has no address")),
     };
     answered.map_err(|stop| if route.is_lost(toolbox.egress()) { NETWORK_DOWN } else { stop })
 }
 
-const NETWORK_DOWN: Stop = Stop::Trouble(Trouble::NetworkDown);
+const NETWORK_DOWN: ProbeAbort = ProbeAbort::Trouble(LocalFault::NetworkDown);
 
-const fn alone(series: Series) -> (Series, Option<Failure>) {
+const fn alone(series: EchoSeries) -> (EchoSeries, Option<CheckFailure>) {
     (series, None)
 }
 
 /// Pings both families, IPv6 first; the family whose replies are complete first counts.
-async fn either(pinger: &Pinger, v6: Pinned, v4: Pinned, deadline: Instant) -> Result<Series, Stop> {
+async fn either(
+    pinger: &Pinger,
+    v6: PermittedAddress,
+    v4: PermittedAddress,
+    deadline: Instant,
+) -> Result<EchoSeries, ProbeAbort> {
     let mut first = pin!(series::run(pinger, v6, deadline));
     match timeout(HEAD_START, &mut first).await {
         Ok(Ok(series)) => return Ok(series),
         Ok(Err(v6_stop)) => {
             let second = series::run(pinger, v4, deadline).await;
-            return second.map_err(|v4_stop| graver(v6_stop, v4_stop));
+            return second.map_err(|v4_stop| worse_abort(v6_stop, v4_stop));
         }
         Err(_elapsed) => {}
     }
     match select(first, pin!(series::run(pinger, v4, deadline))).await {
         Either::Left((Ok(series), _)) | Either::Right((Ok(series), _)) => Ok(series),
-        Either::Left((Err(v6_stop), second)) => second.await.map_err(|v4_stop| graver(v6_stop, v4_stop)),
-        Either::Right((Err(v4_stop), first)) => first.await.map_err(|v6_stop| graver(v6_stop, v4_stop)),
+        Either::Left((Err(v6_stop), second)) => second.await.map_err(|v4_stop| worse_abort(v6_stop, v4_stop)),
+        Either::Right((Err(v4_stop), first)) => first.await.map_err(|v6_stop| worse_abort(v6_stop, v4_stop)),
     }
 }
 
 /// Pings both families, which must both answer. Each has half of the remaining time, so that a dead one cannot use all of it.
 async fn both(
     toolbox: &Toolbox,
-    v6: Pinned,
-    v4: Pinned,
+    v6: PermittedAddress,
+    v4: PermittedAddress,
     deadline: Instant,
-) -> Result<(Series, Option<Failure>), Stop> {
+) -> Result<(EchoSeries, Option<CheckFailure>), ProbeAbort> {
     let (pinger, now) = (toolbox.pinger(), Instant::now());
     let half = now + deadline.saturating_duration_since(now) / 2;
     match join(series::run(pinger, v6, half), series::run(pinger, v4, half)).await {
         (Ok(series), Ok(_)) => Ok((series, None)),
         (Ok(series), Err(stop)) => Ok((series, partial(toolbox.egress(), v4, stop))),
         (Err(stop), Ok(series)) => Ok((series, partial(toolbox.egress(), v6, stop))),
-        (Err(v6_stop), Err(v4_stop)) => Err(graver(v6_stop, v4_stop)),
+        (Err(v6_stop), Err(v4_stop)) => Err(worse_abort(v6_stop, v4_stop)),
     }
 }
 
 /// Returns the failure of one family; `None` if it could not be pinged, or this machine has lost its route.
-fn partial(egress: &Egress, to: Pinned, stop: Stop) -> Option<Failure> {
+fn partial(egress: &EgressGate, to: PermittedAddress, stop: ProbeAbort) -> Option<CheckFailure> {
     match stop {
-        Stop::Trouble(_) => None,
-        Stop::Failed(_) if egress.has_lost(to.address()) => None,
-        Stop::Failed(failure) => {
+        ProbeAbort::Trouble(_) => None,
+        ProbeAbort::Failed(_) if egress.has_lost_route_to(to.address()) => None,
+        ProbeAbort::Failed(failure) => {
             let family = if to.address().is_ipv6() { "IPv6" } else { "IPv4" };
             let message = format!("{family} does not answer: {}", failure.message);
-            Some(Failure::new(ErrorCode::DualstackPartial, message))
+            Some(CheckFailure::new(ErrorCode::DualstackPartial, message))
         }
     }
 }
 
 /// Returns the graver failure. Trouble of this process takes precedence: a family that was not pinged might have
 /// answered. After that, silence takes precedence over a missing route, which may be our own network's.
-fn graver(v6: Stop, v4: Stop) -> Stop {
+fn worse_abort(v6: ProbeAbort, v4: ProbeAbort) -> ProbeAbort {
     match (&v6, &v4) {
         // A machine without IPv6 reports "address not available"; that is not a lack of ports.
-        (Stop::Trouble(Trouble::NoPorts), _) => v4,
-        (Stop::Trouble(_), _) => v6,
-        (_, Stop::Trouble(_)) => v4,
-        (Stop::Failed(failure), _) if failure.code == ErrorCode::IcmpNoReply => v6,
+        (ProbeAbort::Trouble(LocalFault::NoPorts), _) => v4,
+        (ProbeAbort::Trouble(_), _) => v6,
+        (_, ProbeAbort::Trouble(_)) => v4,
+        (ProbeAbort::Failed(failure), _) if failure.code == ErrorCode::IcmpNoReply => v6,
         _ => v4,
     }
 }
@@ -167,10 +172,10 @@ fn graver(v6: Stop, v4: Stop) -> Stop {
 /// The findings of a series of pings.
 struct IcmpFacts {
     response_time: Micros,
-    series: Series,
+    series: EchoSeries,
 }
 
-impl Facts for IcmpFacts {
+impl FactSource for IcmpFacts {
     fn number(&self, fact: Fact) -> Option<f64> {
         match fact {
             Fact::ResponseTimeMs => Some(milliseconds(self.response_time)),

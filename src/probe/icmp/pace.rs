@@ -16,19 +16,19 @@ const BURST_US: u64 = 5_000;
 
 /// The rate at which packets may leave.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct PacketPacer {
     born: Instant,
     /// The moment at which the next packet would leave at full rate, in microseconds after `born`.
     next_us: AtomicU64,
 }
 
-impl Pace {
+impl PacketPacer {
     pub(super) fn new() -> Self {
         Self { born: Instant::now(), next_us: AtomicU64::new(0) }
     }
 
     /// Waits until one more packet may leave.
-    pub(super) async fn turn(&self) {
+    pub(super) async fn wait(&self) {
         let now_us = u64::try_from(self.born.elapsed().as_micros()).unwrap_or(u64::MAX);
         let claim = |next_us: u64| Some(next_us.max(now_us) + INTERVAL_US);
         // The closure always has a value, so both arms hold the previous one.
@@ -48,14 +48,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_burst_passes_and_the_rest_is_spread() {
-        let pace = Pace::new();
+        let pace = PacketPacer::new();
         let start = Instant::now();
         for _ in 0..100 {
-            pace.turn().await;
+            pace.wait().await;
         }
         assert_eq!(start.elapsed(), Duration::ZERO);
         for _ in 0..20_000 {
-            pace.turn().await;
+            pace.wait().await;
         }
         let elapsed = start.elapsed();
         assert!((Duration::from_millis(995)..Duration::from_millis(1010)).contains(&elapsed), "{elapsed:?}");
@@ -63,11 +63,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_idle_time_is_not_saved_up() {
-        let pace = Pace::new();
+        let pace = PacketPacer::new();
         tokio::time::advance(Duration::from_secs(60)).await;
         let start = Instant::now();
         for _ in 0..2_000 {
-            pace.turn().await;
+            pace.wait().await;
         }
         assert!(start.elapsed() >= Duration::from_millis(90));
     }

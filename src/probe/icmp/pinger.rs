@@ -12,22 +12,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::{Handle, Id};
 use tokio::task::AbortHandle;
 
-use super::echo::Family;
-use super::lane::Lane;
-use super::pace::Pace;
+use super::echo::AddressFamily;
+use super::lane::IcmpSocket;
+use super::pace::PacketPacer;
 
 /// The ICMP sockets of one location.
 #[derive(Debug)]
 pub(crate) struct Pinger {
     source: Option<IpAddr>,
-    pace: Pace,
-    lanes: Mutex<HashMap<(Id, Family), Open>>,
+    pace: PacketPacer,
+    lanes: Mutex<HashMap<(Id, AddressFamily), OpenSocket>>,
 }
 
 /// A lane and the task that reads it.
 #[derive(Debug)]
-struct Open {
-    lane: Arc<Lane>,
+struct OpenSocket {
+    lane: Arc<IcmpSocket>,
     listener: AbortHandle,
 }
 
@@ -35,15 +35,15 @@ impl Pinger {
     /// Creates a pinger without opening sockets: a location without ICMP checks needs no privilege. `source` is the local
     /// address of requests of its family.
     pub(crate) fn new(source: Option<IpAddr>) -> Self {
-        Self { source, pace: Pace::new(), lanes: Mutex::default() }
+        Self { source, pace: PacketPacer::new(), lanes: Mutex::default() }
     }
 
-    pub(super) const fn pace(&self) -> &Pace {
+    pub(super) const fn pace(&self) -> &PacketPacer {
         &self.pace
     }
 
     /// Returns the current runtime's lane for a family. A failure is not cached: it may be temporary.
-    pub(super) fn lane(&self, family: Family) -> io::Result<Arc<Lane>> {
+    pub(super) fn lane(&self, family: AddressFamily) -> io::Result<Arc<IcmpSocket>> {
         let runtime = Handle::current();
         let key = (runtime.id(), family);
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,11 +52,11 @@ impl Pinger {
         }
         // Remove the lanes of runtimes that have ended.
         lanes.retain(|_, open| !open.listener.is_finished());
-        let source = self.source.filter(|source| source.is_ipv4() == (family == Family::V4));
-        let lane = Arc::new(Lane::open(family, source)?);
+        let source = self.source.filter(|source| source.is_ipv4() == (family == AddressFamily::V4));
+        let lane = Arc::new(IcmpSocket::open(family, source)?);
         let reader = Arc::clone(&lane);
         let listener = runtime.spawn(async move { reader.listen().await }).abort_handle();
-        let open = Open { lane: Arc::clone(&lane), listener };
+        let open = OpenSocket { lane: Arc::clone(&lane), listener };
         lanes.insert(key, open);
         Ok(lane)
     }

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use super::echo::Family;
-use super::lane::Expected;
+use super::echo::AddressFamily;
+use super::lane::ExpectedReply;
 use super::pinger::Pinger;
-use crate::egress::{Pinned, trouble};
-use crate::model::check::{ErrorCode, Trouble};
-use crate::probe::stop::Stop;
+use crate::egress::{PermittedAddress, local_fault};
+use crate::model::check::{ErrorCode, LocalFault};
+use crate::probe::stop::ProbeAbort;
 
 /// Number of echo requests of one check.
 pub const ECHO_REQUESTS: u8 = 3;
@@ -27,14 +27,14 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The replies to a series; at least one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Series {
+pub(super) struct EchoSeries {
     sent: u8,
     received: u8,
     sum: Duration,
     max: Duration,
 }
 
-impl Series {
+impl EchoSeries {
     fn note(&mut self, round_trip: Duration) {
         self.received += 1;
         self.sum += round_trip;
@@ -72,19 +72,23 @@ impl Series {
 }
 
 /// Pings one address; an error when there was no reply.
-pub(super) async fn run(pinger: &Pinger, to: Pinned, deadline: Instant) -> Result<Series, Stop> {
+pub(super) async fn run(
+    pinger: &Pinger,
+    to: PermittedAddress,
+    deadline: Instant,
+) -> Result<EchoSeries, ProbeAbort> {
     // An IPv4-mapped IPv6 address is reached by IPv4.
     let address = to.address().to_canonical();
     let family = match address {
-        IpAddr::V4(_) => Family::V4,
-        IpAddr::V6(_) => Family::V6,
+        IpAddr::V4(_) => AddressFamily::V4,
+        IpAddr::V6(_) => AddressFamily::V6,
     };
     let lane = pinger.lane(family).map_err(|error| unsent(&error))?;
-    let mut series = Series::default();
-    let mut missing: Vec<Expected<'_>> = Vec::new();
+    let mut series = EchoSeries::default();
+    let mut missing: Vec<ExpectedReply<'_>> = Vec::new();
     let mut last_sent = Instant::now();
     for _ in 0..ECHO_REQUESTS {
-        let has_turn = timeout_at(deadline, pinger.pace().turn()).await.is_ok();
+        let has_turn = timeout_at(deadline, pinger.pace().wait()).await.is_ok();
         if !has_turn || Instant::now() + SPACING > deadline {
             // Too late for this request to be answered in time: it is not sent, instead of counting as lost.
             break;
@@ -104,19 +108,19 @@ pub(super) async fn run(pinger: &Pinger, to: Pinned, deadline: Instant) -> Resul
         }
     }
     match series {
-        Series { sent: 0, .. } => Err(Stop::Trouble(Trouble::Overrun)),
-        Series { received: 0, sent, .. } => {
+        EchoSeries { sent: 0, .. } => Err(ProbeAbort::Trouble(LocalFault::Overrun)),
+        EchoSeries { received: 0, sent, .. } => {
             let message = format!("No reply to {sent} echo requests");
-            Err(Stop::failed(ErrorCode::IcmpNoReply, message))
+            Err(ProbeAbort::failed(ErrorCode::IcmpNoReply, message))
         }
         answered => Ok(answered),
     }
 }
 
 /// A request that could not be sent.
-fn unsent(error: &std::io::Error) -> Stop {
-    match trouble(error) {
-        Some(trouble) => Stop::Trouble(trouble),
-        None => Stop::failed(ErrorCode::ConnectUnreachable, "No route to the host"),
+fn unsent(error: &std::io::Error) -> ProbeAbort {
+    match local_fault(error) {
+        Some(trouble) => ProbeAbort::Trouble(trouble),
+        None => ProbeAbort::failed(ErrorCode::ConnectUnreachable, "No route to the host"),
     }
 }

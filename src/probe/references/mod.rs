@@ -21,8 +21,10 @@ use hickory_proto::rr::Name;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::model::check::{ErrorCode, Outcome, Trouble};
-use crate::model::impairment::{Answer, Belief, FailedAttempt, Impairment, Turn};
+use crate::model::check::{CheckOutcome, ErrorCode, LocalFault};
+use crate::model::impairment::{
+    FailedAttempt, FailureJudgement, ImpairmentChange, ImpairmentDetector, ReferenceAnswer,
+};
 use crate::probe::endpoint::Host;
 use crate::probe::toolbox::Toolbox;
 
@@ -42,7 +44,7 @@ const UNPROVEN_FOR: Duration = Duration::from_secs(60);
 
 /// One reference target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reference {
+pub enum NetworkReference {
     /// An echo request, or a connection where these are not permitted.
     Host(Host),
     /// A TCP connection.
@@ -55,17 +57,17 @@ pub enum Reference {
 
 /// The reference targets that a location asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ReferenceSelection {
     /// The name servers and the gateways of the system, without those on this machine.
     #[default]
     System,
     /// These targets; if there are none, the location is never impaired.
-    These(Vec<Reference>),
+    These(Vec<NetworkReference>),
 }
 
 /// The answers that a round waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Patience {
+enum AwaitedAnswers {
     /// The first one, which shows that the location is well.
     First,
     /// All of them, so that each is proven.
@@ -73,12 +75,12 @@ enum Patience {
 }
 
 /// The reference targets of one location, and their state.
-pub struct References {
+pub struct ImpairmentMonitor {
     /// The location, for the log.
     code: String,
-    wanted: Wanted,
+    wanted: ReferenceSelection,
     toolbox: Arc<Toolbox>,
-    impairment: Mutex<Impairment<Reference>>,
+    impairment: Mutex<ImpairmentDetector<NetworkReference>>,
     is_impaired: AtomicBool,
     /// Milliseconds after `born` of the last recovery; zero if there was none.
     recovered_ms: AtomicU64,
@@ -92,7 +94,7 @@ pub struct References {
     born: Instant,
 }
 
-impl fmt::Debug for References {
+impl fmt::Debug for ImpairmentMonitor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { code, wanted, is_impaired, .. } = self;
         f.debug_struct("References")
@@ -103,10 +105,10 @@ impl fmt::Debug for References {
     }
 }
 
-impl References {
+impl ImpairmentMonitor {
     /// Creates the state; asks no target yet.
     #[must_use]
-    pub fn new(code: String, wanted: Wanted, toolbox: Arc<Toolbox>) -> Self {
+    pub fn new(code: String, wanted: ReferenceSelection, toolbox: Arc<Toolbox>) -> Self {
         Self {
             code,
             wanted,
@@ -143,17 +145,18 @@ impl References {
 
     /// Runs rounds from time to time, so that there is proof before it is needed, and the end of an impairment is noticed.
     pub async fn run(self: Arc<Self>) {
-        if self.wanted == Wanted::These(Vec::new()) {
+        if self.wanted == ReferenceSelection::These(Vec::new()) {
             return std::future::pending().await;
         }
-        let mut patience = Patience::All;
+        let mut patience = AwaitedAnswers::All;
         loop {
             let turn = self.looking.lock().await;
             self.pause().await;
-            self.look(patience).await;
+            self.ask_round(patience).await;
             drop(turn);
             let is_wanted = timeout(self.rest(), self.wanted_soon.notified()).await.is_ok();
-            patience = if is_wanted || self.is_impaired() { Patience::First } else { Patience::All };
+            patience =
+                if is_wanted || self.is_impaired() { AwaitedAnswers::First } else { AwaitedAnswers::All };
         }
     }
 
@@ -171,17 +174,17 @@ impl References {
     }
 
     /// Returns the confirmed outcome of an attempt that started at `started` and was not up.
-    pub(crate) async fn confirm(&self, started: Instant, outcome: Outcome) -> Outcome {
+    pub(crate) async fn confirm(&self, started: Instant, outcome: CheckOutcome) -> CheckOutcome {
         match &outcome {
-            Outcome::Measured(measured) => {
+            CheckOutcome::Measured(measured) => {
                 let code = measured.failure.as_ref().map(|failure| failure.code);
-                self.explanation(started, code).await.map_or(outcome, Outcome::Unmeasured)
+                self.explanation(started, code).await.map_or(outcome, CheckOutcome::Unmeasured)
             }
-            Outcome::Unmeasured(Trouble::NetworkDown | Trouble::ResolverUnavailable) => {
+            CheckOutcome::Unmeasured(LocalFault::NetworkDown | LocalFault::ResolverUnavailable) => {
                 self.wanted_soon.notify_one();
                 outcome
             }
-            Outcome::Unmeasured(_) => outcome,
+            CheckOutcome::Unmeasured(_) => outcome,
         }
     }
 
@@ -193,30 +196,30 @@ impl References {
     }
 
     /// Returns the trouble of this process that explains the failed attempt. It may need a round.
-    async fn explanation(&self, started: Instant, code: Option<ErrorCode>) -> Option<Trouble> {
+    async fn explanation(&self, started: Instant, code: Option<ErrorCode>) -> Option<LocalFault> {
         let failed = FailedAttempt {
             started_ms: self.age_ms(started),
             failed_ms: self.age_ms(Instant::now()),
             may_be_the_network: code.is_some_and(ErrorCode::may_be_the_network),
         };
-        let explain = |belief| (belief == Belief::Impaired).then_some(Trouble::LocationImpaired);
+        let explain = |belief| (belief == FailureJudgement::Impaired).then_some(LocalFault::LocationImpaired);
         let belief = self.lock().judge(failed);
-        if belief != Belief::LookFirst {
+        if belief != FailureJudgement::LookFirst {
             return explain(belief);
         }
         let _turn = self.looking.lock().await;
         for _ in 0..LOOKS {
             // Another attempt may have run a round in the meantime.
             let belief = self.lock().judge(failed);
-            if belief != Belief::LookFirst {
+            if belief != FailureJudgement::LookFirst {
                 return explain(belief);
             }
             self.pause().await;
-            self.look(Patience::First).await;
+            self.ask_round(AwaitedAnswers::First).await;
         }
         let belief = self.lock().judge(failed);
         match belief {
-            Belief::LookFirst => Some(Trouble::Overrun),
+            FailureJudgement::LookFirst => Some(LocalFault::Overrun),
             belief => explain(belief),
         }
     }
@@ -230,14 +233,14 @@ impl References {
     }
 
     /// Asks all of them. A round during which this thread stood still is inconclusive.
-    async fn look(&self, patience: Patience) {
+    async fn ask_round(&self, patience: AwaitedAnswers) {
         self.looks.fetch_add(1, Ordering::Relaxed);
         let began = Instant::now();
         let (began_ms, current) = (self.age_ms(began), self.current());
         let asked = {
             let mut impairment = self.lock();
-            impairment.ask_these(&current, began_ms);
-            impairment.asked()
+            impairment.set_references(&current, began_ms);
+            impairment.references_to_ask()
         };
         let silent = self.ask_all(asked, began, patience).await;
         if began.elapsed() <= LOOK_TAKES + STALL_MIN {
@@ -248,24 +251,24 @@ impl References {
     /// Notes each answer when it arrives, since one shows that the location is well; without any, returns the reason.
     async fn ask_all(
         &self,
-        asked: Vec<Reference>,
+        asked: Vec<NetworkReference>,
         began: Instant,
-        patience: Patience,
-    ) -> Vec<(Reference, Answer)> {
-        let ask = |reference: Reference| async move {
+        patience: AwaitedAnswers,
+    ) -> Vec<(NetworkReference, ReferenceAnswer)> {
+        let ask = |reference: NetworkReference| async move {
             let answer = self.ask(&reference, began + LOOK_TAKES).await;
             (reference, answer)
         };
         let mut waiting: FuturesUnordered<_> = asked.into_iter().map(ask).collect();
         let (mut others, mut is_answered) = (Vec::new(), false);
         while let Some(answer) = waiting.next().await {
-            if answer.1 != Answer::Answered {
+            if answer.1 != ReferenceAnswer::Answered {
                 others.push(answer);
                 continue;
             }
             self.note(began, &[answer]);
             is_answered = true;
-            if patience == Patience::First {
+            if patience == AwaitedAnswers::First {
                 break;
             }
         }
@@ -273,30 +276,36 @@ impl References {
     }
 
     /// Returns the references to ask, with the present gateways.
-    fn current(&self) -> Vec<Reference> {
+    fn current(&self) -> Vec<NetworkReference> {
         match &self.wanted {
-            Wanted::These(these) => these.clone(),
-            Wanted::System => {
+            ReferenceSelection::These(these) => these.clone(),
+            ReferenceSelection::System => {
                 let source = self.toolbox.egress().source;
                 let servers = self.toolbox.resolver().servers();
                 let elsewhere = servers.iter().filter(|server| !server.ip().to_canonical().is_loopback());
-                let servers = elsewhere.map(|server| Reference::NameServer(*server));
-                servers.chain(gateways::of_this_machine(source).into_iter().map(Reference::Gateway)).collect()
+                let servers = elsewhere.map(|server| NetworkReference::NameServer(*server));
+                servers
+                    .chain(gateways::of_this_machine(source).into_iter().map(NetworkReference::Gateway))
+                    .collect()
             }
         }
     }
 
-    fn note(&self, began: Instant, answers: &[(Reference, Answer)]) {
+    fn note(&self, began: Instant, answers: &[(NetworkReference, ReferenceAnswer)]) {
         let (began_ms, now_ms) = (self.age_ms(began), self.age_ms(Instant::now()));
-        let turn = self.lock().note_look(began_ms, now_ms, answers);
-        self.tell(turn, answers);
+        let turn = self.lock().note_reference_check(began_ms, now_ms, answers);
+        self.apply_transition(turn, answers);
     }
 
-    fn tell(&self, turn: Option<Turn>, answers: &[(Reference, Answer)]) {
+    fn apply_transition(
+        &self,
+        turn: Option<ImpairmentChange>,
+        answers: &[(NetworkReference, ReferenceAnswer)],
+    ) {
         let Some(turn) = turn else { return };
         let location = &self.code;
         match turn {
-            Turn::Impaired => {
+            ImpairmentChange::Impaired => {
                 self.is_impaired.store(true, Ordering::Release);
                 let references: Vec<String> = answers.iter().map(|(asked, _)| asked.to_string()).collect();
                 let references = references.join(", ");
@@ -308,7 +317,7 @@ impl References {
                 // From now on there is a round every second.
                 self.wanted_soon.notify_one();
             }
-            Turn::Recovered => {
+            ImpairmentChange::Recovered => {
                 self.recovered_ms.store(self.age_ms(Instant::now()).max(1), Ordering::Relaxed);
                 self.is_impaired.store(false, Ordering::Release);
                 tracing::info!(location, "this location is online again; its checks count");
@@ -320,12 +329,12 @@ impl References {
         u64::try_from(at.saturating_duration_since(self.born).as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Impairment<Reference>> {
+    fn lock(&self) -> MutexGuard<'_, ImpairmentDetector<NetworkReference>> {
         self.impairment.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Display for Reference {
+impl fmt::Display for NetworkReference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Host(host) => f.write_str(&host.to_text()),

@@ -12,10 +12,10 @@ use futures_util::stream::FuturesUnordered;
 use hickory_proto::rr::Name;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::{Reference, References};
-use crate::egress::{Egress, EgressPolicy, close_by_reset, trouble};
-use crate::model::check::Trouble;
-use crate::model::impairment::Answer;
+use super::{ImpairmentMonitor, NetworkReference};
+use crate::egress::{EgressGate, EgressPolicy, close_by_reset, local_fault};
+use crate::model::check::LocalFault;
+use crate::model::impairment::ReferenceAnswer;
 use crate::probe::canary;
 use crate::probe::endpoint::Host;
 use crate::probe::icmp::echo;
@@ -31,40 +31,40 @@ const FALLBACK_PORT: u16 = 53;
 const PER_NAME: usize = 4;
 
 /// The reason why there is no answer.
-enum Missing {
+enum MissingAnswer {
     /// There was no valid answer.
     Silence,
     /// The question could not be sent.
     Unasked,
 }
 
-impl References {
+impl ImpairmentMonitor {
     /// Asks one reference until `deadline`.
-    pub(super) async fn ask(&self, reference: &Reference, deadline: Instant) -> Answer {
+    pub(super) async fn ask(&self, reference: &NetworkReference, deadline: Instant) -> ReferenceAnswer {
         let asked = async {
             match reference {
-                Reference::Host(host) => self.any(host, deadline, |to| self.ping(to)).await,
-                Reference::Port(host, port) => {
+                NetworkReference::Host(host) => self.any(host, deadline, |to| self.ping(to)).await,
+                NetworkReference::Port(host, port) => {
                     self.any(host, deadline, |to| self.open(SocketAddr::new(to.ip(), *port))).await
                 }
-                Reference::Gateway(to) => repeated(|| self.ping(*to)).await,
-                Reference::NameServer(to) => repeated(|| self.question(*to)).await,
+                NetworkReference::Gateway(to) => repeated(|| self.ping(*to)).await,
+                NetworkReference::NameServer(to) => repeated(|| self.ask_name_server(*to)).await,
             }
         };
         match timeout_at(deadline, asked).await {
-            Ok(Ok(())) => Answer::Answered,
-            Ok(Err(Missing::Unasked)) => Answer::Unasked,
-            Ok(Err(Missing::Silence)) | Err(_) => Answer::Silent,
+            Ok(Ok(())) => ReferenceAnswer::Answered,
+            Ok(Err(MissingAnswer::Unasked)) => ReferenceAnswer::Unasked,
+            Ok(Err(MissingAnswer::Silence)) | Err(_) => ReferenceAnswer::Silent,
         }
     }
 
     /// Asks the addresses of a host; one answer suffices.
-    async fn any<F: Future<Output = Result<(), Missing>>>(
+    async fn any<F: Future<Output = Result<(), MissingAnswer>>>(
         &self,
         host: &Host,
         deadline: Instant,
         ask: impl Fn(SocketAddr) -> F,
-    ) -> Result<(), Missing> {
+    ) -> Result<(), MissingAnswer> {
         let addresses = match host {
             Host::Ip(address) => vec![*address],
             Host::Name(name) => self.addresses_of(name, deadline).await?,
@@ -75,7 +75,7 @@ impl References {
     }
 
     /// Returns the present addresses of a name, or else the last known ones. Resolving takes at most half of a round.
-    async fn addresses_of(&self, name: &Name, deadline: Instant) -> Result<Vec<IpAddr>, Missing> {
+    async fn addresses_of(&self, name: &Name, deadline: Instant) -> Result<Vec<IpAddr>, MissingAnswer> {
         let now = Instant::now();
         let half = now + deadline.saturating_duration_since(now) / 2;
         let found =
@@ -85,16 +85,16 @@ impl References {
             let addresses = found.v4.into_iter().chain(found.v6).take(PER_NAME).collect();
             known.insert(name.clone(), addresses);
         }
-        known.get(name).cloned().ok_or(Missing::Unasked)
+        known.get(name).cloned().ok_or(MissingAnswer::Unasked)
     }
 
     /// Sends an echo request; where these are not permitted, opens a connection that may be refused: a machine without
     /// network receives no refusal either.
-    async fn ping(&self, to: SocketAddr) -> Result<(), Missing> {
+    async fn ping(&self, to: SocketAddr) -> Result<(), MissingAnswer> {
         let is_global = !matches!(to, SocketAddr::V6(v6) if v6.scope_id() != 0);
         match echo(self.toolbox.pinger(), to).await {
             Ok(()) => Ok(()),
-            Err(error) if trouble(&error) == Some(Trouble::NotPermitted) && is_global => {
+            Err(error) if local_fault(&error) == Some(LocalFault::NotPermitted) && is_global => {
                 match self.connect(SocketAddr::new(to.ip(), FALLBACK_PORT)).await {
                     Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
                     connected => connected.map_err(|error| self.missing(to.ip(), &error)),
@@ -105,35 +105,37 @@ impl References {
     }
 
     /// Opens a connection. A refusal does not count: it may come from a firewall on the way.
-    async fn open(&self, to: SocketAddr) -> Result<(), Missing> {
+    async fn open(&self, to: SocketAddr) -> Result<(), MissingAnswer> {
         self.connect(to).await.map_err(|error| self.missing(to.ip(), &error))
     }
 
     async fn connect(&self, to: SocketAddr) -> io::Result<()> {
-        let egress = Egress { policy: EgressPolicy::PrivateAllowed, ..*self.toolbox.egress() };
+        let egress = EgressGate { policy: EgressPolicy::PrivateAllowed, ..*self.toolbox.egress() };
         let pinned = egress.permit(to.ip()).map_err(io::Error::other)?;
         let stream = egress.connect(pinned, to.port()).await?;
         close_by_reset(&stream);
         Ok(())
     }
 
-    async fn question(&self, to: SocketAddr) -> Result<(), Missing> {
+    async fn ask_name_server(&self, to: SocketAddr) -> Result<(), MissingAnswer> {
         let source = self.toolbox.egress().source_for(to.ip());
         canary::ask(to, source).await.map_err(|error| self.missing(to.ip(), &error))
     }
 
     /// Distinguishes errors of a dead network from a lack of resources in this process.
-    fn missing(&self, to: IpAddr, error: &io::Error) -> Missing {
-        match trouble(error) {
-            Some(Trouble::NetworkDown) | None => Missing::Silence,
-            Some(_) if self.toolbox.egress().has_lost(to) => Missing::Silence,
-            Some(_) => Missing::Unasked,
+    fn missing(&self, to: IpAddr, error: &io::Error) -> MissingAnswer {
+        match local_fault(error) {
+            Some(LocalFault::NetworkDown) | None => MissingAnswer::Silence,
+            Some(_) if self.toolbox.egress().has_lost_route_to(to) => MissingAnswer::Silence,
+            Some(_) => MissingAnswer::Unasked,
         }
     }
 }
 
 /// Asks several times with pauses; one answer suffices.
-async fn repeated<F: Future<Output = Result<(), Missing>>>(ask: impl Fn() -> F) -> Result<(), Missing> {
+async fn repeated<F: Future<Output = Result<(), MissingAnswer>>>(
+    ask: impl Fn() -> F,
+) -> Result<(), MissingAnswer> {
     let ask = &ask;
     let tries = (0..TRIES).map(|number| async move {
         sleep(SPACING * number).await;
@@ -143,15 +145,15 @@ async fn repeated<F: Future<Output = Result<(), Missing>>>(ask: impl Fn() -> F) 
 }
 
 /// Returns the first answer; without any, silence takes precedence over a question that could not be sent.
-async fn first<F: Future<Output = Result<(), Missing>>>(
+async fn first<F: Future<Output = Result<(), MissingAnswer>>>(
     mut asked: FuturesUnordered<F>,
-) -> Result<(), Missing> {
-    let mut missing = Missing::Unasked;
+) -> Result<(), MissingAnswer> {
+    let mut missing = MissingAnswer::Unasked;
     while let Some(answer) = asked.next().await {
         match answer {
             Ok(()) => return Ok(()),
-            Err(Missing::Silence) => missing = Missing::Silence,
-            Err(Missing::Unasked) => {}
+            Err(MissingAnswer::Silence) => missing = MissingAnswer::Silence,
+            Err(MissingAnswer::Unasked) => {}
         }
     }
     Err(missing)

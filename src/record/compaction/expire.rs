@@ -10,7 +10,7 @@ use crate::clock::guard::JudgedTime;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::record::compaction::Compaction;
 use crate::store::history::progress;
-use crate::store::history::segments::{self, Purpose, Segment, SegmentLevel};
+use crate::store::history::segments::{self, Segment, SegmentLevel, SegmentScope};
 use crate::store::history::{changes, erase};
 use crate::store::{HistoryError, StoreError, services};
 
@@ -31,7 +31,7 @@ impl Compaction {
         for segment in ended {
             self.retire(&segment).await?;
         }
-        self.bound(&kept, now.earliest).await?;
+        self.enforce_byte_limit(&kept, now.earliest).await?;
         for segment in segments::retired(self.history.reader()).await? {
             // Also when the clock was set back meanwhile.
             if segment.retired_at.is_some_and(|at| now.at.ms_since(at).abs() >= LAST_READERS_MS) {
@@ -46,7 +46,7 @@ impl Compaction {
     }
 
     /// Retires segments, oldest first, until the rest is within the bound. The day that is being written to stays.
-    async fn bound(&self, kept: &[Segment], now: Timestamp) -> Result<(), HistoryError> {
+    async fn enforce_byte_limit(&self, kept: &[Segment], now: Timestamp) -> Result<(), HistoryError> {
         let mut bytes = self.history.row_bytes().await?;
         let mut sizes = Vec::with_capacity(kept.len());
         for segment in kept {
@@ -58,7 +58,7 @@ impl Compaction {
         let allowed = self.limits.max_history_bytes.unwrap_or(u64::MAX);
         let mut left = kept.len() as u64;
         for (segment, size) in sizes {
-            let Purpose { level, from, to, .. } = segment.purpose;
+            let SegmentScope { level, from, to, .. } = segment.purpose;
             if bytes <= allowed || (level == SegmentLevel::Day && to > now) {
                 break;
             }

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::clock::Timestamp;
-use crate::store::history::fresh::{self, Filling, RecentRows};
+use crate::store::history::fresh::{self, BucketFill, RecentRows};
 use crate::store::{Connection, HistoryError};
 
 /// After this time few results still come.
@@ -18,23 +18,23 @@ const RECOUNT_MS: i64 = 600_000;
 
 /// Results that were counted, by bucket.
 #[derive(Debug, Default)]
-pub(super) struct Fillings {
+pub(super) struct BucketFillCounter {
     settled: HashMap<i16, u64>,
     until: Timestamp,
     /// The moment at which everything was counted; `None`: never.
     counted_at: Option<Timestamp>,
 }
 
-impl Fillings {
+impl BucketFillCounter {
     /// The buckets that hold anything at `now`.
     ///
     /// # Errors
     /// When the database fails.
-    pub(super) async fn look(
+    pub(super) async fn count_rows(
         &mut self,
         connection: &impl Connection,
         now: Timestamp,
-    ) -> Result<Vec<Filling>, HistoryError> {
+    ) -> Result<Vec<BucketFill>, HistoryError> {
         let is_known = |at: Timestamp| (0..RECOUNT_MS).contains(&now.ms_since(at));
         if !self.counted_at.is_some_and(is_known) {
             *self = Self { until: Timestamp::from_ms(i64::MIN), counted_at: None, settled: HashMap::new() };
@@ -48,10 +48,10 @@ impl Fillings {
         Ok(rows.iter().map(|row| self.filling(row)).collect())
     }
 
-    fn filling(&mut self, row: &RecentRows) -> Filling {
+    fn filling(&mut self, row: &RecentRows) -> BucketFill {
         let settled = self.settled.entry(row.bucket).or_default();
         *settled += row.settled;
-        Filling { bucket: row.bucket, rows: *settled + row.unsettled, oldest: row.oldest }
+        BucketFill { bucket: row.bucket, rows: *settled + row.unsettled, oldest: row.oldest }
     }
 
     /// Results of a bucket have become blocks.

@@ -11,11 +11,11 @@ use crate::record::compaction::Compaction;
 use crate::record::compaction::seal::{add_blocks, add_rollup};
 use crate::record::compaction::segment_writer::PendingBatch;
 use crate::stats::rollup;
-use crate::store::history::blocks::{Body, Entry};
+use crate::store::history::blocks::{BlockBody, CheckEntry};
 use crate::store::history::progress;
-use crate::store::history::sealed::{self, BlockSummary, Sealed, ServiceRange};
+use crate::store::history::sealed::{self, BlockSummary, SegmentContents, ServiceRange};
 use crate::store::history::segments::storage::SegmentConnection;
-use crate::store::history::segments::{self, Purpose, Segment, SegmentId, SegmentLevel};
+use crate::store::history::segments::{self, Segment, SegmentId, SegmentLevel, SegmentScope};
 use crate::store::{HistoryError, StoreError};
 
 /// The time from the end of a day to its merging, in milliseconds: ranges of up to 24 hours are made of minutes.
@@ -56,7 +56,7 @@ impl Compaction {
     async fn merge_day(&mut self, day: SegmentId) -> Result<(), HistoryError> {
         let Some(day) = segments::visible_one(self.history.reader(), day).await? else { return Ok(()) };
         let opened = self.history.storage().connect(day.id).await?;
-        let purpose = Purpose::of(SegmentLevel::Period, day.purpose.retention, day.purpose.from);
+        let purpose = SegmentScope::of(SegmentLevel::Period, day.purpose.retention, day.purpose.from);
         let mut pending = PendingBatch::default();
         let mut merged = 0;
         let mut after = i64::MIN;
@@ -88,8 +88,8 @@ async fn merged_blocks(
     opened: &SegmentConnection,
     day: &Segment,
     services: ServiceRange,
-) -> Result<(Sealed, u64), HistoryError> {
-    let mut sealed = Sealed::default();
+) -> Result<(SegmentContents, u64), HistoryError> {
+    let mut sealed = SegmentContents::default();
     let mut checks = 0;
     let blocks = sealed::blocks_of(opened, day, services).await?;
     for of_series in blocks.chunk_by(|(left, _), (right, _)| left.series == right.series) {
@@ -101,12 +101,12 @@ async fn merged_blocks(
         checks += entries.len() as u64;
         let series = of_series[0].0.series;
         add_blocks(&mut sealed, series, &entries);
-        add_rollup(&mut sealed, series, rollup::Level::Day, &entries);
+        add_rollup(&mut sealed, series, rollup::RollupLevel::Day, &entries);
     }
     Ok((sealed, checks))
 }
 
-fn read(summary: &BlockSummary, body: &[u8]) -> Result<Vec<Entry>, HistoryError> {
-    let entries = Body::open(body).and_then(|body| body.entries());
+fn read(summary: &BlockSummary, body: &[u8]) -> Result<Vec<CheckEntry>, HistoryError> {
+    let entries = BlockBody::open(body).and_then(|body| body.entries());
     entries.map_err(|error| sealed::damaged(summary, &error))
 }

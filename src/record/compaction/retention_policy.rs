@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::model::plans::PlanTable;
 use crate::model::service::ServiceKey;
-use crate::store::history::segments::Retention;
+use crate::store::history::segments::RetentionClass;
 use crate::store::{Database, MainError, organisations, services};
 
 /// The retention of checks.
@@ -20,7 +20,7 @@ pub enum RetentionPolicy {
         plans: PlanTable,
     },
     /// The same for every service.
-    Uniform(Retention),
+    Uniform(RetentionClass),
 }
 
 impl RetentionPolicy {
@@ -36,7 +36,7 @@ impl RetentionPolicy {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn of(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, Retention>, MainError> {
+    pub async fn of(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, RetentionClass>, MainError> {
         let (main, plans) = match self {
             Self::ByPlan { main, plans } => (main.reader(), plans),
             Self::Uniform(retention) => return Ok(keys.iter().map(|key| (*key, *retention)).collect()),
@@ -44,10 +44,10 @@ impl RetentionPolicy {
         let owners = services::owners(main, keys).await?;
         let organisations: BTreeSet<i64> = owners.iter().map(|(_, organisation)| *organisation).collect();
         let organisations = organisations::with_keys(main, organisations).await?;
-        let classes: HashMap<i64, Retention> = organisations
+        let classes: HashMap<i64, RetentionClass> = organisations
             .iter()
             .map(|organisation| {
-                (organisation.key, Retention::of_days(plans.limits(organisation).retention_days))
+                (organisation.key, RetentionClass::of_days(plans.limits(organisation).retention_days))
             })
             .collect();
         Ok(owners

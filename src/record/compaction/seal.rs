@@ -11,12 +11,12 @@ use crate::clock::Timestamp;
 use crate::clock::guard::JudgedTime;
 use crate::record::compaction::Compaction;
 use crate::record::compaction::segment_writer::PendingBatch;
-use crate::stats::rollup::{self, Level};
-use crate::store::history::blocks::{Block, Entry};
-use crate::store::history::fresh::{self, Filling, FreshCheck};
+use crate::stats::rollup::{self, RollupLevel};
+use crate::store::history::blocks::{CheckBlock, CheckEntry};
+use crate::store::history::fresh::{self, BucketFill, FreshCheck};
 use crate::store::history::progress;
-use crate::store::history::sealed::{Sealed, SealedRollup, Series};
-use crate::store::history::segments::{self, Purpose};
+use crate::store::history::sealed::{CheckSeries, SealedRollup, SegmentContents};
+use crate::store::history::segments::{self, SegmentScope};
 use crate::store::{HistoryError, StoreError};
 
 /// The time from the end of an hour to its sealing, so that few results come late.
@@ -33,8 +33,8 @@ type Due = (i16, Timestamp);
 impl Compaction {
     /// Seals all buckets that are due.
     pub(super) async fn seal(&mut self, now: JudgedTime) -> Result<(), StoreError> {
-        let fillings = self.fillings.look(self.history.reader(), now.at).await?.into_iter();
-        let due: Vec<(Filling, Timestamp)> =
+        let fillings = self.fillings.count_rows(self.history.reader(), now.at).await?.into_iter();
+        let due: Vec<(BucketFill, Timestamp)> =
             fillings.filter_map(|filling| Some((filling, self.boundary(&filling, now)?))).collect();
         self.announce(&due).await?;
         let mut group: Vec<Due> = Vec::new();
@@ -61,7 +61,7 @@ impl Compaction {
 
     /// Announces the boundaries. From here on results from before the boundaries are looked up in blocks before they
     /// become rows; all others continue without waiting.
-    async fn announce(&self, due: &[(Filling, Timestamp)]) -> Result<(), HistoryError> {
+    async fn announce(&self, due: &[(BucketFill, Timestamp)]) -> Result<(), HistoryError> {
         let Some(boundary) = due.iter().map(|(_, boundary)| *boundary).max() else { return Ok(()) };
         let transaction = self.history.begin().await?;
         progress::announce(&transaction, boundary).await?;
@@ -97,11 +97,11 @@ impl Compaction {
 
     /// The end of the hours that are over. Results that arrive for a sealed hour are looked up one by one, for good:
     /// so a doubted clock seals no hour that may still be to come, unless the rows become too many.
-    fn boundary(&self, filling: &Filling, now: JudgedTime) -> Option<Timestamp> {
+    fn boundary(&self, filling: &BucketFill, now: JudgedTime) -> Option<Timestamp> {
         let boundary = if filling.rows > self.limits.rows_per_bucket {
             now.at.plus_ms(-i64::try_from(self.limits.result_settle_ms).unwrap_or(i64::MAX))
         } else {
-            Level::Hour.start_of(now.earliest.plus_ms(-HOUR_SETTLE_MS))
+            RollupLevel::Hour.start_of(now.earliest.plus_ms(-HOUR_SETTLE_MS))
         };
         (filling.oldest < boundary).then_some(boundary)
     }
@@ -114,7 +114,7 @@ impl Compaction {
         }
         let found = rows.len() as u64;
         let mut pending = PendingBatch::default();
-        for (purpose, sealed) in self.sort_out(rows).await? {
+        for (purpose, sealed) in self.group_by_purpose(rows).await? {
             self.writer.add(&mut pending, purpose, &sealed).await?;
         }
         let transaction = self.history.begin().await?;
@@ -147,12 +147,15 @@ impl Compaction {
     }
 
     /// Blocks and rollups of these rows, by the segment that they belong to. Rows of deleted services are dropped.
-    async fn sort_out(&self, mut rows: Vec<FreshCheck>) -> Result<Vec<(Purpose, Sealed)>, StoreError> {
+    async fn group_by_purpose(
+        &self,
+        mut rows: Vec<FreshCheck>,
+    ) -> Result<Vec<(SegmentScope, SegmentContents)>, StoreError> {
         rows.sort_unstable_by_key(|row| (row.series, row.entry.checked_at));
         let mut services: Vec<i64> = rows.iter().map(|row| row.series.service).collect();
         services.dedup();
         let retentions = self.retention.of(&services).await?;
-        let mut sorted: Vec<(Purpose, Sealed)> = Vec::new();
+        let mut sorted: Vec<(SegmentScope, SegmentContents)> = Vec::new();
         let mut indexes: BTreeMap<(u32, i64), usize> = BTreeMap::new();
         let mut rows = rows.into_iter().peekable();
         while let Some(first) = rows.next() {
@@ -165,8 +168,9 @@ impl Compaction {
             }
             let Some(retention) = retentions.get(&series.service) else { continue };
             let index = *indexes.entry((retention.days(), day)).or_insert_with(|| {
-                let purpose = Purpose::of(segments::SegmentLevel::Day, *retention, entries[0].checked_at);
-                sorted.push((purpose, Sealed::default()));
+                let purpose =
+                    SegmentScope::of(segments::SegmentLevel::Day, *retention, entries[0].checked_at);
+                sorted.push((purpose, SegmentContents::default()));
                 sorted.len() - 1
             });
             add(&mut sorted[index].1, series, &entries);
@@ -176,31 +180,36 @@ impl Compaction {
 }
 
 /// Adds the checks of one series on one day.
-fn add(sealed: &mut Sealed, series: Series, entries: &[Entry]) {
+fn add(sealed: &mut SegmentContents, series: CheckSeries, entries: &[CheckEntry]) {
     add_blocks(sealed, series, entries);
     for hour in entries.chunk_by(|left, right| hour_of(left) == hour_of(right)) {
-        add_rollup(sealed, series, Level::Hour, hour);
+        add_rollup(sealed, series, RollupLevel::Hour, hour);
     }
 }
 
 /// Adds blocks of equal size, none larger than [`MAX_CHECKS`].
-pub(super) fn add_blocks(sealed: &mut Sealed, series: Series, entries: &[Entry]) {
+pub(super) fn add_blocks(sealed: &mut SegmentContents, series: CheckSeries, entries: &[CheckEntry]) {
     let blocks = entries.len().div_ceil(MAX_CHECKS).max(1);
     let size = entries.len().div_ceil(blocks).max(1);
-    sealed.blocks.extend(entries.chunks(size).map(|part| (series, Block::seal(part))));
+    sealed.blocks.extend(entries.chunks(size).map(|part| (series, CheckBlock::seal(part))));
 }
 
 /// Maximum number of checks of a written block: larger ones save little per check, and take longer to read.
 const MAX_CHECKS: usize = 4_096;
 
 /// Adds the rollup of checks that are within one span of `level`.
-pub(super) fn add_rollup(sealed: &mut Sealed, series: Series, level: Level, entries: &[Entry]) {
+pub(super) fn add_rollup(
+    sealed: &mut SegmentContents,
+    series: CheckSeries,
+    level: RollupLevel,
+    entries: &[CheckEntry],
+) {
     let Some(first) = entries.first() else { return };
     let start = level.start_of(first.checked_at);
     let samples: Vec<_> = entries.iter().map(|entry| entry.sample(series.location)).collect();
     sealed.rollups.push(SealedRollup { series, start, body: rollup::encode(level, start, &samples) });
 }
 
-fn hour_of(entry: &Entry) -> Timestamp {
-    Level::Hour.start_of(entry.checked_at)
+fn hour_of(entry: &CheckEntry) -> Timestamp {
+    RollupLevel::Hour.start_of(entry.checked_at)
 }

@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::store::history::History;
-use crate::store::history::sealed::{self, BatchKey, Sealed};
-use crate::store::history::segments::{self, Purpose, Segment, SegmentId};
+use crate::store::history::sealed::{self, BatchKey, SegmentContents};
+use crate::store::history::segments::{self, Segment, SegmentId, SegmentScope};
 use crate::store::{Connection, HistoryError};
 
 /// Segments to write to.
@@ -19,7 +19,7 @@ pub(super) struct SegmentWriter {
 /// A batch in segments that one commit publishes.
 #[derive(Debug, Default)]
 pub(super) struct PendingBatch {
-    segments: HashMap<Purpose, Segment>,
+    segments: HashMap<SegmentScope, Segment>,
 }
 
 impl SegmentWriter {
@@ -31,8 +31,8 @@ impl SegmentWriter {
     pub(super) async fn add(
         &mut self,
         pending: &mut PendingBatch,
-        purpose: Purpose,
-        sealed: &Sealed,
+        purpose: SegmentScope,
+        sealed: &SegmentContents,
     ) -> Result<(), HistoryError> {
         let segment = match pending.segments.get(&purpose) {
             Some(segment) => *segment,
@@ -56,7 +56,7 @@ impl SegmentWriter {
         self.clean.clear();
     }
 
-    async fn ready(&mut self, purpose: Purpose) -> Result<Segment, HistoryError> {
+    async fn ready(&mut self, purpose: SegmentScope) -> Result<Segment, HistoryError> {
         let entered = segments::entered(self.history.reader()).await?;
         let segment = match entered.into_iter().find(|segment| segment.purpose == purpose) {
             Some(segment) => segment,

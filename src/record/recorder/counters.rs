@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::telemetry::{Collect, Exposition};
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// Numbers of the recorder.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub struct RecordCounters {
     pub is_failing: AtomicBool,
 }
 
-impl Collect for RecordCounters {
+impl MetricCollector for RecordCounters {
     fn collect(&self, out: &mut Exposition) {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         out.counter("results_acked_total", "Results that are durable in the history database.")

@@ -21,32 +21,32 @@ use tokio::time::Instant;
 pub use counters::RecordCounters;
 
 use crate::config::limits::RecordLimits;
-use crate::engine::aggregator::Batch;
-use crate::feed::News;
-use crate::record::recorder::queue::Queue;
+use crate::engine::aggregator::RecordBatch;
+use crate::feed::ChangeSignal;
+use crate::record::recorder::queue::FactQueue;
 use crate::record::spool::Spool;
-use crate::supervise::{Beat, Kind, Stop, Supervised};
+use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};
 
 /// Maximum number of batches in the mailbox; beyond that aggregators keep theirs.
 pub const MAILBOX: usize = 256;
 
 /// The place where facts become durable: the history, or the way to the node that has it.
-pub trait Destination: Send + Sync {
+pub trait BatchDestination: Send + Sync {
     /// Stores a batch, all of it or nothing. One that was stored before changes nothing.
-    fn store(&self, batch: Arc<Batch>) -> LocalBoxFuture<'static, Result<(), NotStored>>;
+    fn store(&self, batch: Arc<RecordBatch>) -> LocalBoxFuture<'static, Result<(), BatchStoreError>>;
 }
 
 /// A batch could not be stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct NotStored(pub String);
+pub struct BatchStoreError(pub String);
 
 /// The actor. It writes the spool on its own thread: a wait for the disk delays batches only.
 pub struct Recorder {
-    destination: Arc<dyn Destination>,
-    queue: Queue,
+    destination: Arc<dyn BatchDestination>,
+    queue: FactQueue,
     spool: Option<Spool>,
-    flight: Option<Flight>,
+    flight: Option<InFlightBatch>,
     /// A write has just failed; the next one waits for the timer.
     is_backing_off: bool,
     /// The spool could not be written; it is not tried again before this time.
@@ -55,12 +55,12 @@ pub struct Recorder {
     waiters: Vec<oneshot::Sender<()>>,
     limits: RecordLimits,
     counters: Arc<RecordCounters>,
-    news: Arc<News>,
+    news: Arc<ChangeSignal>,
 }
 
 /// A batch that is being written.
-struct Flight {
-    batch: Arc<Batch>,
+struct InFlightBatch {
+    batch: Arc<RecordBatch>,
     /// It is in the spool too: it came from there, or memory was spilled meanwhile. Then it need not be spooled
     /// again.
     is_spooled: bool,
@@ -70,19 +70,19 @@ struct Flight {
 /// Answered when everything taken so far is durable in the database.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct Drain;
+pub struct DrainRequest;
 
 impl Recorder {
     /// A recorder that stores its facts in `destination`.
     #[must_use]
     pub fn new(
-        destination: Arc<dyn Destination>,
+        destination: Arc<dyn BatchDestination>,
         limits: RecordLimits,
         counters: Arc<RecordCounters>,
     ) -> Self {
         Self {
             destination,
-            queue: Queue::default(),
+            queue: FactQueue::default(),
             spool: None,
             flight: None,
             is_backing_off: false,
@@ -97,13 +97,13 @@ impl Recorder {
 
     /// The same recorder, which signals here that status changes have become durable.
     #[must_use]
-    pub fn noting(self, news: Arc<News>) -> Self {
+    pub fn with_change_signal(self, news: Arc<ChangeSignal>) -> Self {
         Self { news, ..self }
     }
 
     /// The same recorder, with a spool for facts beyond the memory limit.
     #[must_use]
-    pub fn spooling(self, spool: Option<Spool>) -> Self {
+    pub fn with_spool(self, spool: Option<Spool>) -> Self {
         Self { spool, ..self }
     }
 
@@ -113,7 +113,7 @@ impl Recorder {
         self.queue.results() + flying.map_or(0, |flight| flight.batch.checks.len())
     }
 
-    fn take(&mut self, batch: Batch) {
+    fn take(&mut self, batch: RecordBatch) {
         if self.waiting() + batch.checks.len() > self.limits.waiting_results {
             self.spill(false);
         }
@@ -130,7 +130,7 @@ impl Recorder {
     fn spill_while_failing(&mut self) {
         if self.limits.spools_while_failing && self.is_backing_off {
             self.spill(false);
-            self.show();
+            self.update_gauges();
         }
     }
 
@@ -169,7 +169,7 @@ impl Recorder {
     }
 
     fn write(&mut self, ctx: &mut Context<Self>) {
-        self.show();
+        self.update_gauges();
         if self.flight.is_some() || self.is_backing_off {
             return;
         }
@@ -185,17 +185,18 @@ impl Recorder {
         let is_from_spool = spooled.is_some();
         let batch = spooled.unwrap_or_else(|| self.queue.next(self.limits.rows_per_commit));
         if batch.is_empty() {
-            self.answer();
+            self.answer_waiters();
             return;
         }
         let batch = Arc::new(batch);
-        self.flight = Some(Flight { batch: Arc::clone(&batch), is_spooled: is_from_spool, is_from_spool });
+        self.flight =
+            Some(InFlightBatch { batch: Arc::clone(&batch), is_spooled: is_from_spool, is_from_spool });
         ctx.spawn(self.destination.store(batch).into_actor(self).map(|result, recorder, ctx| {
             recorder.written(result, ctx);
         }));
     }
 
-    fn written(&mut self, result: Result<(), NotStored>, ctx: &mut Context<Self>) {
+    fn written(&mut self, result: Result<(), BatchStoreError>, ctx: &mut Context<Self>) {
         let Some(flight) = self.flight.take() else { return };
         let was_failing = self.counters.is_failing.swap(result.is_err(), Ordering::Relaxed);
         match result {
@@ -229,12 +230,12 @@ impl Recorder {
             recorder.write(ctx);
         });
         if self.is_stopping {
-            self.leave();
+            self.spool_remaining();
         }
     }
 
-    fn acknowledge(&mut self, flight: &Flight) {
-        self.news.tell(&flight.batch);
+    fn acknowledge(&mut self, flight: &InFlightBatch) {
+        self.news.publish_batch(&flight.batch);
         // Facts that were spooled meanwhile are counted when they are read from the spool.
         if flight.is_from_spool || !flight.is_spooled {
             self.counters.acked.fetch_add(flight.batch.checks.len() as u64, Ordering::Relaxed);
@@ -250,7 +251,7 @@ impl Recorder {
     }
 
     /// Spools the facts that cannot be written before the process ends; the next process writes them.
-    fn leave(&mut self) {
+    fn spool_remaining(&mut self) {
         if self.spool.is_none() {
             return;
         }
@@ -259,18 +260,18 @@ impl Recorder {
         if lost > 0 || !self.queue.is_empty() {
             tracing::error!(results = lost, "neither database nor spool could be written: results are lost");
         }
-        self.show();
-        self.answer();
+        self.update_gauges();
+        self.answer_waiters();
     }
 
-    fn answer(&mut self) {
+    fn answer_waiters(&mut self) {
         for waiter in self.waiters.drain(..) {
             // A caller that has stopped waiting needs no answer.
             let _ = waiter.send(());
         }
     }
 
-    fn show(&self) {
+    fn update_gauges(&self) {
         self.counters.waiting.store(self.waiting() as u64, Ordering::Relaxed);
         if let Some(spool) = &self.spool {
             self.counters.spool_bytes.store(spool.bytes(), Ordering::Relaxed);
@@ -289,14 +290,14 @@ impl Recorder {
 
 /// A crash would lose its memory, and without the recorder all measurements: the process ends, and the next one
 /// continues from the durable facts.
-impl Supervised for Recorder {
-    const KIND: Kind = Kind::vital("recorder");
+impl SupervisedActor for Recorder {
+    const KIND: ActorKind = ActorKind::vital("recorder");
 }
 
-impl Handler<Beat> for Recorder {
+impl Handler<LivenessQuery> for Recorder {
     type Result = ();
 
-    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+    fn handle(&mut self, beat: LivenessQuery, ctx: &mut Context<Self>) {
         beat.answer(ctx);
     }
 }
@@ -313,19 +314,19 @@ impl Actor for Recorder {
     }
 }
 
-impl Handler<Batch> for Recorder {
+impl Handler<RecordBatch> for Recorder {
     type Result = ();
 
-    fn handle(&mut self, batch: Batch, ctx: &mut Context<Self>) {
+    fn handle(&mut self, batch: RecordBatch, ctx: &mut Context<Self>) {
         self.take(batch);
         self.write(ctx);
     }
 }
 
-impl Handler<Drain> for Recorder {
+impl Handler<DrainRequest> for Recorder {
     type Result = actix::ResponseFuture<()>;
 
-    fn handle(&mut self, _: Drain, ctx: &mut Context<Self>) -> Self::Result {
+    fn handle(&mut self, _: DrainRequest, ctx: &mut Context<Self>) -> Self::Result {
         let waiting = self.wait();
         self.write(ctx);
         waiting
@@ -333,17 +334,19 @@ impl Handler<Drain> for Recorder {
 }
 
 /// Answered when everything taken so far is durable: in the database, or in the spool while the database is away.
-impl Handler<Stop> for Recorder {
+impl Handler<StopActor> for Recorder {
     type Result = actix::ResponseFuture<()>;
 
-    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) -> Self::Result {
+    fn handle(&mut self, _: StopActor, ctx: &mut Context<Self>) -> Self::Result {
         let waiting = self.wait();
         self.is_stopping = true;
         let has_spooled = self.spool.as_ref().is_some_and(|spool| !spool.is_empty());
         if has_spooled || self.counters.is_failing.load(Ordering::Relaxed) {
-            self.leave();
+            self.spool_remaining();
         } else {
-            ctx.run_later(Duration::from_millis(self.limits.stop_ms), |recorder, _| recorder.leave());
+            ctx.run_later(Duration::from_millis(self.limits.stop_ms), |recorder, _| {
+                recorder.spool_remaining()
+            });
         }
         self.write(ctx);
         waiting

@@ -2,17 +2,17 @@
 
 use std::collections::VecDeque;
 
-use crate::engine::aggregator::Batch;
+use crate::engine::aggregator::RecordBatch;
 use crate::model::history::{CheckRecord, StatusChange};
 
 /// The facts that wait in memory.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct FactQueue {
     checks: VecDeque<CheckRecord>,
     changes: VecDeque<StatusChange>,
 }
 
-impl Queue {
+impl FactQueue {
     /// Waiting results.
     pub(super) fn results(&self) -> usize {
         self.checks.len()
@@ -24,7 +24,7 @@ impl Queue {
     }
 
     /// Takes all changes, and as many results as there is room for; returns how many results were refused.
-    pub(super) fn take(&mut self, batch: Batch, room: usize) -> usize {
+    pub(super) fn take(&mut self, batch: RecordBatch, room: usize) -> usize {
         let refused = batch.checks.len().saturating_sub(room);
         self.checks.extend(batch.checks.into_iter().take(room));
         self.changes.extend(batch.changes);
@@ -32,18 +32,21 @@ impl Queue {
     }
 
     /// The oldest facts, of each kind at most `most`.
-    pub(super) fn next(&mut self, most: usize) -> Batch {
+    pub(super) fn next(&mut self, most: usize) -> RecordBatch {
         let changes = self.next_changes(most).changes;
-        Batch { checks: self.checks.drain(..most.min(self.checks.len())).collect(), changes }
+        RecordBatch { checks: self.checks.drain(..most.min(self.checks.len())).collect(), changes }
     }
 
     /// The oldest changes, at most `most`.
-    pub(super) fn next_changes(&mut self, most: usize) -> Batch {
-        Batch { checks: Vec::new(), changes: self.changes.drain(..most.min(self.changes.len())).collect() }
+    pub(super) fn next_changes(&mut self, most: usize) -> RecordBatch {
+        RecordBatch {
+            checks: Vec::new(),
+            changes: self.changes.drain(..most.min(self.changes.len())).collect(),
+        }
     }
 
     /// Puts a batch back at the front.
-    pub(super) fn put_back(&mut self, batch: Batch) {
+    pub(super) fn put_back(&mut self, batch: RecordBatch) {
         batch.checks.into_iter().rev().for_each(|check| self.checks.push_front(check));
         batch.changes.into_iter().rev().for_each(|change| self.changes.push_front(change));
     }
@@ -55,7 +58,7 @@ mod tests {
     use crate::clock::Timestamp;
     use crate::model::history::{ChangeCause, MeasuredStatus};
 
-    fn changes(times: std::ops::Range<i64>) -> Batch {
+    fn changes(times: std::ops::Range<i64>) -> RecordBatch {
         let change = |at| StatusChange {
             service: 1,
             at: Timestamp::from_ms(at),
@@ -63,12 +66,12 @@ mod tests {
             to: MeasuredStatus::Down,
             cause: ChangeCause::Votes,
         };
-        Batch { checks: Vec::new(), changes: times.map(change).collect() }
+        RecordBatch { checks: Vec::new(), changes: times.map(change).collect() }
     }
 
     #[test]
     fn what_comes_back_is_next_again() {
-        let mut queue = Queue::default();
+        let mut queue = FactQueue::default();
         assert_eq!(queue.take(changes(0..10), 0), 0);
         let first = queue.next(4);
         queue.put_back(first.clone());

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::absence::{Absence, absences_between};
-use crate::model::partition::{Partition, Partitions};
-use crate::store::history::holds::Hold;
+use crate::model::absence::{ListeningGap, absences_between};
+use crate::model::partition::{Partition, PartitionSet};
+use crate::store::history::holds::PartitionHold;
 use crate::store::listening_spans::{self, ListeningSpan};
 use crate::store::{Databases, MainError, clock_mark};
 
@@ -15,7 +15,7 @@ use crate::store::{Databases, MainError, clock_mark};
 ///
 /// # Errors
 /// When the main database fails.
-pub async fn of_all(databases: &Databases, now: Timestamp) -> Result<Vec<Absence>, MainError> {
+pub async fn of_all(databases: &Databases, now: Timestamp) -> Result<Vec<ListeningGap>, MainError> {
     Ok(absences_between(all_spans(databases).await?, now))
 }
 
@@ -25,10 +25,10 @@ pub async fn of_all(databases: &Databases, now: Timestamp) -> Result<Vec<Absence
 /// When the main database fails.
 pub async fn of_partitions(
     databases: &Databases,
-    partitions: Partitions,
-    holds: &BTreeMap<Partition, Hold>,
+    partitions: PartitionSet,
+    holds: &BTreeMap<Partition, PartitionHold>,
     now: Timestamp,
-) -> Result<BTreeMap<Partition, Vec<Absence>>, MainError> {
+) -> Result<BTreeMap<Partition, Vec<ListeningGap>>, MainError> {
     let mut of_holders: HashMap<Option<Id>, Vec<ListeningSpan>> = HashMap::new();
     let mut found = BTreeMap::new();
     for partition in partitions.iter() {

@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::clock::DAY_MS;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::stats::rollup::{self, Root, Wanted};
-use crate::stats::window::Window;
+use crate::stats::rollup::{self, RollupQuery, RollupRoot};
+use crate::stats::window::RollingStats;
 use crate::store::HistoryError;
 use crate::store::history::History;
 use crate::store::history::days::{self, DayAnswers};
 use crate::store::history::fresh::bucket_of;
-use crate::store::history::parts::{Parts, Scope, View};
+use crate::store::history::parts::{FigureParts, ResultScope, SegmentView};
 use crate::store::history::sealed::damaged_rollup;
 
 /// Attempts of one read, which is repeated when segments were dropped meanwhile.
@@ -22,16 +22,16 @@ const ATTEMPTS: u32 = 3;
 
 /// A view of the history, and the fresh answers in it of all services of some buckets.
 #[derive(Debug)]
-pub(super) struct Answered<'a> {
+pub(super) struct AnsweredChecks<'a> {
     history: &'a History,
     /// The buckets of the requested services.
     buckets: Vec<i16>,
     span: TimeRange,
-    view: View,
+    view: SegmentView,
     fresh: Vec<DayAnswers>,
 }
 
-impl<'a> Answered<'a> {
+impl<'a> AnsweredChecks<'a> {
     /// The answers of these services in a span, as the history is now.
     pub(super) async fn read(
         history: &'a History,
@@ -49,14 +49,14 @@ impl<'a> Answered<'a> {
     ) -> Result<Self, HistoryError> {
         let snapshot = history.snapshot().await?;
         let fresh = days::fresh(&snapshot.rows, &buckets, span).await?;
-        Ok(Self { history, buckets, span, view: View::of(snapshot).await?, fresh })
+        Ok(Self { history, buckets, span, view: SegmentView::of(snapshot).await?, fresh })
     }
 
     /// The answers of some of the services, as figures of days.
     pub(super) async fn of(
         &mut self,
         services: &[ServiceKey],
-    ) -> Result<BTreeMap<ServiceKey, Window>, HistoryError> {
+    ) -> Result<BTreeMap<ServiceKey, RollingStats>, HistoryError> {
         let mut attempt = 1;
         loop {
             match self.windows(services).await {
@@ -72,11 +72,14 @@ impl<'a> Answered<'a> {
         }
     }
 
-    async fn windows(&self, services: &[ServiceKey]) -> Result<BTreeMap<ServiceKey, Window>, HistoryError> {
+    async fn windows(
+        &self,
+        services: &[ServiceKey],
+    ) -> Result<BTreeMap<ServiceKey, RollingStats>, HistoryError> {
         let TimeRange { from, to } = self.span;
-        let wanted = Wanted { from, to, bucket_ms: Some(DAY_MS) };
+        let wanted = RollupQuery { from, to, bucket_ms: Some(DAY_MS) };
         let slivers = |level, start| wanted.slivers(level, start).iter().collect();
-        let scope = Scope { span: self.span, locations: None, slivers: &slivers };
+        let scope = ResultScope { span: self.span, locations: None, slivers: &slivers };
         let mut windows = BTreeMap::new();
         for (service, parts) in self.view.sealed(services, &scope).await? {
             windows.insert(service, window(&wanted, &parts)?);
@@ -84,7 +87,7 @@ impl<'a> Answered<'a> {
         for service in services {
             let begin = self.fresh.partition_point(|answers| answers.service < *service);
             for answers in self.fresh[begin..].iter().take_while(|answers| answers.service == *service) {
-                let window: &mut Window = windows.entry(*service).or_default();
+                let window: &mut RollingStats = windows.entry(*service).or_default();
                 let sum_us = u64::try_from(answers.sum_us).unwrap_or_default();
                 add(window, answers.day, u64::try_from(answers.answered).unwrap_or_default(), sum_us);
             }
@@ -94,10 +97,10 @@ impl<'a> Answered<'a> {
 }
 
 /// The sums of days only: percentiles are not needed here.
-fn window(wanted: &Wanted, parts: &Parts) -> Result<Window, HistoryError> {
-    let mut window = Window::default();
+fn window(wanted: &RollupQuery, parts: &FigureParts) -> Result<RollingStats, HistoryError> {
+    let mut window = RollingStats::default();
     for (level, rollup) in &parts.rollups {
-        let root = Root { level: *level, start: rollup.start };
+        let root = RollupRoot { level: *level, start: rollup.start };
         let covered = rollup::cover(root, &rollup.body, wanted, &mut |start, node| {
             if let Some(times) = node.times.summary {
                 add(&mut window, start.day(), times.count, times.sum_us);
@@ -113,7 +116,7 @@ fn window(wanted: &Wanted, parts: &Parts) -> Result<Window, HistoryError> {
     Ok(window)
 }
 
-fn add(window: &mut Window, day: i64, answered: u64, sum_us: u64) {
+fn add(window: &mut RollingStats, day: i64, answered: u64, sum_us: u64) {
     let Some(figures) = window.day(day) else { return };
     figures.answered = figures.answered.saturating_add(u32::try_from(answered).unwrap_or(u32::MAX));
     figures.sum_us = figures.sum_us.saturating_add(sum_us);

@@ -8,11 +8,11 @@ use crate::clock::{DAY_MS, Timestamp};
 use crate::engine::Engine;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::model::window::Window as DecidedWindow;
-use crate::record::restore::answered::Answered;
-use crate::record::restore::{AT_ONCE, Restored, recall};
+use crate::model::window::ServiceWindow as DecidedWindow;
+use crate::record::restore::answered::AnsweredChecks;
+use crate::record::restore::{AT_ONCE, RestoredService, recall};
 use crate::stats::uptime::{cover, covers, measured, per_day};
-use crate::stats::window::{WINDOW_DAYS, Window};
+use crate::stats::window::{RollingStats, WINDOW_DAYS};
 use crate::store::history::changes;
 use crate::store::{Databases, StoreError, windows};
 
@@ -25,18 +25,18 @@ const SERVICES_AT_ONCE: usize = 32;
 ///
 /// # Errors
 /// When a database fails.
-pub async fn of_past(
+pub async fn restore_figures(
     databases: &Databases,
     engine: &Engine,
-    restored: &[Restored],
+    restored: &[RestoredService],
 ) -> Result<(), StoreError> {
     let until = engine.started_at();
     let from = window_start(until);
     let keys = restored.iter().map(|service| service.key);
-    let mut answered = Answered::read(&databases.history, keys, TimeRange { from, to: until }).await?;
+    let mut answered = AnsweredChecks::read(&databases.history, keys, TimeRange { from, to: until }).await?;
     for some in restored.chunks(SERVICES_AT_ONCE) {
         let keys = some.iter().map(|service| service.key).collect();
-        let past = Past::read(databases, &mut answered, keys, until).await?;
+        let past = PastFigures::read(databases, &mut answered, keys, until).await?;
         let given = stream::iter(some).map(|service| async {
             let service = recall(databases, service, until).await?;
             let backed_until = service.backed_until.unwrap_or(from);
@@ -53,7 +53,7 @@ pub async fn of_past(
 ///
 /// # Errors
 /// When a database fails.
-pub async fn undone(databases: &Databases, engine: &Engine) -> Result<(), StoreError> {
+pub async fn recompute_undone(databases: &Databases, engine: &Engine) -> Result<(), StoreError> {
     let mut services = engine.undone();
     services.sort_unstable_by_key(|service| (service.until, service.key));
     for at_once in services.chunk_by(|service, next| service.until == next.until) {
@@ -61,10 +61,10 @@ pub async fn undone(databases: &Databases, engine: &Engine) -> Result<(), StoreE
         tracing::info!(services = at_once.len(), %until, "figures of the past are computed anew");
         let span = TimeRange { from: window_start(until), to: until };
         let keys = at_once.iter().map(|service| service.key);
-        let mut answered = Answered::read(&databases.history, keys, span).await?;
+        let mut answered = AnsweredChecks::read(&databases.history, keys, span).await?;
         for some in at_once.chunks(SERVICES_AT_ONCE) {
             let keys = some.iter().map(|service| service.key).collect();
-            let past = Past::read(databases, &mut answered, keys, until).await?;
+            let past = PastFigures::read(databases, &mut answered, keys, until).await?;
             let given = stream::iter(some).map(|service| async {
                 engine.replace_past(*service, &past.of(service.key, until).await?);
                 Ok::<(), StoreError>(())
@@ -81,19 +81,19 @@ fn window_start(until: Timestamp) -> Timestamp {
 }
 
 /// The past of some services up to `until`, as far as it is read for all of them in one go.
-struct Past<'a> {
+struct PastFigures<'a> {
     databases: &'a Databases,
     until: Timestamp,
-    answers: BTreeMap<ServiceKey, Window>,
+    answers: BTreeMap<ServiceKey, RollingStats>,
     /// Windows decided by members, by service and start.
     decided: Vec<DecidedWindow>,
 }
 
-impl<'a> Past<'a> {
+impl<'a> PastFigures<'a> {
     /// The services are in the order of their keys.
     async fn read(
         databases: &'a Databases,
-        answered: &mut Answered<'_>,
+        answered: &mut AnsweredChecks<'_>,
         services: Vec<ServiceKey>,
         until: Timestamp,
     ) -> Result<Self, StoreError> {
@@ -103,19 +103,23 @@ impl<'a> Past<'a> {
     }
 
     /// The figures of one of them. Results back its last status until `backed_until`.
-    async fn of(&self, service: ServiceKey, backed_until: Timestamp) -> Result<Window, StoreError> {
+    async fn of(&self, service: ServiceKey, backed_until: Timestamp) -> Result<RollingStats, StoreError> {
         let mut window = self.answers.get(&service).cloned().unwrap_or_default();
         window.merge(&self.availability(service, backed_until).await?);
         Ok(window)
     }
 
-    async fn availability(&self, service: ServiceKey, backed_until: Timestamp) -> Result<Window, StoreError> {
+    async fn availability(
+        &self,
+        service: ServiceKey,
+        backed_until: Timestamp,
+    ) -> Result<RollingStats, StoreError> {
         let Self { databases, until, .. } = *self;
         let from = window_start(until);
         let changes = changes::since(databases.history.reader(), service, from).await?;
         let spans = measured(&changes, backed_until, TimeRange { from, to: until });
         let spans = cover(&spans, &covers(self.decided_on(service), until));
-        let mut window = Window::default();
+        let mut window = RollingStats::default();
         for (day, availability) in per_day(&spans) {
             if !availability.is_empty()
                 && let Some(figures) = window.day(day)

@@ -14,8 +14,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::engine::aggregator::Batch;
-use crate::record::spool::segment::{HEAD, SegmentReader, frame};
+use crate::engine::aggregator::RecordBatch;
+use crate::record::spool::segment::{HEAD, SpoolSegmentReader, frame};
 
 /// A segment that has grown to this is not appended to any more.
 const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
@@ -31,23 +31,23 @@ pub struct Spool {
     folder: PathBuf,
     max_bytes: u64,
     /// All segments, oldest first.
-    segments: VecDeque<Segment>,
+    segments: VecDeque<SpoolSegment>,
     /// The newest segment, as long as it is appended to.
     writer: Option<File>,
     /// The oldest segment, as long as it is read.
-    reader: Option<SegmentReader>,
+    reader: Option<SpoolSegmentReader>,
     /// Failed attempts in a row to read the oldest segment.
     failed_reads: u32,
     /// Segments that could not be read in any attempt. They stay for the next start.
-    passed_over: Vec<Segment>,
+    passed_over: Vec<SpoolSegment>,
     /// The batch that was read and is not yet removed.
-    pending: Option<Batch>,
+    pending: Option<RecordBatch>,
     next_number: u64,
     damages: u64,
 }
 
 #[derive(Debug)]
-struct Segment {
+struct SpoolSegment {
     number: u64,
     bytes: u64,
 }
@@ -64,7 +64,7 @@ impl Spool {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             if let Some(number) = number_of(&entry.path(), EXTENSION) {
-                segments.push(Segment { number, bytes: entry.metadata()?.len() });
+                segments.push(SpoolSegment { number, bytes: entry.metadata()?.len() });
             }
             // A number is used once, also when its segment was set aside.
             let aside = number_of(&entry.path(), ASIDE_EXTENSION);
@@ -114,7 +114,7 @@ impl Spool {
     ///
     /// # Errors
     /// When the disk is full or fails; then nothing of the batch is in the spool.
-    pub fn append(&mut self, batch: &Batch) -> io::Result<()> {
+    pub fn append(&mut self, batch: &RecordBatch) -> io::Result<()> {
         if batch.is_empty() {
             return Ok(());
         }
@@ -156,7 +156,7 @@ impl Spool {
         self.next_number += 1;
         match begun {
             Ok(file) => {
-                self.segments.push_back(Segment { number, bytes: HEAD.len() as u64 });
+                self.segments.push_back(SpoolSegment { number, bytes: HEAD.len() as u64 });
                 self.writer = Some(file);
                 Ok(())
             }
@@ -173,10 +173,10 @@ impl Spool {
     /// # Errors
     /// When it cannot be read now (no descriptors, a disk that fails). It still waits: try again later. A batch that
     /// is unreadable however often it is tried is skipped until the next start, so that it does not block the others.
-    pub fn oldest(&mut self) -> io::Result<Option<&Batch>> {
+    pub fn oldest(&mut self) -> io::Result<Option<&RecordBatch>> {
         while self.pending.is_none() {
             let Some(number) = self.segments.front().map(|segment| segment.number) else { break };
-            match self.reader.as_mut().map(SegmentReader::next) {
+            match self.reader.as_mut().map(SpoolSegmentReader::next) {
                 None => self.begin_reading(number)?,
                 Some(None) => self.remove_oldest(),
                 Some(Some(piece)) => {
@@ -206,7 +206,7 @@ impl Spool {
         match fs::read(&path) {
             Ok(bytes) => {
                 self.failed_reads = 0;
-                self.reader = SegmentReader::new(bytes);
+                self.reader = SpoolSegmentReader::new(bytes);
                 if self.reader.is_none() {
                     self.set_aside(number);
                 }

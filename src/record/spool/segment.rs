@@ -4,8 +4,8 @@
 //! not given up: its facts have checksums of their own. An end that was torn by a crash was never reported as
 //! spooled; whole facts in it are read all the same, because a fact that is written twice changes nothing.
 
-use crate::engine::aggregator::Batch;
-use crate::model::facts::{Decoder, Fact, encode};
+use crate::engine::aggregator::RecordBatch;
+use crate::model::facts::{FactDecoder, RecordedFact, encode};
 
 /// The first bytes of a segment of this version.
 pub(super) const HEAD: [u8; 8] = *b"WKSPOOL\x01";
@@ -14,7 +14,7 @@ const MARK: [u8; 4] = [0xf5, b'w', b'k', 0xfa];
 const FRAME_HEAD_BYTES: usize = 12;
 
 /// A batch as a frame.
-pub(super) fn frame(batch: &Batch) -> Vec<u8> {
+pub(super) fn frame(batch: &RecordBatch) -> Vec<u8> {
     let mut frame = vec![0; FRAME_HEAD_BYTES];
     encode(&batch.checks, &batch.changes, &mut frame);
     let body = &frame[FRAME_HEAD_BYTES..];
@@ -29,9 +29,9 @@ pub(super) fn frame(batch: &Batch) -> Vec<u8> {
 
 /// The facts in the next bytes of a segment.
 #[derive(Debug, Default)]
-pub(super) struct Piece {
+pub(super) struct SpoolPiece {
     /// The facts.
-    pub(super) batch: Batch,
+    pub(super) batch: RecordBatch,
     /// Bytes that could not be read.
     pub(super) lost_bytes: usize,
     /// True when nothing readable follows.
@@ -40,28 +40,28 @@ pub(super) struct Piece {
 
 /// Reads a segment piece by piece.
 #[derive(Debug)]
-pub(super) struct SegmentReader {
+pub(super) struct SpoolSegmentReader {
     bytes: Vec<u8>,
     at: usize,
-    decoder: Decoder,
+    decoder: FactDecoder,
 }
 
-impl SegmentReader {
+impl SpoolSegmentReader {
     /// A reader of a whole segment; `None` if it is not of this version. An empty file is a segment whose writing was
     /// interrupted by a crash.
     pub(super) fn new(bytes: Vec<u8>) -> Option<Self> {
         let is_torn = HEAD.starts_with(&bytes);
         let at = if is_torn { bytes.len() } else { HEAD.len() };
-        (is_torn || bytes.starts_with(&HEAD)).then(|| Self { bytes, at, decoder: Decoder::default() })
+        (is_torn || bytes.starts_with(&HEAD)).then(|| Self { bytes, at, decoder: FactDecoder::default() })
     }
 
     /// The next frame, or the readable rest of a damaged one; `None` at the end.
-    pub(super) fn next(&mut self) -> Option<Piece> {
+    pub(super) fn next(&mut self) -> Option<SpoolPiece> {
         let rest = &self.bytes[self.at..];
         if rest.is_empty() {
             return None;
         }
-        let mut piece = Piece::default();
+        let mut piece = SpoolPiece::default();
         let (body, end) = if let Some(body) = whole_frame(rest) {
             (body, FRAME_HEAD_BYTES + body.len())
         } else {
@@ -70,8 +70,8 @@ impl SegmentReader {
         };
         let (begins_well, is_last) = (body.len() < end, end == rest.len());
         piece.lost_bytes = self.decoder.read(body, |fact| match fact {
-            Fact::Check(check) => piece.batch.checks.push(check),
-            Fact::Change(change) => piece.batch.changes.push(change),
+            RecordedFact::Check(check) => piece.batch.checks.push(check),
+            RecordedFact::Change(change) => piece.batch.changes.push(change),
         });
         piece.is_end = is_last && !begins_well;
         self.at += end;
@@ -101,7 +101,7 @@ mod tests {
     use crate::clock::Timestamp;
     use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 
-    fn batch(first: i64) -> Batch {
+    fn batch(first: i64) -> RecordBatch {
         let change = |at| StatusChange {
             service: 1,
             at: Timestamp::from_ms(at),
@@ -109,7 +109,7 @@ mod tests {
             to: MeasuredStatus::Down,
             cause: ChangeCause::Votes,
         };
-        Batch { checks: Vec::new(), changes: (first..first + 10).map(change).collect() }
+        RecordBatch { checks: Vec::new(), changes: (first..first + 10).map(change).collect() }
     }
 
     fn segment(frames: i64) -> Vec<u8> {
@@ -120,7 +120,7 @@ mod tests {
 
     /// The times that are read, and how often something was lost.
     fn read(bytes: Vec<u8>) -> (Vec<i64>, usize) {
-        let Some(mut reader) = SegmentReader::new(bytes) else { return (Vec::new(), 1) };
+        let Some(mut reader) = SpoolSegmentReader::new(bytes) else { return (Vec::new(), 1) };
         let (mut times, mut damages) = (Vec::new(), 0);
         while let Some(piece) = reader.next() {
             times.extend(piece.batch.changes.iter().map(|change| change.at.ms()));
@@ -150,7 +150,7 @@ mod tests {
     fn another_version_is_refused() {
         let mut bytes = segment(1);
         bytes[7] = 2;
-        assert!(SegmentReader::new(bytes).is_none());
+        assert!(SpoolSegmentReader::new(bytes).is_none());
     }
 
     proptest! {

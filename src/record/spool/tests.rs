@@ -6,7 +6,7 @@ use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 
 const ROOM: u64 = 1024 * 1024 * 1024;
 
-fn batch(first: i64) -> Batch {
+fn batch(first: i64) -> RecordBatch {
     let change = |at| StatusChange {
         service: 1,
         at: Timestamp::from_ms(at),
@@ -14,7 +14,7 @@ fn batch(first: i64) -> Batch {
         to: MeasuredStatus::Down,
         cause: ChangeCause::Votes,
     };
-    Batch { checks: Vec::new(), changes: (first..first + 10).map(change).collect() }
+    RecordBatch { checks: Vec::new(), changes: (first..first + 10).map(change).collect() }
 }
 
 fn drain(spool: &mut Spool) -> Vec<i64> {

@@ -7,7 +7,7 @@
 //! is allocated before that.
 
 use crate::model::varint;
-use crate::stats::histogram::{BadHistogram, Summary};
+use crate::stats::histogram::{HistogramError, ResponseTimeSummary};
 
 /// Longest response time that is distinguished from longer ones, in microseconds: an attempt takes at most 60 s.
 pub(in crate::stats) const HIGHEST_US: u32 = 120_000_000;
@@ -16,7 +16,7 @@ const BUCKETS: u16 = bucket_of(HIGHEST_US) + 1;
 
 /// A bucket that holds something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct HistogramBucket {
     /// Number of the bucket.
     pub(in crate::stats) bucket: u16,
     /// The response times that fell into it; never 0.
@@ -25,11 +25,11 @@ pub struct Entry {
 
 /// Response times over some span of time, summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sparse<'a> {
+pub struct SparseHistogram<'a> {
     /// The sums; `None` when there are no entries.
-    pub summary: Option<Summary>,
+    pub summary: Option<ResponseTimeSummary>,
     /// The buckets that hold something, in rising order.
-    pub entries: &'a [Entry],
+    pub entries: &'a [HistogramBucket],
 }
 
 /// The bucket of a response time.
@@ -50,22 +50,25 @@ pub(in crate::stats) const fn lowest_us(bucket: u16) -> u32 {
 /// Sums up response times that are in rising order, appending to `entries`.
 pub(in crate::stats) fn sum_up(
     sorted_us: impl Iterator<Item = u32>,
-    entries: &mut Vec<Entry>,
-) -> Option<Summary> {
+    entries: &mut Vec<HistogramBucket>,
+) -> Option<ResponseTimeSummary> {
     let first = entries.len();
     let mut summary = None;
     for us in sorted_us {
-        Summary::add_to(&mut summary, &Summary { count: 1, sum_us: u64::from(us), min_us: us, max_us: us });
+        ResponseTimeSummary::add_to(
+            &mut summary,
+            &ResponseTimeSummary { count: 1, sum_us: u64::from(us), min_us: us, max_us: us },
+        );
         let bucket = bucket_of(us);
         match entries[first..].last_mut() {
             Some(last) if last.bucket == bucket => last.count = last.count.saturating_add(1),
-            _ => entries.push(Entry { bucket, count: 1 }),
+            _ => entries.push(HistogramBucket { bucket, count: 1 }),
         }
     }
     summary
 }
 
-impl Sparse<'_> {
+impl SparseHistogram<'_> {
     /// Appends the bytes.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         let Some(summary) = self.summary else { return varint::put(bytes, 0) };
@@ -101,14 +104,14 @@ impl Sparse<'_> {
 /// [`BadHistogram`] when the bytes are no histogram of ours.
 pub(in crate::stats) fn read(
     bytes: &mut &[u8],
-    entries: &mut Vec<Entry>,
-) -> Result<Option<Summary>, BadHistogram> {
+    entries: &mut Vec<HistogramBucket>,
+) -> Result<Option<ResponseTimeSummary>, HistogramError> {
     let start = entries.len();
-    let count = varint::take(bytes).ok_or(BadHistogram("it ends early"))?;
+    let count = varint::take(bytes).ok_or(HistogramError("it ends early"))?;
     match count {
         0 => Ok(None),
         1 => {
-            let us = varint::take_u32(bytes).ok_or(BadHistogram("it ends early"))?;
+            let us = varint::take_u32(bytes).ok_or(HistogramError("it ends early"))?;
             Ok(sum_up([us].into_iter(), entries))
         }
         _ => {
@@ -118,15 +121,19 @@ pub(in crate::stats) fn read(
     }
 }
 
-fn read_entries(bytes: &mut &[u8], mut left: u64, entries: &mut Vec<Entry>) -> Result<(), BadHistogram> {
-    let mut next = varint::take(bytes).ok_or(BadHistogram("it ends early"))?;
+fn read_entries(
+    bytes: &mut &[u8],
+    mut left: u64,
+    entries: &mut Vec<HistogramBucket>,
+) -> Result<(), HistogramError> {
+    let mut next = varint::take(bytes).ok_or(HistogramError("it ends early"))?;
     while left > 0 {
         let (skipped, count) = read_token(bytes)?;
         let bucket = next.saturating_add(skipped);
         let bucket = u16::try_from(bucket).ok().filter(|bucket| *bucket < BUCKETS);
-        let bucket = bucket.ok_or(BadHistogram("a bucket is out of range"))?;
-        left = left.checked_sub(u64::from(count)).ok_or(BadHistogram("the counts differ"))?;
-        entries.push(Entry { bucket, count });
+        let bucket = bucket.ok_or(HistogramError("a bucket is out of range"))?;
+        left = left.checked_sub(u64::from(count)).ok_or(HistogramError("the counts differ"))?;
+        entries.push(HistogramBucket { bucket, count });
         next = u64::from(bucket) + 1;
     }
     Ok(())
@@ -136,27 +143,27 @@ fn read_entries(bytes: &mut &[u8], mut left: u64, entries: &mut Vec<Entry>) -> R
 pub(in crate::stats) fn read_residues(
     bytes: &mut &[u8],
     count: u64,
-    entries: &[Entry],
-) -> Result<Summary, BadHistogram> {
+    entries: &[HistogramBucket],
+) -> Result<ResponseTimeSummary, HistogramError> {
     let ([first, ..], [.., last]) = (entries, entries) else {
-        return Err(BadHistogram("there are no buckets"));
+        return Err(HistogramError("there are no buckets"));
     };
-    let mut residue = || varint::take(bytes).ok_or(BadHistogram("it ends early"));
+    let mut residue = || varint::take(bytes).ok_or(HistogramError("it ends early"));
     let mut in_bucket = |bucket: u16| {
         let us = u32::try_from(residue()?.saturating_add(u64::from(lowest_us(bucket)))).ok();
-        us.filter(|us| bucket_of(*us) == bucket).ok_or(BadHistogram("an extreme is out of its bucket"))
+        us.filter(|us| bucket_of(*us) == bucket).ok_or(HistogramError("an extreme is out of its bucket"))
     };
     let min_us = in_bucket(first.bucket)?;
     if count == 1 {
-        return Ok(Summary { count, sum_us: u64::from(min_us), min_us, max_us: min_us });
+        return Ok(ResponseTimeSummary { count, sum_us: u64::from(min_us), min_us, max_us: min_us });
     }
     let max_us = in_bucket(last.bucket)?;
     let sum_us = floor_us(entries).saturating_add(residue()?);
     let possible = u64::from(min_us).saturating_mul(count)..=u64::from(max_us).saturating_mul(count);
     if !possible.contains(&sum_us) {
-        return Err(BadHistogram("the sum does not fit the extremes"));
+        return Err(HistogramError("the sum does not fit the extremes"));
     }
-    Ok(Summary { count, sum_us, min_us, max_us })
+    Ok(ResponseTimeSummary { count, sum_us, min_us, max_us })
 }
 
 /// Appends the token for `count` in the next bucket after `skipped` empty ones.
@@ -168,18 +175,18 @@ pub(in crate::stats) fn write_token(bytes: &mut Vec<u8>, skipped: u64, count: u3
 }
 
 /// Reads the output of [`write_token`].
-pub(in crate::stats) fn read_token(bytes: &mut &[u8]) -> Result<(u64, u32), BadHistogram> {
-    let token = varint::take(bytes).ok_or(BadHistogram("it ends early"))?;
+pub(in crate::stats) fn read_token(bytes: &mut &[u8]) -> Result<(u64, u32), HistogramError> {
+    let token = varint::take(bytes).ok_or(HistogramError("it ends early"))?;
     let count = match token & 1 {
         0 => Some(1),
         _ => varint::take_u32(bytes).and_then(|above| above.checked_add(2)),
     };
-    Ok((token >> 1, count.ok_or(BadHistogram("a count is out of range"))?))
+    Ok((token >> 1, count.ok_or(HistogramError("a count is out of range"))?))
 }
 
 /// Returns the least possible sum.
-fn floor_us(entries: &[Entry]) -> u64 {
-    let floor = |entry: &Entry| u64::from(lowest_us(entry.bucket)) * u64::from(entry.count);
+fn floor_us(entries: &[HistogramBucket]) -> u64 {
+    let floor = |entry: &HistogramBucket| u64::from(lowest_us(entry.bucket)) * u64::from(entry.count);
     entries.iter().map(floor).fold(0, u64::saturating_add)
 }
 
@@ -215,7 +222,7 @@ mod tests {
             let mut entries = Vec::new();
             let summary = sum_up(values.iter().copied(), &mut entries);
             let mut bytes = Vec::new();
-            Sparse { summary, entries: &entries }.write(&mut bytes);
+            SparseHistogram { summary, entries: &entries }.write(&mut bytes);
             bytes.push(7);
             let (mut rest, mut read_back) = (bytes.as_slice(), Vec::new());
             prop_assert_eq!(read(&mut rest, &mut read_back).unwrap(), summary);
@@ -238,7 +245,7 @@ mod tests {
             values.sort_unstable();
             let (mut entries, mut bytes) = (Vec::new(), Vec::new());
             let summary = sum_up(values.into_iter(), &mut entries);
-            Sparse { summary, entries: &entries }.write(&mut bytes);
+            SparseHistogram { summary, entries: &entries }.write(&mut bytes);
             for (place, byte) in changes {
                 let place = place.index(bytes.len());
                 bytes[place] = byte;

@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 
 use crate::clock::Timestamp;
-use crate::model::history::Sample;
-use crate::stats::rollup::{BadRollup, Root, Sums, Wanted, cover};
+use crate::model::history::CheckSample;
+use crate::stats::rollup::{CheckSums, RollupError, RollupQuery, RollupRoot, cover};
 
 /// Sums per bucket. Each check is added once: in a rollup, or as a sample where no rollup covers its time
 /// ([`Wanted::slivers`]).
 #[derive(Clone, Debug)]
-pub struct Buckets {
-    wanted: Wanted,
-    sums: BTreeMap<Timestamp, Sums>,
+pub struct TimeBuckets {
+    wanted: RollupQuery,
+    sums: BTreeMap<Timestamp, CheckSums>,
     merges: usize,
 }
 
-impl Buckets {
+impl TimeBuckets {
     /// Empty sums of the requested ranges.
     #[must_use]
-    pub const fn new(wanted: Wanted) -> Self {
+    pub const fn new(wanted: RollupQuery) -> Self {
         Self { wanted, sums: BTreeMap::new(), merges: 0 }
     }
 
@@ -26,7 +26,7 @@ impl Buckets {
     ///
     /// # Errors
     /// [`BadRollup`] when the bytes are not a valid rollup; then the sums must not be used.
-    pub fn add_rollup(&mut self, root: Root, body: &[u8]) -> Result<(), BadRollup> {
+    pub fn add_rollup(&mut self, root: RollupRoot, body: &[u8]) -> Result<(), RollupError> {
         let wanted = self.wanted;
         cover(root, body, &wanted, &mut |start, node| {
             self.merges += 1;
@@ -36,7 +36,7 @@ impl Buckets {
     }
 
     /// Adds a sample, unless it is outside of the requested ranges.
-    pub fn add_sample(&mut self, sample: &Sample) {
+    pub fn add_sample(&mut self, sample: &CheckSample) {
         if self.wanted.from <= sample.checked_at && sample.checked_at < self.wanted.to {
             self.of(sample.checked_at).add_sample(sample);
         }
@@ -50,17 +50,17 @@ impl Buckets {
 
     /// The sums by the start of their bucket, oldest first; buckets without checks are left out.
     #[must_use]
-    pub fn into_sums(self) -> BTreeMap<Timestamp, Sums> {
+    pub fn into_sums(self) -> BTreeMap<Timestamp, CheckSums> {
         self.sums
     }
 
     /// The only bucket of a sum without a bucket length.
     #[must_use]
-    pub fn into_total(self) -> Sums {
+    pub fn into_total(self) -> CheckSums {
         self.sums.into_values().next().unwrap_or_default()
     }
 
-    fn of(&mut self, moment: Timestamp) -> &mut Sums {
+    fn of(&mut self, moment: Timestamp) -> &mut CheckSums {
         let start = match self.wanted.bucket_ms {
             Some(length_ms) => moment.plus_ms(-moment.ms().rem_euclid(length_ms.max(1))),
             None => self.wanted.from,

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
 
 use crate::model::varint;
-use crate::stats::rollup::BadRollup;
+use crate::stats::rollup::RollupError;
 
 const LEVEL: i32 = 3;
 /// Maximum size of parts: those of a check per millisecond all day would fit.
@@ -38,15 +38,15 @@ pub(super) fn put(bytes: &mut Vec<u8>, plain: &[u8]) {
 }
 
 /// Reads the output of [`put`] into `plain`.
-pub(super) fn take(mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<(), BadRollup> {
-    let length = varint::take(&mut bytes).ok_or(BadRollup("it ends early"))?;
+pub(super) fn take(mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<(), RollupError> {
+    let length = varint::take(&mut bytes).ok_or(RollupError("it ends early"))?;
     plain.clear();
     if length == 0 {
         plain.extend(bytes);
         return Ok(());
     }
     let length = usize::try_from(length).ok().filter(|length| *length <= MAX_BYTES);
-    let length = length.ok_or(BadRollup("its parts are too long"))?;
+    let length = length.ok_or(RollupError("its parts are too long"))?;
     plain.reserve(length);
     let unpacked = DECOMPRESSOR.with_borrow_mut(|kept| {
         if kept.is_none() {
@@ -55,7 +55,7 @@ pub(super) fn take(mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<(), BadRollu
         kept.as_mut()?.decompress_to_buffer(bytes, plain).ok()
     });
     if unpacked != Some(length) {
-        return Err(BadRollup("its parts cannot be unpacked"));
+        return Err(RollupError("its parts cannot be unpacked"));
     }
     Ok(())
 }

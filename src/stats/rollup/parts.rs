@@ -5,26 +5,26 @@
 //! counts, and in the end none may remain.
 
 use crate::model::varint;
-use crate::stats::histogram::sparse::{self, Entry};
-use crate::stats::rollup::sums::Kept;
-use crate::stats::rollup::{BadRollup, Level};
+use crate::stats::histogram::sparse::{self, HistogramBucket};
+use crate::stats::rollup::sums::IndexedNode;
+use crate::stats::rollup::{RollupError, RollupLevel};
 
 /// The streams while they are written.
 #[derive(Debug, Default)]
-pub(super) struct Streams {
+pub(super) struct NodeStreamWriter {
     counts: Vec<u8>,
     shares: Vec<u8>,
     residues: Vec<u8>,
-    left: Vec<Entry>,
+    left: Vec<HistogramBucket>,
 }
 
-impl Streams {
+impl NodeStreamWriter {
     /// Appends the nodes of a level; `above` are those of the level above, both in order.
     pub(super) fn write(
         &mut self,
-        (level, below): (Level, Level),
-        (above, nodes): (&[Kept], &[Kept]),
-        entries: &[Entry],
+        (level, below): (RollupLevel, RollupLevel),
+        (above, nodes): (&[IndexedNode], &[IndexedNode]),
+        entries: &[HistogramBucket],
     ) {
         let mut nodes = nodes.iter().peekable();
         for parent in above {
@@ -41,7 +41,7 @@ impl Streams {
         }
     }
 
-    fn write_node(&mut self, node: &Kept, left: &mut u64, entries: &[Entry]) {
+    fn write_node(&mut self, node: &IndexedNode, left: &mut u64, entries: &[HistogramBucket]) {
         varint::put(&mut self.counts, node.checks);
         varint::put(&mut self.counts, node.failed);
         varint::put(&mut self.counts, node.checks - node.answered());
@@ -67,7 +67,7 @@ impl Streams {
 }
 
 /// Takes `share` out of the remaining entries `left`, and writes which.
-fn take_share(left: &mut Vec<Entry>, share: &[Entry], bytes: &mut Vec<u8>) {
+fn take_share(left: &mut Vec<HistogramBucket>, share: &[HistogramBucket], bytes: &mut Vec<u8>) {
     let (mut index, mut next) = (0, 0);
     for entry in share {
         while index < left.len() && left[index].bucket < entry.bucket {
@@ -83,16 +83,16 @@ fn take_share(left: &mut Vec<Entry>, share: &[Entry], bytes: &mut Vec<u8>) {
 
 /// The streams while they are read.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
+pub(super) struct NodeStreamReader<'a> {
     counts: &'a [u8],
     shares: &'a [u8],
     residues: &'a [u8],
-    left: Vec<Entry>,
+    left: Vec<HistogramBucket>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> NodeStreamReader<'a> {
     /// Reads the output of [`Streams::join`].
-    pub(super) fn new(mut bytes: &'a [u8]) -> Result<Self, BadRollup> {
+    pub(super) fn new(mut bytes: &'a [u8]) -> Result<Self, RollupError> {
         let mut length = || varint::take(&mut bytes).and_then(|length| usize::try_from(length).ok());
         let (counts, shares) = length().zip(length()).ok_or(EARLY)?;
         let (counts, rest) = bytes.split_at_checked(counts).ok_or(EARLY)?;
@@ -103,17 +103,17 @@ impl<'a> Reader<'a> {
     /// The nodes of a level, in order; `above` are those of the level above.
     pub(super) fn read(
         &mut self,
-        (level, below): (Level, Level),
-        above: &[Kept],
-        entries: &mut Vec<Entry>,
-    ) -> Result<Vec<Kept>, BadRollup> {
+        (level, below): (RollupLevel, RollupLevel),
+        above: &[IndexedNode],
+        entries: &mut Vec<HistogramBucket>,
+    ) -> Result<Vec<IndexedNode>, RollupError> {
         let mut nodes = Vec::new();
         for parent in above {
             self.left.clear();
             self.left.extend_from_slice(&entries[parent.entries.clone()]);
             let (mut checks, mut failed, mut answered) = (parent.checks, parent.failed, parent.answered());
             for slot in 0..level.ms() / below.ms() {
-                let mut node = Kept::empty(parent.start.plus_ms(slot * below.ms()));
+                let mut node = IndexedNode::empty(parent.start.plus_ms(slot * below.ms()));
                 node.checks = varint::take(&mut self.counts).ok_or(EARLY)?;
                 if node.checks == 0 {
                     continue;
@@ -132,10 +132,10 @@ impl<'a> Reader<'a> {
 
     fn read_node(
         &mut self,
-        node: &mut Kept,
+        node: &mut IndexedNode,
         left: &mut u64,
-        entries: &mut Vec<Entry>,
-    ) -> Result<(), BadRollup> {
+        entries: &mut Vec<HistogramBucket>,
+    ) -> Result<(), RollupError> {
         node.failed = varint::take(&mut self.counts).ok_or(EARLY)?;
         let unanswered = varint::take(&mut self.counts).ok_or(EARLY)?;
         let answered = node.checks.checked_sub(unanswered).ok_or(DIFFERENT)?;
@@ -157,7 +157,11 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn read_share(&mut self, mut answered: u64, entries: &mut Vec<Entry>) -> Result<(), BadRollup> {
+    fn read_share(
+        &mut self,
+        mut answered: u64,
+        entries: &mut Vec<HistogramBucket>,
+    ) -> Result<(), RollupError> {
         let mut index = 0_usize;
         while answered > 0 {
             let (skipped, count) = sparse::read_token(&mut self.shares)?;
@@ -168,7 +172,7 @@ impl<'a> Reader<'a> {
             let entry = self.left.get_mut(index).ok_or(DIFFERENT)?;
             entry.count = entry.count.checked_sub(count).ok_or(DIFFERENT)?;
             answered = answered.checked_sub(u64::from(count)).ok_or(DIFFERENT)?;
-            entries.push(Entry { bucket: entry.bucket, count });
+            entries.push(HistogramBucket { bucket: entry.bucket, count });
             index += 1;
         }
         self.left.retain(|entry| entry.count > 0);
@@ -176,5 +180,5 @@ impl<'a> Reader<'a> {
     }
 }
 
-const EARLY: BadRollup = BadRollup("it ends early");
-const DIFFERENT: BadRollup = BadRollup("its parts do not add up");
+const EARLY: RollupError = RollupError("it ends early");
+const DIFFERENT: RollupError = RollupError("its parts do not add up");

@@ -3,11 +3,11 @@
 
 use crate::clock::Timestamp;
 use crate::model::time_range::TimeRange;
-use crate::stats::rollup::Level;
+use crate::stats::rollup::RollupLevel;
 
 /// The requested ranges of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RollupQuery {
     /// Start, inclusive.
     pub from: Timestamp,
     /// End, exclusive.
@@ -19,9 +19,9 @@ pub struct Wanted {
 
 /// Time that no node answers for: at most one interval `[from, to)` at each edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Slivers([Option<TimeRange>; 2]);
+pub struct UncoveredEdges([Option<TimeRange>; 2]);
 
-impl Slivers {
+impl UncoveredEdges {
     /// The intervals, oldest first; none of them is empty.
     pub fn iter(&self) -> impl Iterator<Item = TimeRange> {
         self.0.into_iter().flatten()
@@ -34,7 +34,7 @@ impl Slivers {
     }
 }
 
-impl Wanted {
+impl RollupQuery {
     /// Returns the span of all requested ranges.
     #[must_use]
     pub const fn range(&self) -> TimeRange {
@@ -43,39 +43,39 @@ impl Wanted {
 
     /// Returns true when a node of this level that starts at `start` is in one bucket and within the requested
     /// ranges.
-    pub(super) fn takes(&self, level: Level, start: Timestamp) -> bool {
+    pub(super) fn takes(&self, level: RollupLevel, start: Timestamp) -> bool {
         self.fits(level) && self.from <= start && start.plus_ms(level.ms()) <= self.to
     }
 
     /// The time of a root at `start` that its tree cannot cover: its caller reads the samples. It is the same for
     /// every rollup of this root level and start, so with several of them it is read once.
     #[must_use]
-    pub fn slivers(&self, root: Level, start: Timestamp) -> Slivers {
+    pub fn slivers(&self, root: RollupLevel, start: Timestamp) -> UncoveredEdges {
         let from = self.from.max(start);
         let to = self.to.min(start.plus_ms(root.ms()));
         if from >= to || self.takes(root, start) {
-            return Slivers::default();
+            return UncoveredEdges::default();
         }
         let leaf = root.leaf();
         let floor = leaf.start_of(from);
         let inner_from = if floor < from { floor.plus_ms(leaf.ms()) } else { floor };
         let inner_to = leaf.start_of(to);
         if inner_from >= inner_to || !self.fits(leaf) {
-            return Slivers([Some(TimeRange { from, to }), None]);
+            return UncoveredEdges([Some(TimeRange { from, to }), None]);
         }
         let edges = [TimeRange { from, to: inner_from }, TimeRange { from: inner_to, to }];
-        Slivers(edges.map(TimeRange::if_not_empty))
+        UncoveredEdges(edges.map(TimeRange::if_not_empty))
     }
 
     /// Returns true when some node at this depth of the root's path is taken while the node above it is not.
-    pub(super) fn needs(&self, root: Level, start: Timestamp, depth: usize) -> bool {
+    pub(super) fn needs(&self, root: RollupLevel, start: Timestamp, depth: usize) -> bool {
         let (above, level) = (root.path()[depth - 1], root.path()[depth]);
         (0..root.ms() / level.ms())
             .map(|slot| start.plus_ms(slot * level.ms()))
             .any(|start| self.takes(level, start) && !self.takes(above, above.start_of(start)))
     }
 
-    fn fits(&self, level: Level) -> bool {
+    fn fits(&self, level: RollupLevel) -> bool {
         self.bucket_ms.is_none_or(|bucket_ms| bucket_ms > 0 && bucket_ms % level.ms() == 0)
     }
 }
@@ -86,8 +86,8 @@ mod tests {
 
     use super::*;
 
-    const MINUTE: i64 = Level::Minute.ms();
-    const HOUR: i64 = Level::Hour.ms();
+    const MINUTE: i64 = RollupLevel::Minute.ms();
+    const HOUR: i64 = RollupLevel::Hour.ms();
 
     /// For the hour that starts at 10 h.
     #[rstest]
@@ -111,8 +111,8 @@ mod tests {
         #[case] expected: &[(i64, i64)],
     ) {
         let at = Timestamp::from_ms;
-        let wanted = Wanted { from: at(from), to: at(to), bucket_ms };
-        let found: Vec<_> = wanted.slivers(Level::Hour, at(10 * HOUR)).iter().collect();
+        let wanted = RollupQuery { from: at(from), to: at(to), bucket_ms };
+        let found: Vec<_> = wanted.slivers(RollupLevel::Hour, at(10 * HOUR)).iter().collect();
         let range = |(from, to): &(i64, i64)| TimeRange { from: at(*from), to: at(*to) };
         let expected: Vec<_> = expected.iter().map(range).collect();
         assert_eq!(found, expected);

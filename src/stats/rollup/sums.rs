@@ -3,31 +3,31 @@
 use std::ops::Range;
 
 use crate::clock::Timestamp;
-use crate::model::history::Sample;
-use crate::stats::histogram::Summary;
-use crate::stats::histogram::sparse::{self, Entry, Sparse};
-use crate::stats::rollup::{Level, Node};
+use crate::model::history::CheckSample;
+use crate::stats::histogram::ResponseTimeSummary;
+use crate::stats::histogram::sparse::{self, HistogramBucket, SparseHistogram};
+use crate::stats::rollup::{RollupLevel, RollupNode};
 
 /// A node, with its range in the shared list of entries.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
+pub(super) struct IndexedNode {
     pub(super) start: Timestamp,
     pub(super) checks: u64,
     pub(super) failed: u64,
-    pub(super) summary: Option<Summary>,
+    pub(super) summary: Option<ResponseTimeSummary>,
     pub(super) entries: Range<usize>,
 }
 
-impl Kept {
+impl IndexedNode {
     /// A node without checks.
     pub(super) const fn empty(start: Timestamp) -> Self {
         Self { start, checks: 0, failed: 0, summary: None, entries: 0..0 }
     }
 
     /// The node with its entries.
-    pub(super) fn node<'a>(&self, entries: &'a [Entry]) -> Node<'a> {
-        let times = Sparse { summary: self.summary, entries: &entries[self.entries.clone()] };
-        Node { checks: self.checks, failed: self.failed, times }
+    pub(super) fn node<'a>(&self, entries: &'a [HistogramBucket]) -> RollupNode<'a> {
+        let times = SparseHistogram { summary: self.summary, entries: &entries[self.entries.clone()] };
+        RollupNode { checks: self.checks, failed: self.failed, times }
     }
 
     /// Returns how many of its checks were answered.
@@ -38,10 +38,10 @@ impl Kept {
 
 /// The leaves that hold these samples, oldest first.
 pub(super) fn leaves(
-    (root, start): (Level, Timestamp),
-    samples: &[Sample],
-    entries: &mut Vec<Entry>,
-) -> Vec<Kept> {
+    (root, start): (RollupLevel, Timestamp),
+    samples: &[CheckSample],
+    entries: &mut Vec<HistogramBucket>,
+) -> Vec<IndexedNode> {
     let (leaf, end) = (root.leaf(), start.plus_ms(root.ms()));
     let within = samples.iter().filter(|sample| start <= sample.checked_at && sample.checked_at < end);
     let mut sorted: Vec<(i64, Option<u32>, bool)> = within
@@ -52,7 +52,7 @@ pub(super) fn leaves(
     let sum_up = |checks: &[(i64, Option<u32>, bool)]| {
         let first = entries.len();
         let summary = sparse::sum_up(checks.iter().filter_map(|(_, response_us, _)| *response_us), entries);
-        Kept {
+        IndexedNode {
             start: Timestamp::from_ms(checks[0].0),
             checks: checks.len() as u64,
             failed: checks.iter().map(|(_, _, is_down)| u64::from(*is_down)).sum(),
@@ -64,17 +64,21 @@ pub(super) fn leaves(
 }
 
 /// The nodes of this level that hold these, which are in order.
-pub(super) fn parents(level: Level, children: &[Kept], entries: &mut Vec<Entry>) -> Vec<Kept> {
+pub(super) fn parents(
+    level: RollupLevel,
+    children: &[IndexedNode],
+    entries: &mut Vec<HistogramBucket>,
+) -> Vec<IndexedNode> {
     let mut sorted = Vec::new();
     let siblings = children.chunk_by(|left, right| level.start_of(left.start) == level.start_of(right.start));
-    let sum_up = |children: &[Kept]| {
-        let mut parent = Kept::empty(level.start_of(children[0].start));
+    let sum_up = |children: &[IndexedNode]| {
+        let mut parent = IndexedNode::empty(level.start_of(children[0].start));
         sorted.clear();
         for child in children {
             parent.checks += child.checks;
             parent.failed += child.failed;
             if let Some(summary) = &child.summary {
-                Summary::add_to(&mut parent.summary, summary);
+                ResponseTimeSummary::add_to(&mut parent.summary, summary);
             }
             sorted.extend_from_slice(&entries[child.entries.clone()]);
         }
@@ -82,7 +86,7 @@ pub(super) fn parents(level: Level, children: &[Kept], entries: &mut Vec<Entry>)
         let first = entries.len();
         for same in sorted.chunk_by(|left, right| left.bucket == right.bucket) {
             let count = same.iter().fold(0, |count: u32, entry| count.saturating_add(entry.count));
-            entries.push(Entry { bucket: same[0].bucket, count });
+            entries.push(HistogramBucket { bucket: same[0].bucket, count });
         }
         parent.entries = first..entries.len();
         parent

@@ -13,11 +13,11 @@ const EPOCH_DAY: i64 = 20_000;
 const PERCENTS: [f64; 4] = [50.0, 90.0, 95.0, 99.0];
 
 fn at(ms: i64) -> Timestamp {
-    Timestamp::from_ms(EPOCH_DAY * Level::Day.ms() + ms)
+    Timestamp::from_ms(EPOCH_DAY * RollupLevel::Day.ms() + ms)
 }
 
-fn sample(ms: i64, is_down: bool, response_us: Option<u32>) -> Sample {
-    Sample { checked_at: at(ms), location: 1, is_down, response_us }
+fn sample(ms: i64, is_down: bool, response_us: Option<u32>) -> CheckSample {
+    CheckSample { checked_at: at(ms), location: 1, is_down, response_us }
 }
 
 /// Mostly alike, as those of one target are.
@@ -30,8 +30,9 @@ fn response_us() -> impl Strategy<Value = Option<u32>> {
 }
 
 /// Two days of samples, in bunches and alone.
-fn samples() -> impl Strategy<Value = Vec<Sample>> {
-    let moment = prop_oneof![0..2 * Level::Day.ms(), (0..48_i64).prop_map(|hour| hour * Level::Hour.ms())];
+fn samples() -> impl Strategy<Value = Vec<CheckSample>> {
+    let moment =
+        prop_oneof![0..2 * RollupLevel::Day.ms(), (0..48_i64).prop_map(|hour| hour * RollupLevel::Hour.ms())];
     let bunch = (moment, 1_i64..200_000, prop::collection::vec((any::<bool>(), response_us()), 1..40));
     prop::collection::vec(bunch, 0..8).prop_map(|bunches| {
         let spread = |(from, step, checks): (i64, i64, Vec<(bool, Option<u32>)>)| {
@@ -46,17 +47,17 @@ fn samples() -> impl Strategy<Value = Vec<Sample>> {
 
 /// A segment: samples, and the rollups of them with one kind of root, each sample in one of them.
 struct Segment {
-    samples: Vec<Sample>,
-    rollups: Vec<(Level, Timestamp, Vec<u8>)>,
+    samples: Vec<CheckSample>,
+    rollups: Vec<(RollupLevel, Timestamp, Vec<u8>)>,
 }
 
 /// Deals the samples out: to a segment of hours, one of days, and in each to the first, second or third rollup of its span,
 /// as if they had come late.
-fn segments(samples: &[Sample], deal: &[Index]) -> Vec<Segment> {
-    let mut dealt: BTreeMap<(Level, Timestamp, usize), Vec<Sample>> = BTreeMap::new();
+fn segments(samples: &[CheckSample], deal: &[Index]) -> Vec<Segment> {
+    let mut dealt: BTreeMap<(RollupLevel, Timestamp, usize), Vec<CheckSample>> = BTreeMap::new();
     for (number, sample) in samples.iter().enumerate() {
         let lot = deal[number % deal.len()].index(6);
-        let root = if lot.is_multiple_of(2) { Level::Hour } else { Level::Day };
+        let root = if lot.is_multiple_of(2) { RollupLevel::Hour } else { RollupLevel::Day };
         dealt.entry((root, root.start_of(sample.checked_at), lot / 2)).or_default().push(*sample);
     }
     let segment = |root| Segment {
@@ -71,27 +72,27 @@ fn segments(samples: &[Sample], deal: &[Index]) -> Vec<Segment> {
             .map(|((root, start, _), samples)| (*root, *start, encode(*root, *start, samples)))
             .collect(),
     };
-    vec![segment(Level::Hour), segment(Level::Day)]
+    vec![segment(RollupLevel::Hour), segment(RollupLevel::Day)]
 }
 
-type Buckets = BTreeMap<i64, Sums>;
+type Buckets = BTreeMap<i64, CheckSums>;
 
-fn bucket_of(wanted: &Wanted, moment: Timestamp) -> i64 {
+fn bucket_of(wanted: &RollupQuery, moment: Timestamp) -> i64 {
     wanted.bucket_ms.map_or(0, |bucket_ms| moment.ms().div_euclid(bucket_ms))
 }
 
 /// Answers a question as a reader does: nodes, and once for each span the samples of its slivers.
-fn answer(segments: &[Segment], wanted: &Wanted) -> Buckets {
+fn answer(segments: &[Segment], wanted: &RollupQuery) -> Buckets {
     let mut buckets = Buckets::new();
     for segment in segments {
         let mut slivers = BTreeMap::new();
         for (root, start, body) in &segment.rollups {
-            let mut sink = |start: Timestamp, node: &Node<'_>| {
+            let mut sink = |start: Timestamp, node: &RollupNode<'_>| {
                 buckets.entry(bucket_of(wanted, start)).or_default().merge(node);
             };
             slivers.insert(
                 *start,
-                cover(Root { level: *root, start: *start }, body, wanted, &mut sink).unwrap(),
+                cover(RollupRoot { level: *root, start: *start }, body, wanted, &mut sink).unwrap(),
             );
         }
         for sample in &segment.samples {
@@ -103,7 +104,7 @@ fn answer(segments: &[Segment], wanted: &Wanted) -> Buckets {
     buckets
 }
 
-fn brute_force(samples: &[Sample], wanted: &Wanted) -> Buckets {
+fn brute_force(samples: &[CheckSample], wanted: &RollupQuery) -> Buckets {
     let mut buckets = Buckets::new();
     for sample in
         samples.iter().filter(|sample| wanted.from <= sample.checked_at && sample.checked_at < wanted.to)
@@ -114,10 +115,10 @@ fn brute_force(samples: &[Sample], wanted: &Wanted) -> Buckets {
 }
 
 /// The figures that are shown of sums.
-type Shown = (u64, u64, Option<crate::stats::histogram::Summary>, [Option<u32>; 4]);
+type Shown = (u64, u64, Option<crate::stats::histogram::ResponseTimeSummary>, [Option<u32>; 4]);
 
 fn shown(buckets: &Buckets) -> BTreeMap<i64, Shown> {
-    let show = |sums: &Sums| {
+    let show = |sums: &CheckSums| {
         (
             sums.checks,
             sums.failed,
@@ -128,8 +129,8 @@ fn shown(buckets: &Buckets) -> BTreeMap<i64, Shown> {
     buckets.iter().map(|(bucket, sums)| (*bucket, show(sums))).collect()
 }
 
-fn wanted() -> impl Strategy<Value = Wanted> {
-    let (hour, day) = (Level::Hour.ms(), Level::Day.ms());
+fn wanted() -> impl Strategy<Value = RollupQuery> {
+    let (hour, day) = (RollupLevel::Hour.ms(), RollupLevel::Day.ms());
     let edge = prop_oneof![
         -day..3 * day,
         (-24..72_i64).prop_map(move |number| number * hour),
@@ -139,7 +140,7 @@ fn wanted() -> impl Strategy<Value = Wanted> {
     let lengths =
         [1_000, 60_000, 90_000, 300_000, hour, 5_400_000, 2 * hour, 6 * hour, 12 * hour, day, 2 * day];
     let bucket_ms = prop::option::of(select(lengths.to_vec()));
-    (edge.clone(), edge, bucket_ms).prop_map(|(left, right, bucket_ms)| Wanted {
+    (edge.clone(), edge, bucket_ms).prop_map(|(left, right, bucket_ms)| RollupQuery {
         from: at(left.min(right)),
         to: at(left.max(right)),
         bucket_ms,
@@ -168,10 +169,10 @@ proptest! {
         (place, change) in (any::<Index>(), 1..=u8::MAX),
         wanted in wanted(),
     ) {
-        let mut body = encode(Level::Day, at(0), &samples);
+        let mut body = encode(RollupLevel::Day, at(0), &samples);
         let place = place.index(body.len());
         body[place] ^= change;
-        let read = cover(Root { level: Level::Day, start: at(0) }, &body, &wanted, &mut |_, _| {});
+        let read = cover(RollupRoot { level: RollupLevel::Day, start: at(0) }, &body, &wanted, &mut |_, _| {});
         prop_assert!(read.is_err());
     }
 
@@ -182,7 +183,7 @@ proptest! {
         changes in prop::collection::vec((any::<Index>(), any::<u8>()), 1..6),
         wanted in wanted(),
     ) {
-        for root in [Level::Hour, Level::Day] {
+        for root in [RollupLevel::Hour, RollupLevel::Day] {
             let mut body = encode(root, at(0), &samples);
             body.truncate(body.len() - 4);
             for (place, byte) in &changes {
@@ -190,7 +191,7 @@ proptest! {
                 body[place] = *byte;
             }
             body.extend(crc32fast::hash(&body).to_le_bytes());
-            let _ = cover(Root { level: root, start: at(0) }, &body, &wanted, &mut |_, _| {});
+            let _ = cover(RollupRoot { level: root, start: at(0) }, &body, &wanted, &mut |_, _| {});
         }
     }
 }
@@ -198,9 +199,9 @@ proptest! {
 #[test]
 fn the_root_is_read_alone() {
     let samples: Vec<_> = (0..60).map(|minute| sample(minute * 60_000, minute == 7, Some(50_000))).collect();
-    let body = encode(Level::Hour, at(0), &samples);
-    let mut sums = Sums::default();
-    whole(&body, |node| sums.merge(node)).unwrap();
+    let body = encode(RollupLevel::Hour, at(0), &samples);
+    let mut sums = CheckSums::default();
+    read_total(&body, |node| sums.merge(node)).unwrap();
     assert_eq!(
         (sums.checks, sums.failed, sums.times.summary().map(|sums| sums.sum_us)),
         (60, 1, Some(3_000_000))
@@ -209,9 +210,9 @@ fn the_root_is_read_alone() {
 
 #[test]
 fn cut_bytes_are_refused() {
-    let body = encode(Level::Hour, at(0), &[sample(0, false, Some(1))]);
+    let body = encode(RollupLevel::Hour, at(0), &[sample(0, false, Some(1))]);
     for length in 0..body.len() {
-        assert!(whole(&body[..length], |_| {}).is_err());
+        assert!(read_total(&body[..length], |_| {}).is_err());
     }
 }
 
@@ -221,8 +222,8 @@ fn a_rollup_takes_few_bytes_a_check() {
     let spread = |number: i64| Some(40_000 + u32::try_from(number * 7_919 % 25_000).unwrap());
     let hour: Vec<_> = (0..60).map(|number| sample(number * 60_000, false, spread(number))).collect();
     let day: Vec<_> = (0..1_440).map(|number| sample(number * 60_000, false, spread(number))).collect();
-    let length = encode(Level::Hour, at(0), &hour).len();
+    let length = encode(RollupLevel::Hour, at(0), &hour).len();
     assert!(length <= 400, "{length} bytes an hour");
-    let length = encode(Level::Day, at(0), &day).len();
+    let length = encode(RollupLevel::Day, at(0), &day).len();
     assert!(length <= 1_400, "{length} bytes a day");
 }

@@ -5,13 +5,13 @@
 //! relative to its buckets. As shares are taken one after the other, the last one is the rest and costs nothing.
 
 use crate::clock::Timestamp;
-use crate::model::history::Sample;
+use crate::model::history::CheckSample;
 use crate::model::varint;
-use crate::stats::histogram::BadHistogram;
-use crate::stats::histogram::sparse::{self, Entry};
-use crate::stats::rollup::parts::{self, Streams};
-use crate::stats::rollup::sums::{self, Kept};
-use crate::stats::rollup::{Level, Node, Root, Slivers, Wanted, pack};
+use crate::stats::histogram::HistogramError;
+use crate::stats::histogram::sparse::{self, HistogramBucket};
+use crate::stats::rollup::parts::{self, NodeStreamWriter};
+use crate::stats::rollup::sums::{self, IndexedNode};
+use crate::stats::rollup::{RollupLevel, RollupNode, RollupQuery, RollupRoot, UncoveredEdges, pack};
 
 const VERSION: u8 = 1;
 const CRC_BYTES: usize = 4;
@@ -19,10 +19,10 @@ const CRC_BYTES: usize = 4;
 /// A stored rollup cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a stored rollup cannot be read: {0}")]
-pub struct BadRollup(pub(super) &'static str);
+pub struct RollupError(pub(super) &'static str);
 
-impl From<BadHistogram> for BadRollup {
-    fn from(BadHistogram(reason): BadHistogram) -> Self {
+impl From<HistogramError> for RollupError {
+    fn from(HistogramError(reason): HistogramError) -> Self {
         Self(reason)
     }
 }
@@ -30,7 +30,7 @@ impl From<BadHistogram> for BadRollup {
 /// Encodes the rollup of one series that starts at `start`. `root` is an hour or a day; the samples, in any order,
 /// are within it, others are left out.
 #[must_use]
-pub fn encode(root: Level, start: Timestamp, samples: &[Sample]) -> Vec<u8> {
+pub fn encode(root: RollupLevel, start: Timestamp, samples: &[CheckSample]) -> Vec<u8> {
     let mut entries = Vec::with_capacity(samples.len() * 2);
     let mut levels = vec![sums::leaves((root, start), samples, &mut entries)];
     for level in root.path().iter().rev().skip(1) {
@@ -38,12 +38,13 @@ pub fn encode(root: Level, start: Timestamp, samples: &[Sample]) -> Vec<u8> {
         let above = sums::parents(*level, below, &mut entries);
         levels.push(above);
     }
-    let top = levels.last().and_then(|roots| roots.first()).cloned().unwrap_or_else(|| Kept::empty(start));
+    let top =
+        levels.last().and_then(|roots| roots.first()).cloned().unwrap_or_else(|| IndexedNode::empty(start));
     let mut bytes = vec![VERSION];
     varint::put(&mut bytes, top.checks);
     varint::put(&mut bytes, top.failed);
     top.node(&entries).times.write(&mut bytes);
-    let mut streams = Streams::default();
+    let mut streams = NodeStreamWriter::default();
     levels.reverse();
     for (path, nodes) in root.path().windows(2).zip(levels.windows(2)) {
         streams.write((path[0], path[1]), (&nodes[0], &nodes[1]), &entries);
@@ -60,24 +61,24 @@ pub fn encode(root: Level, start: Timestamp, samples: &[Sample]) -> Vec<u8> {
 /// # Errors
 /// [`BadRollup`] when the bytes are not a valid rollup; `sink` may have got nodes before.
 pub fn cover(
-    root: Root,
+    root: RollupRoot,
     body: &[u8],
-    wanted: &Wanted,
-    sink: &mut impl FnMut(Timestamp, &Node<'_>),
-) -> Result<Slivers, BadRollup> {
+    wanted: &RollupQuery,
+    sink: &mut impl FnMut(Timestamp, &RollupNode<'_>),
+) -> Result<UncoveredEdges, RollupError> {
     let mut entries = Vec::new();
-    let Root { level: root, start } = root;
+    let RollupRoot { level: root, start } = root;
     let (top, packed) = read_root(start, body, &mut entries)?;
     if wanted.takes(root, start) {
         sink(start, &top.node(&entries));
-        return Ok(Slivers::default());
+        return Ok(UncoveredEdges::default());
     }
     let path = root.path();
     let deepest = (1..path.len()).rev().find(|depth| wanted.needs(root, start, *depth));
     let Some(deepest) = deepest else { return Ok(wanted.slivers(root, start)) };
     let mut plain = Vec::new();
     pack::take(packed, &mut plain)?;
-    let mut streams = parts::Reader::new(&plain)?;
+    let mut streams = parts::NodeStreamReader::new(&plain)?;
     let mut above = vec![top];
     for (level, below) in path.iter().zip(&path[1..=deepest]) {
         let nodes = streams.read((*level, *below), &above, &mut entries)?;
@@ -95,7 +96,7 @@ pub fn cover(
 ///
 /// # Errors
 /// [`BadRollup`] when the bytes are not a valid rollup.
-pub fn whole(body: &[u8], sink: impl FnOnce(&Node<'_>)) -> Result<(), BadRollup> {
+pub fn read_total(body: &[u8], sink: impl FnOnce(&RollupNode<'_>)) -> Result<(), RollupError> {
     let mut entries = Vec::new();
     let (top, _) = read_root(Timestamp::default(), body, &mut entries)?;
     sink(&top.node(&entries));
@@ -106,23 +107,23 @@ pub fn whole(body: &[u8], sink: impl FnOnce(&Node<'_>)) -> Result<(), BadRollup>
 fn read_root<'a>(
     start: Timestamp,
     body: &'a [u8],
-    entries: &mut Vec<Entry>,
-) -> Result<(Kept, &'a [u8]), BadRollup> {
-    let early = BadRollup("it ends early");
+    entries: &mut Vec<HistogramBucket>,
+) -> Result<(IndexedNode, &'a [u8]), RollupError> {
+    let early = RollupError("it ends early");
     let (bytes, crc) = body.split_last_chunk::<CRC_BYTES>().ok_or(early.clone())?;
     if crc32fast::hash(bytes) != u32::from_le_bytes(*crc) {
-        return Err(BadRollup("its checksum differs"));
+        return Err(RollupError("its checksum differs"));
     }
     let (version, mut bytes) = bytes.split_first().ok_or(early.clone())?;
     if *version != VERSION {
-        return Err(BadRollup("its version is unknown"));
+        return Err(RollupError("its version is unknown"));
     }
     let checks = varint::take(&mut bytes).ok_or(early.clone())?;
     let failed = varint::take(&mut bytes).ok_or(early)?;
     let summary = sparse::read(&mut bytes, entries)?;
-    let top = Kept { start, checks, failed, summary, entries: 0..entries.len() };
+    let top = IndexedNode { start, checks, failed, summary, entries: 0..entries.len() };
     if failed > checks || top.answered() > checks {
-        return Err(BadRollup("its counts differ"));
+        return Err(RollupError("its counts differ"));
     }
     Ok((top, bytes))
 }

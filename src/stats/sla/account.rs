@@ -4,18 +4,18 @@
 //! twice the time. The rest of the period that is still to come counts towards the budget as if it were measured.
 
 use crate::clock::Timestamp;
-use crate::model::sla::Terms;
-use crate::model::sla::budget::Budget;
-use crate::model::sla::burn::{LONGEST_MS, Measured, Reading, read};
+use crate::model::sla::SlaTerms;
+use crate::model::sla::budget::ErrorBudget;
+use crate::model::sla::burn::{BurnRateReading, LONGEST_MS, MeasuredTime, evaluate_burn_rates};
 use crate::model::time_range::TimeRange;
-use crate::stats::sla::{Past, Sums, Time, classify, sums};
-use crate::stats::uptime::Span;
+use crate::stats::sla::{SlaHistory, SlaSums, SlaTimeClass, classify, sums};
+use crate::stats::uptime::ClassifiedSpan;
 
 /// The period to calculate, with its terms and the present time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
+pub struct SlaCalculation {
     /// The terms.
-    pub terms: Terms,
+    pub terms: SlaTerms,
     /// The whole period.
     pub period: TimeRange,
     /// The present time, or the end of the period if that has passed.
@@ -26,10 +26,10 @@ pub struct Judged {
     pub to_come_ms: i64,
 }
 
-impl Judged {
+impl SlaCalculation {
     /// The period of these terms, as of now.
     #[must_use]
-    pub fn new(terms: Terms, period: TimeRange, now: Timestamp) -> Self {
+    pub fn new(terms: SlaTerms, period: TimeRange, now: Timestamp) -> Self {
         let until = now.min(period.to).max(period.from);
         let judged = Self { terms, period, until, closed: Vec::new(), to_come_ms: 0 };
         let (zone, to_come) = (judged.terms.zone, TimeRange { from: until, to: period.to });
@@ -37,7 +37,7 @@ impl Judged {
             Some(hours) => {
                 let open = hours.open(zone, to_come);
                 let to_come_ms = open.iter().map(|open| open.to.ms_since(open.from)).sum();
-                (hours.closed(zone, judged.looked_at()), to_come_ms)
+                (hours.closed(zone, judged.evaluated_range()), to_come_ms)
             }
             None => (Vec::new(), to_come.to.ms_since(to_come.from)),
         };
@@ -52,35 +52,35 @@ impl Judged {
 
     /// The whole range of the calculation: burn rates reach back beyond the start of a period.
     #[must_use]
-    pub fn looked_at(&self) -> TimeRange {
+    pub fn evaluated_range(&self) -> TimeRange {
         TimeRange { from: self.period.from.min(self.until.plus_ms(-LONGEST_MS)), to: self.until }
     }
 
     /// The classified time of a service in the whole range.
     #[must_use]
-    pub fn spans(&self, past: &Past<'_>) -> Vec<Span<Time>> {
-        classify(past, &self.closed, self.looked_at())
+    pub fn spans(&self, past: &SlaHistory<'_>) -> Vec<ClassifiedSpan<SlaTimeClass>> {
+        classify(past, &self.closed, self.evaluated_range())
     }
 
     /// The budget of this number of services with these sums.
     #[must_use]
-    pub fn budget(&self, sums: Sums, services: usize) -> Budget {
+    pub fn budget(&self, sums: SlaSums, services: usize) -> ErrorBudget {
         let to_come_ms = self.to_come_ms.saturating_mul(i64::try_from(services).unwrap_or(i64::MAX));
         let time_ms = sums.up_ms.saturating_add(sums.down_ms).saturating_add(to_come_ms);
-        Budget::new(self.terms.objective, time_ms, sums.down_ms)
+        ErrorBudget::new(self.terms.objective, time_ms, sums.down_ms)
     }
 
     /// Readings of the three burn rate rules at the end of the past time.
     #[must_use]
-    pub fn burn(&self, services: &[Vec<Span<Time>>]) -> [Reading; 3] {
+    pub fn burn(&self, services: &[Vec<ClassifiedSpan<SlaTimeClass>>]) -> [BurnRateReading; 3] {
         let period_ms = self.period.to.ms_since(self.period.from);
-        read(self.terms.objective, period_ms, |window_ms| {
+        evaluate_burn_rates(self.terms.objective, period_ms, |window_ms| {
             let window = TimeRange { from: self.until.plus_ms(-window_ms), to: self.until };
-            let mut all = Sums::default();
+            let mut all = SlaSums::default();
             for spans in services {
                 all.merge(sums(spans, window));
             }
-            Measured { up_ms: all.up_ms, down_ms: all.down_ms }
+            MeasuredTime { up_ms: all.up_ms, down_ms: all.down_ms }
         })
     }
 }
@@ -90,18 +90,18 @@ mod tests {
     use super::*;
     use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
     use crate::model::sla::burn::{BurnState, state};
-    use crate::model::sla::calendar::Period;
-    use crate::model::sla::objective::Objective;
+    use crate::model::sla::calendar::SlaPeriod;
+    use crate::model::sla::objective::SlaObjective;
 
     fn at(text: &str) -> Timestamp {
         let moment: chrono::DateTime<chrono::Utc> = text.parse().unwrap();
         Timestamp::from_ms(moment.timestamp_millis())
     }
 
-    fn terms(hours: Option<&str>) -> Terms {
-        Terms {
-            objective: Objective::from_percent(99.9).unwrap(),
-            period: Period::Month,
+    fn terms(hours: Option<&str>) -> SlaTerms {
+        SlaTerms {
+            objective: SlaObjective::from_percent(99.9).unwrap(),
+            period: SlaPeriod::Month,
             zone: "Europe/Berlin".parse().unwrap(),
             business_hours: hours.map(|hours| hours.parse().unwrap()),
         }
@@ -112,7 +112,7 @@ mod tests {
     fn what_is_to_come_belongs_to_the_budget() {
         let now = at("2026-11-15T23:00:00Z");
         let terms = terms(None);
-        let judged = Judged::new(terms.clone(), terms.period.current(terms.zone, now), now);
+        let judged = SlaCalculation::new(terms.clone(), terms.period.current(terms.zone, now), now);
         let change = |at, to| StatusChange {
             service: 1,
             at,
@@ -122,9 +122,9 @@ mod tests {
         };
         let begin = change(at("2026-10-01T00:00:00Z"), MeasuredStatus::Up);
         let changes = [begin, change(at("2026-11-15T22:00:00Z"), MeasuredStatus::Down)];
-        let past = |changes| Past { changes, measured_until: now, windows: &[], incidents: &[] };
+        let past = |changes| SlaHistory { changes, measured_until: now, windows: &[], incidents: &[] };
         let services = [judged.spans(&past(&changes)), judged.spans(&past(&changes[..1]))];
-        let mut all = Sums::default();
+        let mut all = SlaSums::default();
         for spans in &services {
             all.merge(sums(spans, judged.so_far()));
         }
@@ -139,7 +139,7 @@ mod tests {
     fn only_business_hours_are_to_come() {
         let now = at("2026-11-27T12:00:00Z");
         let terms = terms(Some("mon,tue,wed,thu,fri 09:00-17:00"));
-        let judged = Judged::new(terms.clone(), terms.period.current(terms.zone, now), now);
+        let judged = SlaCalculation::new(terms.clone(), terms.period.current(terms.zone, now), now);
         // From 13:00 to 17:00 of the Friday, and the whole Monday.
         assert_eq!(judged.to_come_ms, 12 * 3_600_000);
     }
@@ -148,7 +148,7 @@ mod tests {
     fn nothing_of_a_past_period_is_to_come() {
         let now = at("2026-11-27T12:00:00Z");
         let terms = terms(None);
-        let judged = Judged::new(terms.clone(), terms.period.previous(terms.zone, now), now);
+        let judged = SlaCalculation::new(terms.clone(), terms.period.previous(terms.zone, now), now);
         assert_eq!((judged.until, judged.to_come_ms), (judged.period.to, 0));
     }
 }

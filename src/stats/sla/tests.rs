@@ -5,10 +5,10 @@ use rstest::rstest;
 
 use super::*;
 use crate::model::history::{ChangeCause, MeasuredStatus};
-use crate::model::recurrence::zone::Zone;
-use crate::model::sla::budget::Budget;
+use crate::model::recurrence::zone::IanaZone;
+use crate::model::sla::budget::ErrorBudget;
 use crate::model::sla::business_hours::BusinessHours;
-use crate::model::sla::objective::Objective;
+use crate::model::sla::objective::SlaObjective;
 
 const SECOND_MS: i64 = 1_000;
 
@@ -21,8 +21,8 @@ fn change(at: Timestamp, to: MeasuredStatus) -> StatusChange {
     StatusChange { service: 1, at, from: MeasuredStatus::Unknown, to, cause: ChangeCause::Votes }
 }
 
-fn window(kind: WindowKind, from: Timestamp, to: Option<Timestamp>) -> Window {
-    Window { service: 1, kind, from, to }
+fn window(kind: WindowKind, from: Timestamp, to: Option<Timestamp>) -> ServiceWindow {
+    ServiceWindow { service: 1, kind, from, to }
 }
 
 /// Everything at once, from 0 to 100: the rank of what covers what.
@@ -43,9 +43,9 @@ fn what_covers_what(
 ) {
     let at = Timestamp::from_ms;
     let range = |(from, to): &(i64, i64)| TimeRange { from: at(*from), to: at(*to) };
-    let windows: Vec<Window> =
+    let windows: Vec<ServiceWindow> =
         windows.iter().map(|(kind, from, to)| window(*kind, at(*from), Some(at(*to)))).collect();
-    let past = Past {
+    let past = SlaHistory {
         changes: &[change(at(0), MeasuredStatus::Down)],
         measured_until: at(100),
         windows: &windows,
@@ -54,7 +54,7 @@ fn what_covers_what(
     let closed: Vec<TimeRange> = closed.iter().map(range).collect();
     let whole = range(&(0, 100));
     let found = sums(&classify(&past, &closed, whole), whole);
-    assert_eq!(found, Sums { up_ms, down_ms, unmeasured_ms: 0, left_out_ms });
+    assert_eq!(found, SlaSums { up_ms, down_ms, unmeasured_ms: 0, left_out_ms });
 }
 
 /// A service that is down over a night, a pause in it: one outage of two evenings and mornings, then another.
@@ -63,7 +63,7 @@ fn a_night_does_not_end_an_outage_and_a_pause_does() {
     let hours: BusinessHours = "mon,tue,wed,thu,fri 09:00-17:00".parse().unwrap();
     let range = TimeRange { from: at("2026-11-23T00:00:00Z"), to: at("2026-11-26T00:00:00Z") };
     let pause = (at("2026-11-24T12:00:00Z"), Some(at("2026-11-24T13:00:00Z")));
-    let past = Past {
+    let past = SlaHistory {
         changes: &[
             change(range.from, MeasuredStatus::Up),
             change(at("2026-11-23T16:00:00Z"), MeasuredStatus::Down),
@@ -73,11 +73,11 @@ fn a_night_does_not_end_an_outage_and_a_pause_does() {
         windows: &[window(WindowKind::Pause, pause.0, pause.1)],
         incidents: &[],
     };
-    let zone: Zone = "UTC".parse().unwrap();
+    let zone: IanaZone = "UTC".parse().unwrap();
     let found = runs(&classify(&past, &hours.closed(zone, range), range), range);
     let down: Vec<(String, String, i64)> = found
         .iter()
-        .filter(|run| run.time == Time::Down)
+        .filter(|run| run.time == SlaTimeClass::Down)
         .map(|run| (run.from.to_string(), run.to.to_string(), run.ms / 60_000))
         .collect();
     let expected = [
@@ -118,38 +118,42 @@ fn kind() -> impl Strategy<Value = WindowKind> {
 }
 
 /// The classification of a single moment, decided without any arithmetic of intervals.
-fn oracle(past: &Past<'_>, hours: Option<(&BusinessHours, Zone)>, moment: Timestamp) -> Time {
+fn oracle(
+    past: &SlaHistory<'_>,
+    hours: Option<(&BusinessHours, IanaZone)>,
+    moment: Timestamp,
+) -> SlaTimeClass {
     if hours.is_some_and(|(hours, zone)| !is_open(hours, zone, moment)) {
-        return Time::Closed;
+        return SlaTimeClass::Closed;
     }
     if past.incidents.iter().any(|open| open.contains(moment)) {
-        return Time::Down;
+        return SlaTimeClass::Down;
     }
-    let holds = |window: &&Window| window.from <= moment && window.to.is_none_or(|to| moment < to);
+    let holds = |window: &&ServiceWindow| window.from <= moment && window.to.is_none_or(|to| moment < to);
     let is = |kind: WindowKind| past.windows.iter().filter(holds).any(|window| window.kind == kind);
     let stated = past.windows.iter().rev().filter(holds).find_map(|window| match window.kind {
         WindowKind::Override(status) => Some(status),
         WindowKind::Pause | WindowKind::Maintenance | WindowKind::Unreachable => None,
     });
     match stated {
-        Some(OverrideStatus::Up | OverrideStatus::Degraded) => return Time::Up,
-        Some(OverrideStatus::Down) => return Time::Down,
-        Some(OverrideStatus::Maintenance) => return Time::LeftOut(Reason::Override),
-        None if is(WindowKind::Maintenance) => return Time::LeftOut(Reason::Maintenance),
-        None if is(WindowKind::Pause) => return Time::LeftOut(Reason::Pause),
-        None if is(WindowKind::Unreachable) => return Time::LeftOut(Reason::Unreachable),
+        Some(OverrideStatus::Up | OverrideStatus::Degraded) => return SlaTimeClass::Up,
+        Some(OverrideStatus::Down) => return SlaTimeClass::Down,
+        Some(OverrideStatus::Maintenance) => return SlaTimeClass::LeftOut(ExclusionReason::Override),
+        None if is(WindowKind::Maintenance) => return SlaTimeClass::LeftOut(ExclusionReason::Maintenance),
+        None if is(WindowKind::Pause) => return SlaTimeClass::LeftOut(ExclusionReason::Pause),
+        None if is(WindowKind::Unreachable) => return SlaTimeClass::LeftOut(ExclusionReason::Unreachable),
         None => {}
     }
     let last = past.changes.iter().rev().find(|change| change.at <= moment);
     match last.filter(|_| moment < past.measured_until).map(|change| change.to) {
-        Some(MeasuredStatus::Up | MeasuredStatus::Degraded) => Time::Up,
-        Some(MeasuredStatus::Down) => Time::Down,
-        Some(MeasuredStatus::Unknown | MeasuredStatus::NoData) | None => Time::Unmeasured,
+        Some(MeasuredStatus::Up | MeasuredStatus::Degraded) => SlaTimeClass::Up,
+        Some(MeasuredStatus::Down) => SlaTimeClass::Down,
+        Some(MeasuredStatus::Unknown | MeasuredStatus::NoData) | None => SlaTimeClass::Unmeasured,
     }
 }
 
 /// Reads the wall time as a text.
-fn is_open(hours: &BusinessHours, zone: Zone, moment: Timestamp) -> bool {
+fn is_open(hours: &BusinessHours, zone: IanaZone, moment: Timestamp) -> bool {
     let wall = zone.wall(moment).unwrap();
     let (day, time) = (wall.format("%a").to_string().to_lowercase(), wall.format("%H:%M").to_string());
     let covers = |from: String, to: String| from <= time && time < to;
@@ -178,15 +182,15 @@ proptest! {
             number += pause;
             change(second(number), *to)
         }).collect();
-        let windows: Vec<Window> = decided.iter().map(|(kind, from, length)| {
+        let windows: Vec<ServiceWindow> = decided.iter().map(|(kind, from, length)| {
             window(*kind, second(*from), length.map(|length| second(from + length)))
         }).collect();
         let incidents: Vec<TimeRange> = incidents.iter().map(|(from, length)| {
             TimeRange { from: second(*from), to: second(from + length) }
         }).collect();
         let measured_until = second(until.max(number));
-        let past = Past { changes: &changes, measured_until, windows: &windows, incidents: &incidents };
-        let zone: Zone = "Europe/Berlin".parse().unwrap();
+        let past = SlaHistory { changes: &changes, measured_until, windows: &windows, incidents: &incidents };
+        let zone: IanaZone = "Europe/Berlin".parse().unwrap();
         let hours: Option<BusinessHours> = hours.map(|hours| hours.parse().unwrap());
         // Judged is a part of what is classified, as it is when burn rates need more than the period.
         let (whole, range) = (
@@ -197,29 +201,29 @@ proptest! {
         let spans = classify(&past, &closed, whole);
         prop_assert!(spans.is_sorted_by(|left, right| left.to == right.from), "they adjoin");
 
-        let (mut expected, mut expected_runs) = (Sums::default(), Vec::<Run>::new());
+        let (mut expected, mut expected_runs) = (SlaSums::default(), Vec::<SlaInterval>::new());
         for moment in (first..first + length).map(second) {
             let time = oracle(&past, hours.as_ref().map(|hours| (hours, zone)), moment);
             match time {
-                Time::Closed => continue,
-                Time::Up => expected.up_ms += SECOND_MS,
-                Time::Down => expected.down_ms += SECOND_MS,
-                Time::Unmeasured => expected.unmeasured_ms += SECOND_MS,
-                Time::LeftOut(_) => expected.left_out_ms += SECOND_MS,
+                SlaTimeClass::Closed => continue,
+                SlaTimeClass::Up => expected.up_ms += SECOND_MS,
+                SlaTimeClass::Down => expected.down_ms += SECOND_MS,
+                SlaTimeClass::Unmeasured => expected.unmeasured_ms += SECOND_MS,
+                SlaTimeClass::LeftOut(_) => expected.left_out_ms += SECOND_MS,
             }
             let to = moment.plus_ms(SECOND_MS);
             match expected_runs.last_mut() {
                 Some(run) if run.time == time => (run.to, run.ms) = (to, run.ms + SECOND_MS),
-                _ => expected_runs.push(Run { from: moment, to, time, ms: SECOND_MS }),
+                _ => expected_runs.push(SlaInterval { from: moment, to, time, ms: SECOND_MS }),
             }
         }
         prop_assert_eq!(sums(&spans, range), expected);
         prop_assert_eq!(runs(&spans, range), expected_runs);
 
         // The budget is kept exactly if the share of the time that was up is the objective or more.
-        let objective = Objective::from_millionths(millionths).unwrap();
+        let objective = SlaObjective::from_millionths(millionths).unwrap();
         let time_ms = expected.up_ms + expected.down_ms;
-        let budget = Budget::new(objective, time_ms, expected.down_ms);
+        let budget = ErrorBudget::new(objective, time_ms, expected.down_ms);
         let is_met = i128::from(expected.up_ms) * 1_000_000 >= i128::from(time_ms) * i128::from(millionths);
         prop_assert_eq!(budget.is_met(), is_met);
         prop_assert_eq!(budget.left_ms() + expected.down_ms, budget.total_ms);

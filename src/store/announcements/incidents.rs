@@ -10,10 +10,13 @@ use watchkeeper_entities::{incident, incident_service, incident_statuspage, inci
 use crate::clock::Timestamp;
 use crate::model::incident::{IncidentKind, IncidentStatus};
 use crate::store::MainError;
-use crate::store::announcements::{Announced, Candidates, Choice, Kind, TimelineEntry, Touch, text};
+use crate::store::announcements::{
+    AnnouncementCandidates, AnnouncementEntry, AnnouncementKind, PageChoice, ServiceMention,
+    StoredAnnouncement, text,
+};
 use crate::store::incidents::automation::titled_services;
 
-pub(super) struct Incidents;
+pub(super) struct IncidentAnnouncements;
 
 fn open(organisation: i64) -> Select<incident::Entity> {
     incident::Entity::find()
@@ -24,13 +27,13 @@ fn open(organisation: i64) -> Select<incident::Entity> {
         .filter(incident::Column::ResolvedAt.is_null())
 }
 
-impl Kind for Incidents {
+impl AnnouncementKind for IncidentAnnouncements {
     type Status = IncidentStatus;
 
     async fn candidates(
         connection: &impl ConnectionTrait,
         organisation: i64,
-    ) -> Result<Candidates, MainError> {
+    ) -> Result<AnnouncementCandidates, MainError> {
         let keys = open(organisation)
             .order_by_desc(incident::Column::StartedAt)
             .order_by_asc(incident::Column::PublicId)
@@ -41,16 +44,16 @@ impl Kind for Incidents {
             .filter(incident_statuspage::Column::IncidentId.in_subquery(open(organisation).into_query()));
         let touched = incident_service::Entity::find()
             .filter(incident_service::Column::IncidentId.in_subquery(open(organisation).into_query()));
-        let choice = |row: incident_statuspage::Model| Choice {
+        let choice = |row: incident_statuspage::Model| PageChoice {
             announcement: row.incident_id,
             statuspage: row.statuspage_id,
         };
-        let touch = |row: incident_service::Model| Touch {
+        let touch = |row: incident_service::Model| ServiceMention {
             announcement: row.incident_id,
             service: row.service_id,
             is_affected: row.recovered_at.is_none(),
         };
-        Ok(Candidates {
+        Ok(AnnouncementCandidates {
             keys,
             choices: chosen.all(connection).await?.into_iter().map(choice).collect(),
             touches: touched.all(connection).await?.into_iter().map(touch).collect(),
@@ -60,11 +63,11 @@ impl Kind for Incidents {
     async fn heads(
         connection: &impl ConnectionTrait,
         keys: &[i64],
-    ) -> Result<HashMap<i64, Announced<IncidentStatus>>, MainError> {
+    ) -> Result<HashMap<i64, StoredAnnouncement<IncidentStatus>>, MainError> {
         let these = incident::Entity::find().filter(incident::Column::Id.is_in(keys.iter().copied()));
         let mut titled = titled_services(connection, keys).await?;
         let head = |row: incident::Model| {
-            let head = Announced {
+            let head = StoredAnnouncement {
                 may_name: titled.remove(&row.id),
                 title: text("incident", &row.title)?,
                 status: status("incident", row.id, &row.status)?,
@@ -82,13 +85,13 @@ impl Kind for Incidents {
     async fn entries(
         connection: &impl ConnectionTrait,
         keys: &[i64],
-    ) -> Result<Vec<(i64, TimelineEntry<IncidentStatus>)>, MainError> {
+    ) -> Result<Vec<(i64, AnnouncementEntry<IncidentStatus>)>, MainError> {
         let these = incident_update::Entity::find()
             .filter(incident_update::Column::IncidentId.is_in(keys.iter().copied()))
             .filter(incident_update::Column::IsInternal.eq(false))
             .order_by_asc(incident_update::Column::Id);
         let entry = |row: incident_update::Model| {
-            let entry = TimelineEntry {
+            let entry = AnnouncementEntry {
                 status: status("incident_update", row.id, &row.status)?,
                 message: text("incident_update", &row.message)?,
                 at: Timestamp::from_ms(row.created_at),

@@ -10,9 +10,12 @@ use watchkeeper_entities::{maintenance, maintenance_service, maintenance_statusp
 use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::store::MainError;
-use crate::store::announcements::{Announced, Candidates, Choice, Kind, TimelineEntry, Touch, text};
+use crate::store::announcements::{
+    AnnouncementCandidates, AnnouncementEntry, AnnouncementKind, PageChoice, ServiceMention,
+    StoredAnnouncement, text,
+};
 
-pub(super) struct Maintenances;
+pub(super) struct MaintenanceAnnouncements;
 
 /// The states in which visitors see a maintenance.
 const ANNOUNCED: [MaintenanceStatus; 2] = [MaintenanceStatus::InProgress, MaintenanceStatus::Scheduled];
@@ -36,13 +39,13 @@ fn next_of_each_series(rows: Vec<(i64, Option<i64>, String)>) -> Vec<i64> {
     rows.into_iter().filter(|(_, series, status)| is_told(*series, status)).map(|(key, ..)| key).collect()
 }
 
-impl Kind for Maintenances {
+impl AnnouncementKind for MaintenanceAnnouncements {
     type Status = MaintenanceStatus;
 
     async fn candidates(
         connection: &impl ConnectionTrait,
         organisation: i64,
-    ) -> Result<Candidates, MainError> {
+    ) -> Result<AnnouncementCandidates, MainError> {
         let rows: Vec<(i64, Option<i64>, String)> = coming(organisation)
             .columns([maintenance::Column::SeriesId, maintenance::Column::Status])
             .order_by_asc(maintenance::Column::ScheduledStart)
@@ -57,16 +60,16 @@ impl Kind for Maintenances {
         let touched = maintenance_service::Entity::find().filter(
             maintenance_service::Column::MaintenanceId.in_subquery(coming(organisation).into_query()),
         );
-        let choice = |row: maintenance_statuspage::Model| Choice {
+        let choice = |row: maintenance_statuspage::Model| PageChoice {
             announcement: row.maintenance_id,
             statuspage: row.statuspage_id,
         };
-        let touch = |row: maintenance_service::Model| Touch {
+        let touch = |row: maintenance_service::Model| ServiceMention {
             announcement: row.maintenance_id,
             service: row.service_id,
             is_affected: true,
         };
-        Ok(Candidates {
+        Ok(AnnouncementCandidates {
             keys,
             choices: chosen.all(connection).await?.into_iter().map(choice).collect(),
             touches: touched.all(connection).await?.into_iter().map(touch).collect(),
@@ -76,10 +79,10 @@ impl Kind for Maintenances {
     async fn heads(
         connection: &impl ConnectionTrait,
         keys: &[i64],
-    ) -> Result<HashMap<i64, Announced<MaintenanceStatus>>, MainError> {
+    ) -> Result<HashMap<i64, StoredAnnouncement<MaintenanceStatus>>, MainError> {
         let these = maintenance::Entity::find().filter(maintenance::Column::Id.is_in(keys.iter().copied()));
         let head = |row: maintenance::Model| {
-            let head = Announced {
+            let head = StoredAnnouncement {
                 may_name: None,
                 title: text("maintenance", &row.title)?,
                 status: status("maintenance", row.id, &row.status)?,
@@ -97,12 +100,12 @@ impl Kind for Maintenances {
     async fn entries(
         connection: &impl ConnectionTrait,
         keys: &[i64],
-    ) -> Result<Vec<(i64, TimelineEntry<MaintenanceStatus>)>, MainError> {
+    ) -> Result<Vec<(i64, AnnouncementEntry<MaintenanceStatus>)>, MainError> {
         let these = maintenance_update::Entity::find()
             .filter(maintenance_update::Column::MaintenanceId.is_in(keys.iter().copied()))
             .order_by_asc(maintenance_update::Column::Id);
         let entry = |row: maintenance_update::Model| {
-            let entry = TimelineEntry {
+            let entry = AnnouncementEntry {
                 status: status("maintenance_update", row.id, &row.status)?,
                 message: text("maintenance_update", &row.message)?,
                 at: Timestamp::from_ms(row.created_at),

@@ -13,9 +13,9 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder
 use watchkeeper_entities::status_change::{Column, Entity, Model};
 
 use crate::clock::Timestamp;
-use crate::model::flapping::{Flapping, is_turn};
+use crate::model::flapping::{FlappingState, is_turn};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
-use crate::model::partition::{PARTITIONS, Partition, Partitions};
+use crate::model::partition::{PARTITIONS, Partition, PartitionSet};
 use crate::model::service::ServiceKey;
 use crate::model::status_line::in_time_order;
 use crate::model::time_range::TimeRange;
@@ -131,12 +131,12 @@ fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
 /// When the database fails or a row cannot be read.
 pub async fn latest_of(
     connection: &impl ConnectionTrait,
-    partitions: Partitions,
+    partitions: PartitionSet,
 ) -> Result<Vec<StatusChange>, HistoryError> {
     let numbers: Vec<String> = partitions.iter().map(|partition| partition.to_string()).collect();
     let among = match partitions {
-        Partitions::NONE => return Ok(Vec::new()),
-        Partitions::ALL => String::new(),
+        PartitionSet::NONE => return Ok(Vec::new()),
+        PartitionSet::ALL => String::new(),
         _ => format!("AND service_id % {PARTITIONS} IN ({})", numbers.join(", ")),
     };
     let text = format!(
@@ -162,9 +162,9 @@ pub async fn latest_of(
 /// When the database fails or a row cannot be read.
 pub async fn flapping(
     connection: &impl ConnectionTrait,
-    partitions: Partitions,
+    partitions: PartitionSet,
     from: Timestamp,
-) -> Result<HashMap<ServiceKey, Flapping>, HistoryError> {
+) -> Result<HashMap<ServiceKey, FlappingState>, HistoryError> {
     // Status 1 is up, 2 and 3 are degraded and down.
     let text = "SELECT id, service_id, at, from_status, to_status, cause FROM status_change WHERE cause >= 8 OR (at >= $1 \
         AND cause <> 5 AND cause <> 7 AND ((from_status = 1 AND to_status IN (2, 3)) OR (to_status = 1 AND from_status IN (2, 3)))) \
@@ -182,7 +182,7 @@ pub async fn flapping(
         let told = changes.iter().rfind(|change| change.cause.is_about_flapping());
         let is_flapping = told.is_some_and(|told| told.cause == ChangeCause::Flapping);
         let turns = changes.iter().filter(|change| is_turn(change.from, change.to));
-        found.insert(service, Flapping::resumed(turns.map(|turn| turn.at), is_flapping));
+        found.insert(service, FlappingState::resumed(turns.map(|turn| turn.at), is_flapping));
     }
     Ok(found)
 }

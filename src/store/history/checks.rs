@@ -15,11 +15,11 @@ use crate::model::check::CheckStatus;
 use crate::model::history::StoredCheck;
 use crate::model::service::ServiceKey;
 use crate::store::HistoryError;
-use crate::store::history::checks::descent::Descent;
+use crate::store::history::checks::descent::HistoryDescent;
 use crate::store::history::fresh::{FreshCheck, bucket_of};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::segments::{self, Segment, SegmentId};
-use crate::store::history::{History, Snapshot};
+use crate::store::history::{History, HistorySnapshot};
 
 /// Attempts to read a page, which starts over when a segment was dropped while it was read. A segment stays for a
 /// minute after its last new reader, so a single retry is rare already.
@@ -40,12 +40,12 @@ pub struct CheckFilter {
     /// Only entries before this instant.
     pub to: Option<Timestamp>,
     /// Only entries older than this position: the last entry of the page before.
-    pub before: Option<Position>,
+    pub before: Option<CheckPosition>,
 }
 
 /// Position of an entry in the order of the history: newest first, then by location code descending.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
+pub struct CheckPosition {
     /// Start of the check.
     pub checked_at: Timestamp,
     /// Location code.
@@ -53,7 +53,7 @@ pub struct Position {
 }
 
 /// A filter in the terms of rows and blocks.
-struct Question<'a> {
+struct CheckQuery<'a> {
     service: ServiceKey,
     numbers: &'a LocationNumbers,
     probes: &'a [String],
@@ -61,7 +61,7 @@ struct Question<'a> {
     from: Timestamp,
     /// Exclusive.
     to: Timestamp,
-    before: Option<&'a Position>,
+    before: Option<&'a CheckPosition>,
     limit: usize,
 }
 
@@ -78,14 +78,14 @@ pub async fn page(
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut tries = 1;
     loop {
-        let Snapshot { rows, segments, storage } = history.snapshot().await?;
+        let HistorySnapshot { rows, segments, storage } = history.snapshot().await?;
         let numbers = LocationNumbers::read(&rows).await?;
-        let question = Question::new(service, filter, &numbers, limit);
+        let question = CheckQuery::new(service, filter, &numbers, limit);
         let fresh = question.fresh(&rows).await?;
         // A page waits for segments without holding a connection; otherwise pages could wait for each other.
         rows.end_reading().await?;
         let known: BTreeSet<SegmentId> = ids(&segments);
-        match Descent::new(&storage, &question, segments, fresh).page().await {
+        match HistoryDescent::new(&storage, &question, segments, fresh).page().await {
             Ok(page) => return Ok(page),
             Err(error) if tries == TRIES => return Err(error),
             Err(error) => {
@@ -103,7 +103,7 @@ fn ids(segments: &[Segment]) -> BTreeSet<SegmentId> {
     segments.iter().map(|segment| segment.id).collect()
 }
 
-impl<'a> Question<'a> {
+impl<'a> CheckQuery<'a> {
     fn new(service: ServiceKey, filter: &'a CheckFilter, numbers: &'a LocationNumbers, limit: usize) -> Self {
         let before = filter.before.as_ref();
         let end = before.map_or(END_OF_TIME, |position| position.checked_at.plus_ms(1));
@@ -165,7 +165,7 @@ impl<'a> Question<'a> {
         if !self.statuses.is_empty() {
             all = all.add(Column::Status.is_in(self.statuses.iter().map(|status| status.code())));
         }
-        if let Some(Position { checked_at, probe }) = self.before {
+        if let Some(CheckPosition { checked_at, probe }) = self.before {
             let older = Condition::any()
                 .add(Column::CheckedAt.lt(checked_at.ms()))
                 .add(Column::LocationId.is_in(self.numbers.before(probe)));

@@ -13,7 +13,7 @@ use sea_orm::{
 use watchkeeper_entities::status_change::{Column, Entity};
 
 use crate::model::history::{ChangeCause, StatusChange};
-use crate::model::partition::{PARTITIONS, Partitions};
+use crate::model::partition::{PARTITIONS, PartitionSet};
 use crate::model::service::ServiceKey;
 use crate::store::HistoryError;
 use crate::store::history::changes::from_row;
@@ -40,7 +40,7 @@ const KEYS_AT_ONCE: usize = 1_000;
 pub async fn after(
     connection: &impl ConnectionTrait,
     number: i64,
-    partitions: Partitions,
+    partitions: PartitionSet,
     limit: u64,
 ) -> Result<Vec<NumberedChange>, HistoryError> {
     let query = among(partitions).filter(Column::Id.gt(number));
@@ -60,7 +60,7 @@ pub async fn numbers_of_services(
 ) -> Result<Vec<i64>, HistoryError> {
     let mut numbers: Vec<i64> = Vec::new();
     for some in services.chunks(KEYS_AT_ONCE) {
-        let query = among(Partitions::ALL).select_only().column(Column::Id);
+        let query = among(PartitionSet::ALL).select_only().column(Column::Id);
         let query = query.filter(Column::ServiceId.is_in(some.iter().copied())).filter(Column::Id.gt(number));
         numbers
             .extend(query.order_by_asc(Column::Id).limit(limit).into_tuple::<i64>().all(connection).await?);
@@ -87,7 +87,10 @@ pub async fn with_numbers(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn newest(connection: &impl ConnectionTrait, partitions: Partitions) -> Result<i64, HistoryError> {
+pub async fn newest(
+    connection: &impl ConnectionTrait,
+    partitions: PartitionSet,
+) -> Result<i64, HistoryError> {
     let newest = among(partitions).order_by_desc(Column::Id).one(connection).await?;
     Ok(newest.map_or(0, |row| row.id))
 }
@@ -107,7 +110,7 @@ pub async fn last_number(connection: &impl ConnectionTrait) -> Result<i64, Histo
 /// When the database fails, or the wait for a reader takes too long.
 pub async fn announce(
     transaction: &impl ConnectionTrait,
-    partitions: Partitions,
+    partitions: PartitionSet,
 ) -> Result<(), HistoryError> {
     lock(transaction, partitions, "pg_advisory_xact_lock_shared").await
 }
@@ -118,7 +121,7 @@ pub async fn announce(
 /// When the database fails, or that takes too long.
 pub async fn wait_for_writers(
     transaction: &impl ConnectionTrait,
-    partitions: Partitions,
+    partitions: PartitionSet,
 ) -> Result<(), HistoryError> {
     lock(transaction, partitions, "pg_advisory_xact_lock").await
 }
@@ -126,7 +129,7 @@ pub async fn wait_for_writers(
 /// SQLite has one writer at a time, and assigns numbers in the order of its commits.
 async fn lock(
     transaction: &impl ConnectionTrait,
-    partitions: Partitions,
+    partitions: PartitionSet,
     function: &str,
 ) -> Result<(), HistoryError> {
     if transaction.get_database_backend() != DbBackend::Postgres || partitions.is_empty() {
@@ -140,10 +143,10 @@ async fn lock(
 }
 
 /// The changes of these partitions that their recorder has written.
-fn among(partitions: Partitions) -> Select<Entity> {
+fn among(partitions: PartitionSet) -> Select<Entity> {
     let told_later = [ChangeCause::Imported, ChangeCause::Filled].map(ChangeCause::code);
     let query = Entity::find().filter(Column::Cause.is_not_in(told_later));
-    if partitions == Partitions::ALL {
+    if partitions == PartitionSet::ALL {
         return query;
     }
     let numbers = partitions.iter().map(|partition| i64::from(partition.number()));

@@ -13,13 +13,13 @@ use sea_orm::{
 use watchkeeper_entities::fresh_check::{Column, Entity, Model};
 
 use crate::clock::Timestamp;
-use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros};
-use crate::model::partition::{PARTITIONS, Partition, Partitions};
+use crate::model::check::{CheckFailure, CheckStatus, ErrorCode, Measurement, Micros};
+use crate::model::partition::{PARTITIONS, Partition, PartitionSet};
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
-use crate::store::history::blocks::Entry;
-use crate::store::history::sealed::Series;
+use crate::store::history::blocks::CheckEntry;
+use crate::store::history::sealed::CheckSeries;
 
 /// Number of buckets.
 pub const BUCKETS: i16 = 1_024;
@@ -35,7 +35,7 @@ pub fn bucket_of(service: ServiceKey) -> i16 {
 }
 
 /// The buckets of all services of these partitions, lowest first.
-pub fn buckets_of(partitions: Partitions) -> impl Iterator<Item = i16> {
+pub fn buckets_of(partitions: PartitionSet) -> impl Iterator<Item = i16> {
     (0..BUCKETS).filter(move |bucket| partitions.contains(Partition::of(i64::from(*bucket))))
 }
 
@@ -43,14 +43,14 @@ pub fn buckets_of(partitions: Partitions) -> impl Iterator<Item = i16> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreshCheck {
     /// The series it belongs to.
-    pub series: Series,
+    pub series: CheckSeries,
     /// The check.
-    pub entry: Entry,
+    pub entry: CheckEntry,
 }
 
 /// The filling of one bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Filling {
+pub struct BucketFill {
     /// The bucket.
     pub bucket: i16,
     /// Results in it.
@@ -63,7 +63,7 @@ pub struct Filling {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn fillings(connection: &impl ConnectionTrait) -> Result<Vec<Filling>, HistoryError> {
+pub async fn fillings(connection: &impl ConnectionTrait) -> Result<Vec<BucketFill>, HistoryError> {
     let query = Entity::find()
         .select_only()
         .column(Column::Bucket)
@@ -71,7 +71,7 @@ pub async fn fillings(connection: &impl ConnectionTrait) -> Result<Vec<Filling>,
         .column_as(Column::CheckedAt.min(), "oldest")
         .group_by(Column::Bucket);
     let found: Vec<(i16, i64, i64)> = query.into_tuple().all(connection).await?;
-    let filling = |(bucket, rows, oldest): (i16, i64, i64)| Filling {
+    let filling = |(bucket, rows, oldest): (i16, i64, i64)| BucketFill {
         bucket,
         rows: u64::try_from(rows).unwrap_or_default(),
         oldest: Timestamp::from_ms(oldest),
@@ -246,12 +246,12 @@ impl TryFrom<Model> for FreshCheck {
             .map(|code| ErrorCode::from_code(code).ok_or_else(|| corrupt("unknown error code")));
         let failure = code
             .transpose()?
-            .map(|code| Box::new(Failure::new(code, row.error_message.as_deref().unwrap_or_default())));
+            .map(|code| Box::new(CheckFailure::new(code, row.error_message.as_deref().unwrap_or_default())));
         let Model { response_us, dns_us, connect_us, tls_us, ttfb_us, transfer_us, total_us, .. } = row;
         let durations = [response_us, dns_us, connect_us, tls_us, ttfb_us, transfer_us, total_us];
         let (response_time, timings) = Measurement::split_durations(durations.map(from_column));
         let role = u8::try_from(row.role).ok().and_then(ProbeRole::from_code);
-        let entry = Entry {
+        let entry = CheckEntry {
             checked_at: Timestamp::from_ms(row.checked_at),
             scheduled_at: Timestamp::from_ms(row.scheduled_at),
             attempt: u8::try_from(row.attempt).map_err(|_| corrupt("attempt out of range"))?,
@@ -264,7 +264,7 @@ impl TryFrom<Model> for FreshCheck {
                 failure,
             },
         };
-        Ok(Self { series: Series { service: row.service_id, location: row.location_id }, entry })
+        Ok(Self { series: CheckSeries { service: row.service_id, location: row.location_id }, entry })
     }
 }
 

@@ -14,17 +14,17 @@ use watchkeeper_entities::partition_hold::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::ledger::Fence;
-use crate::model::partition::{Partition, Partitions};
+use crate::model::ledger::FencingToken;
+use crate::model::partition::{Partition, PartitionSet};
 use crate::store::HistoryError;
 
 /// A hold of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hold {
+pub struct PartitionHold {
     /// The data folder of the node that holds it; `None` = there is none, or it cannot be read.
     pub holder: Option<Id>,
     /// Its token.
-    pub fence: Fence,
+    pub fence: FencingToken,
     /// The time at which it was taken.
     pub taken_at: Timestamp,
 }
@@ -39,8 +39,8 @@ const IDLE_MS: u32 = 3_000;
 /// [`HistoryError::Overtaken`] when a hold with a later token is there, or the database fails.
 pub async fn take(
     connection: &impl ConnectionTrait,
-    partitions: Partitions,
-    hold: Hold,
+    partitions: PartitionSet,
+    hold: PartitionHold,
 ) -> Result<(), HistoryError> {
     let Some(holder) = hold.holder.filter(|_| !partitions.is_empty()) else { return Ok(()) };
     let row = |partition: Partition| ActiveModel {
@@ -92,9 +92,9 @@ pub async fn end_stalled_copies(connection: &impl ConnectionTrait) -> Result<(),
 ///
 /// # Errors
 /// When the database fails.
-pub async fn newest(connection: &impl ConnectionTrait) -> Result<Option<Fence>, HistoryError> {
+pub async fn newest(connection: &impl ConnectionTrait) -> Result<Option<FencingToken>, HistoryError> {
     let rows = Entity::find().all(connection).await?;
-    Ok(rows.into_iter().map(|row| Fence { epoch: row.epoch, revision: row.revision }).max())
+    Ok(rows.into_iter().map(|row| FencingToken { epoch: row.epoch, revision: row.revision }).max())
 }
 
 /// Returns the present holds of these partitions, which may change at any time.
@@ -103,8 +103,8 @@ pub async fn newest(connection: &impl ConnectionTrait) -> Result<Option<Fence>, 
 /// When the database fails.
 pub async fn known(
     connection: &impl ConnectionTrait,
-    partitions: Partitions,
-) -> Result<BTreeMap<Partition, Hold>, HistoryError> {
+    partitions: PartitionSet,
+) -> Result<BTreeMap<Partition, PartitionHold>, HistoryError> {
     let rows = Entity::find().filter(Column::Partition.is_in(numbers(partitions))).all(connection).await?;
     Ok(rows.iter().filter_map(from_row).collect())
 }
@@ -136,8 +136,8 @@ pub async fn limit_idling(transaction: &impl ConnectionTrait) -> Result<(), Hist
 /// When the database fails.
 pub async fn of(
     transaction: &impl ConnectionTrait,
-    partitions: Partitions,
-) -> Result<BTreeMap<Partition, Hold>, HistoryError> {
+    partitions: PartitionSet,
+) -> Result<BTreeMap<Partition, PartitionHold>, HistoryError> {
     // In a fixed order, as they are taken: two transactions that lock them never wait for each other.
     let rows = Entity::find()
         .filter(Column::Partition.is_in(numbers(partitions)))
@@ -148,13 +148,13 @@ pub async fn of(
     Ok(rows.iter().filter_map(from_row).collect())
 }
 
-fn numbers(partitions: Partitions) -> impl Iterator<Item = i16> {
+fn numbers(partitions: PartitionSet) -> impl Iterator<Item = i16> {
     partitions.iter().map(|partition| i16::from(partition.number())).collect::<Vec<_>>().into_iter()
 }
 
-fn from_row(row: &Model) -> Option<(Partition, Hold)> {
+fn from_row(row: &Model) -> Option<(Partition, PartitionHold)> {
     let partition = Partition::new(u8::try_from(row.partition).ok()?)?;
-    let fence = Fence { epoch: row.epoch, revision: row.revision };
+    let fence = FencingToken { epoch: row.epoch, revision: row.revision };
     let holder = row.holder.parse().ok();
-    Some((partition, Hold { holder, fence, taken_at: Timestamp::from_ms(row.taken_at) }))
+    Some((partition, PartitionHold { holder, fence, taken_at: Timestamp::from_ms(row.taken_at) }))
 }

@@ -12,11 +12,11 @@ use crate::model::history::CheckRecord;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
-use crate::store::history::blocks::Body;
+use crate::store::history::blocks::BlockBody;
 use crate::store::history::insert::chunks;
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::progress;
-use crate::store::history::sealed::{self, Series};
+use crate::store::history::sealed::{self, CheckSeries};
 use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
 
@@ -24,7 +24,7 @@ use crate::store::history::segments::{self, Segment};
 const SERVICES_AT_ONCE: usize = 512;
 
 /// The times to look up.
-type Late = BTreeMap<Series, BTreeSet<Timestamp>>;
+type Late = BTreeMap<CheckSeries, BTreeSet<Timestamp>>;
 
 /// The results that are not in a block already. Until the transaction ends nothing else is sealed, so the result is
 /// valid that long.
@@ -37,23 +37,23 @@ pub(super) async fn unsealed<'a>(
     records: &'a [CheckRecord],
     locations: &LocationNumbers,
 ) -> Result<Cow<'a, [CheckRecord]>, HistoryError> {
-    let boundary = progress::sealing(connection).await?;
+    let boundary = progress::lock_sealing_horizon(connection).await?;
     let mut late = Late::new();
     for record in records.iter().filter(|record| record.checked_at < boundary) {
-        let series = Series { service: record.service, location: locations.number(&record.location)? };
+        let series = CheckSeries { service: record.service, location: locations.number(&record.location)? };
         late.entry(series).or_default().insert(record.checked_at);
     }
     if late.is_empty() {
         return Ok(Cow::Borrowed(records));
     }
-    progress::hold(connection).await?;
+    progress::hold_off_moves(connection).await?;
     let sealed_already = sealed_times(storage, &segments::visible(connection).await?, &late).await?;
     if sealed_already.is_empty() {
         return Ok(Cow::Borrowed(records));
     }
     let is_new = |record: &&CheckRecord| {
         let location = locations.number(&record.location).unwrap_or_default();
-        !sealed_already.contains(&(Series { service: record.service, location }, record.checked_at))
+        !sealed_already.contains(&(CheckSeries { service: record.service, location }, record.checked_at))
     };
     Ok(Cow::Owned(records.iter().filter(is_new).cloned().collect()))
 }
@@ -64,7 +64,7 @@ async fn sealed_times(
     storage: &SegmentStorage,
     segments: &[Segment],
     late: &Late,
-) -> Result<HashSet<(Series, Timestamp)>, HistoryError> {
+) -> Result<HashSet<(CheckSeries, Timestamp)>, HistoryError> {
     let mut found = HashSet::new();
     for segment in segments {
         let Some((services, span)) = wanted_of(segment, late) else { continue };
@@ -84,7 +84,7 @@ async fn sealed_times(
                     continue;
                 }
                 let bytes = sealed::body(&opened, segment, &summary).await?;
-                let votes = Body::open(&bytes).and_then(|body| body.votes());
+                let votes = BlockBody::open(&bytes).and_then(|body| body.votes());
                 let sealed: Vec<Timestamp> = match votes {
                     Ok(votes) => votes.iter().map(|vote| vote.checked_at).collect(),
                     // One block must not keep all other results from being written. The times in question are taken

@@ -26,4 +26,4 @@ mod view;
 pub mod votes;
 
 pub use segments::folder_lock::lock_segments;
-pub use view::{CompactionLock, History, Snapshot};
+pub use view::{CompactionLock, History, HistorySnapshot};

@@ -9,16 +9,16 @@ use std::fmt;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::clock::Timestamp;
-use crate::model::history::Sample;
-use crate::model::rollup::Level;
+use crate::model::history::CheckSample;
+use crate::model::rollup::RollupLevel;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
 use crate::store::history::sealed::SealedRollup;
-use crate::store::history::sealed::together::{self, Found};
+use crate::store::history::sealed::together::{self, SegmentItem};
 use crate::store::history::segments::storage::{ReadingPace, SegmentStorage};
 use crate::store::history::segments::{self, Segment};
-use crate::store::history::{History, Snapshot, samples};
+use crate::store::history::{History, HistorySnapshot, samples};
 
 /// Attempts to read before giving up, because segments were dropped meanwhile. They stay for a minute, so a single
 /// retry is rare.
@@ -26,27 +26,27 @@ const ATTEMPTS: u32 = 3;
 
 /// The results to read.
 #[derive(Clone, Copy)]
-pub struct Scope<'a> {
+pub struct ResultScope<'a> {
     /// Results of this time.
     pub span: TimeRange,
     /// Only of these locations, unless `None`.
     pub locations: Option<&'a [i32]>,
     /// The time of a rollup (its length and start) that it cannot cover.
-    pub slivers: &'a (dyn Fn(Level, Timestamp) -> Vec<TimeRange> + Sync),
+    pub slivers: &'a (dyn Fn(RollupLevel, Timestamp) -> Vec<TimeRange> + Sync),
 }
 
 /// The parts of the figures of one service.
 #[derive(Clone, Debug, Default)]
-pub struct Parts {
+pub struct FigureParts {
     /// Single results: fresh ones, and sealed ones of the slivers.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<CheckSample>,
     /// Rollups with their lengths. They may reach beyond the span.
-    pub rollups: Vec<(Level, SealedRollup)>,
+    pub rollups: Vec<(RollupLevel, SealedRollup)>,
 }
 
 /// The segments of a snapshot whose rows have been read: it holds no connection of the history database.
 #[derive(Debug)]
-pub struct View {
+pub struct SegmentView {
     segments: Vec<Segment>,
     storage: SegmentStorage,
 }
@@ -58,13 +58,13 @@ pub struct View {
 pub async fn of_service(
     history: &History,
     service: ServiceKey,
-    scope: &Scope<'_>,
-) -> Result<Parts, HistoryError> {
+    scope: &ResultScope<'_>,
+) -> Result<FigureParts, HistoryError> {
     let mut attempt = 1;
     loop {
         let snapshot = history.snapshot().await?;
         let fresh = samples::fresh(&snapshot.rows, service, scope.span, scope.locations).await?;
-        let view = View::of(snapshot).await?;
+        let view = SegmentView::of(snapshot).await?;
         match view.sealed(&[service], scope).await {
             Ok(mut found) => {
                 let mut parts = found.remove(&service).unwrap_or_default();
@@ -77,12 +77,14 @@ pub async fn of_service(
     }
 }
 
-impl View {
+impl SegmentView {
     /// The segments of a snapshot, whose rows are not needed any more.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn of(Snapshot { rows, segments, storage }: Snapshot) -> Result<Self, HistoryError> {
+    pub async fn of(
+        HistorySnapshot { rows, segments, storage }: HistorySnapshot,
+    ) -> Result<Self, HistoryError> {
         // Reading a segment takes a connection; a task that kept one here as well could wait for itself.
         rows.end_reading().await?;
         Ok(Self { segments, storage })
@@ -106,13 +108,13 @@ impl View {
     pub async fn sealed(
         &self,
         services: &[ServiceKey],
-        scope: &Scope<'_>,
-    ) -> Result<BTreeMap<ServiceKey, Parts>, HistoryError> {
+        scope: &ResultScope<'_>,
+    ) -> Result<BTreeMap<ServiceKey, FigureParts>, HistoryError> {
         let TimeRange { from, to } = scope.span;
         let overlaps = |segment: &&Segment| segment.purpose.from < to && from < segment.purpose.to;
         let segments: Vec<Segment> = self.segments.iter().filter(overlaps).copied().collect();
         let ReadingPace { together, at_once } = self.storage.pace();
-        let mut found: BTreeMap<ServiceKey, Parts> = BTreeMap::new();
+        let mut found: BTreeMap<ServiceKey, FigureParts> = BTreeMap::new();
         let mut read = stream::iter(segments.chunks(together))
             .map(|segments| self.of_segments(segments, services, scope))
             .buffered(at_once);
@@ -130,13 +132,13 @@ impl View {
         &self,
         segments: &[Segment],
         services: &[ServiceKey],
-        scope: &Scope<'_>,
-    ) -> Result<BTreeMap<ServiceKey, Parts>, HistoryError> {
-        let mut found: BTreeMap<ServiceKey, Parts> = BTreeMap::new();
+        scope: &ResultScope<'_>,
+    ) -> Result<BTreeMap<ServiceKey, FigureParts>, HistoryError> {
+        let mut found: BTreeMap<ServiceKey, FigureParts> = BTreeMap::new();
         let open = self.storage.open(segments).await?;
         // Rollups of one start share their slivers.
         let mut starts_of: BTreeMap<(usize, ServiceKey), BTreeSet<Timestamp>> = BTreeMap::new();
-        for Found { place, item: rollup } in together::rollups(&open, services, scope.span).await? {
+        for SegmentItem { place, item: rollup } in together::rollups(&open, services, scope.span).await? {
             if scope.takes(rollup.series.location) {
                 let level = segments[place].purpose.level.rollups();
                 starts_of.entry((place, rollup.series.service)).or_default().insert(rollup.start);
@@ -156,13 +158,13 @@ impl View {
     }
 }
 
-impl Scope<'_> {
+impl ResultScope<'_> {
     fn takes(&self, location: i32) -> bool {
         self.locations.is_none_or(|wanted| wanted.contains(&location))
     }
 }
 
-impl fmt::Debug for Scope<'_> {
+impl fmt::Debug for ResultScope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scope")
             .field("span", &self.span)

@@ -18,7 +18,7 @@ const COMPACTOR: &str = "compactor";
 ///
 /// # Errors
 /// When the database fails.
-pub async fn sealing(connection: &impl ConnectionTrait) -> Result<Timestamp, HistoryError> {
+pub async fn lock_sealing_horizon(connection: &impl ConnectionTrait) -> Result<Timestamp, HistoryError> {
     let row = Entity::find_by_id(SEALING).lock_shared().one(connection).await?;
     Ok(Timestamp::from_ms(row.ok_or_else(|| missing(SEALING))?.value))
 }
@@ -27,7 +27,7 @@ pub async fn sealing(connection: &impl ConnectionTrait) -> Result<Timestamp, His
 ///
 /// # Errors
 /// When the database fails.
-pub async fn hold(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
+pub async fn hold_off_moves(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(MOVING).lock_shared().one(connection).await?;
     row.map(drop).ok_or_else(|| missing(MOVING))
 }

@@ -14,13 +14,13 @@ use watchkeeper_entities::fresh_check::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
-use crate::model::partition::Partitions;
+use crate::model::partition::PartitionSet;
 use crate::model::service::ServiceKey;
-use crate::model::verdict::Vote;
+use crate::model::verdict::LocationVote;
 use crate::store::HistoryError;
-use crate::store::history::blocks::{Body, Wanted};
+use crate::store::history::blocks::{BlockBody, BlockFilter};
 use crate::store::history::fresh::{BUCKETS, bucket_of, buckets_of};
-use crate::store::history::sealed::{self, BlockSummary, Series};
+use crate::store::history::sealed::{self, BlockSummary, CheckSeries};
 use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, progress};
@@ -35,11 +35,11 @@ const LOOKUPS_AT_ONCE: usize = 8;
 const SERVICES_AT_ONCE: usize = 256;
 
 /// The newest result per service and location number.
-pub type LatestVotes = HashMap<ServiceKey, HashMap<i32, Vote>>;
+pub type LatestVotes = HashMap<ServiceKey, HashMap<i32, LocationVote>>;
 
 /// A service whose newest results are requested: those of each expected location, or of any if none is expected.
 #[derive(Clone, Debug)]
-pub struct Expected {
+pub struct ExpectedVotes {
     /// The service.
     pub service: ServiceKey,
     /// Numbers of the locations that may have a vote.
@@ -51,7 +51,7 @@ pub struct Expected {
 
 /// A span of time, both ends included.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Within {
+pub struct InclusiveSpan {
     /// Its start.
     pub since: Timestamp,
     /// Its end. Results beyond it were recorded before the wall clock was set back, and hide no older ones.
@@ -64,8 +64,8 @@ pub struct Within {
 /// When the database fails.
 pub async fn within(
     connection: &impl ConnectionTrait,
-    partitions: Partitions,
-    Within { since, until }: Within,
+    partitions: PartitionSet,
+    InclusiveSpan { since, until }: InclusiveSpan,
 ) -> Result<LatestVotes, HistoryError> {
     let mut votes = LatestVotes::new();
     let buckets: Vec<i16> = buckets_of(partitions).collect();
@@ -73,7 +73,7 @@ pub async fn within(
         // One short range per bucket, instead of a long one over all rows in between.
         let query = columns().filter(Column::Bucket.is_in(some.iter().copied()));
         let query = query.filter(Column::CheckedAt.between(since.ms(), until.ms()));
-        for row in query.into_model::<Row>().all(connection).await? {
+        for row in query.into_model::<VoteRow>().all(connection).await? {
             take_row(&mut votes, &row);
         }
     }
@@ -102,8 +102,8 @@ pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Time
 pub async fn complete(
     history: &History,
     votes: &mut LatestVotes,
-    expected: &[Expected],
-    looked: Within,
+    expected: &[ExpectedVotes],
+    looked: InclusiveSpan,
 ) -> Result<(), HistoryError> {
     let reader = history.reader();
     let lacking = expected.iter().filter(|service| service.lacks_rows(votes, looked.since));
@@ -115,7 +115,7 @@ pub async fn complete(
         rows.iter().for_each(|row| take_row(votes, row));
     }
     // After the rows: results that are sealed in between are found in blocks.
-    let sealed = progress::sealing(reader).await?;
+    let sealed = progress::lock_sealing_horizon(reader).await?;
     for segment in segments::visible(reader).await? {
         let lacking = expected.iter().filter(|service| service.lacks_blocks(votes, sealed, &segment));
         let lacking: Vec<ServiceKey> = lacking.map(|service| service.service).collect();
@@ -131,7 +131,7 @@ pub async fn complete(
     Ok(())
 }
 
-impl Expected {
+impl ExpectedVotes {
     fn lacks_rows(&self, votes: &LatestVotes, looked_since: Timestamp) -> bool {
         let Some(known) = votes.get(&self.service) else { return true };
         self.since < looked_since && !self.is_complete(known)
@@ -145,7 +145,7 @@ impl Expected {
         self.since < end && !(is_newest && self.is_complete(known))
     }
 
-    fn is_complete(&self, known: &HashMap<i32, Vote>) -> bool {
+    fn is_complete(&self, known: &HashMap<i32, LocationVote>) -> bool {
         self.locations.iter().all(|number| known.contains_key(number))
     }
 }
@@ -155,14 +155,14 @@ async fn rows_of(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     until: Timestamp,
-) -> Result<Vec<Row>, HistoryError> {
+) -> Result<Vec<VoteRow>, HistoryError> {
     let query = columns()
         .filter(Column::Bucket.eq(bucket_of(service)))
         .filter(Column::ServiceId.eq(service))
         .filter(Column::CheckedAt.lte(until.ms()))
         .order_by_desc(Column::CheckedAt)
         .limit(RESULTS_OF_ONE_SERVICE);
-    Ok(query.into_model::<Row>().all(connection).await?)
+    Ok(query.into_model::<VoteRow>().all(connection).await?)
 }
 
 /// The last checks of these blocks that are not later than `until`.
@@ -176,7 +176,7 @@ async fn add_sealed(
     let mut mixed: Vec<BlockSummary> = Vec::new();
     for summary in newest {
         match only_status(summary).filter(|_| summary.last_at <= until) {
-            Some(status) => take(votes, summary.series, Vote { status, checked_at: summary.last_at }),
+            Some(status) => take(votes, summary.series, LocationVote { status, checked_at: summary.last_at }),
             None => mixed.push(*summary),
         }
     }
@@ -185,10 +185,11 @@ async fn add_sealed(
         let bodies = sealed::bodies(opened, segment, part).await?;
         for (summary, bytes) in part.iter().zip(&bodies) {
             let from = (summary.last_at <= until).then_some(summary.last_at);
-            let last = Wanted { from, to: Some(until.plus_ms(1)), newest: Some(1), ..Wanted::default() };
-            let entries = Body::open(bytes).and_then(|body| body.matching(&last));
+            let last =
+                BlockFilter { from, to: Some(until.plus_ms(1)), newest: Some(1), ..BlockFilter::default() };
+            let entries = BlockBody::open(bytes).and_then(|body| body.matching(&last));
             for entry in entries.map_err(|error| sealed::damaged(summary, &error))? {
-                let vote = Vote { status: entry.measurement.status, checked_at: entry.checked_at };
+                let vote = LocationVote { status: entry.measurement.status, checked_at: entry.checked_at };
                 take(votes, summary.series, vote);
             }
         }
@@ -215,14 +216,14 @@ fn columns() -> sea_orm::Select<Entity> {
     ])
 }
 
-fn take_row(votes: &mut LatestVotes, row: &Row) {
-    let series = Series { service: row.service_id, location: row.location_id };
+fn take_row(votes: &mut LatestVotes, row: &VoteRow) {
+    let series = CheckSeries { service: row.service_id, location: row.location_id };
     if let Some(status) = CheckStatus::from_code(row.status) {
-        take(votes, series, Vote { status, checked_at: Timestamp::from_ms(row.checked_at) });
+        take(votes, series, LocationVote { status, checked_at: Timestamp::from_ms(row.checked_at) });
     }
 }
 
-fn take(votes: &mut LatestVotes, series: Series, vote: Vote) {
+fn take(votes: &mut LatestVotes, series: CheckSeries, vote: LocationVote) {
     let newest = votes.entry(series.service).or_default().entry(series.location).or_insert(vote);
     if newest.checked_at < vote.checked_at {
         *newest = vote;
@@ -230,7 +231,7 @@ fn take(votes: &mut LatestVotes, series: Series, vote: Vote) {
 }
 
 #[derive(FromQueryResult)]
-struct Row {
+struct VoteRow {
     service_id: i64,
     location_id: i32,
     status: i16,

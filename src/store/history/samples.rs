@@ -5,11 +5,11 @@ use watchkeeper_entities::fresh_check::Column;
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
-use crate::model::history::Sample;
+use crate::model::history::CheckSample;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
-use crate::store::history::blocks::Body;
+use crate::store::history::blocks::BlockBody;
 use crate::store::history::fresh::of_service;
 use crate::store::history::sealed::{self, BlockSummary, together};
 use crate::store::history::segments::storage::OpenSegment;
@@ -26,7 +26,7 @@ pub async fn fresh(
     service: ServiceKey,
     span: TimeRange,
     locations: Option<&[i32]>,
-) -> Result<Vec<Sample>, HistoryError> {
+) -> Result<Vec<CheckSample>, HistoryError> {
     let mut query = of_service(service, span).select_only().columns([
         Column::CheckedAt,
         Column::LocationId,
@@ -37,8 +37,8 @@ pub async fn fresh(
     if let Some(numbers) = locations {
         query = query.filter(Column::LocationId.is_in(numbers.iter().copied()));
     }
-    let rows = query.into_model::<Row>().all(connection).await?;
-    Ok(rows.into_iter().rev().map(Sample::from).collect())
+    let rows = query.into_model::<SampleRow>().all(connection).await?;
+    Ok(rows.into_iter().rev().map(CheckSample::from).collect())
 }
 
 /// The sealed samples of a service in `[from, to)` in a segment, oldest first.
@@ -49,7 +49,7 @@ pub async fn sealed(
     open: &OpenSegment,
     service: ServiceKey,
     TimeRange { from, to }: TimeRange,
-) -> Result<Vec<Sample>, HistoryError> {
+) -> Result<Vec<CheckSample>, HistoryError> {
     let mut samples = Vec::new();
     let OpenSegment { segment, opened } = open;
     let summaries =
@@ -59,7 +59,7 @@ pub async fn sealed(
     for part in summaries.chunks(BLOCKS_AT_ONCE) {
         let bodies = sealed::bodies(opened, segment, part).await?;
         for (summary, bytes) in part.iter().zip(&bodies) {
-            let found = Body::open(bytes).and_then(|body| body.samples(summary.series.location));
+            let found = BlockBody::open(bytes).and_then(|body| body.samples(summary.series.location));
             let found = found.map_err(|error| sealed::damaged(summary, &error))?;
             samples.extend(found.into_iter().filter(|sample| (from..to).contains(&sample.checked_at)));
         }
@@ -69,7 +69,7 @@ pub async fn sealed(
 }
 
 #[derive(FromQueryResult)]
-struct Row {
+struct SampleRow {
     checked_at: i64,
     location_id: i32,
     status: i16,
@@ -77,8 +77,8 @@ struct Row {
     response_us: Option<i32>,
 }
 
-impl From<Row> for Sample {
-    fn from(row: Row) -> Self {
+impl From<SampleRow> for CheckSample {
+    fn from(row: SampleRow) -> Self {
         let answered_in_full = row.response_us.filter(|_| row.role == 0);
         Self {
             checked_at: Timestamp::from_ms(row.checked_at),

@@ -19,7 +19,7 @@ use crate::clock::Timestamp;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
-use crate::store::history::blocks::{Block, BlockError};
+use crate::store::history::blocks::{BlockError, CheckBlock};
 use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{Segment, SegmentId};
 
@@ -28,7 +28,7 @@ const BODIES_AT_ONCE: usize = 16;
 
 /// The results of one service from one location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Series {
+pub struct CheckSeries {
     /// The service.
     pub service: ServiceKey,
     /// Number of the location.
@@ -57,7 +57,7 @@ pub struct BatchKey {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedRollup {
     /// The series.
-    pub series: Series,
+    pub series: CheckSeries,
     /// Start of the hour or day.
     pub start: Timestamp,
     /// Its sums and those of its parts; `stats::rollup` reads it.
@@ -66,14 +66,14 @@ pub struct SealedRollup {
 
 /// Blocks and rollups that go into a segment together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sealed {
+pub struct SegmentContents {
     /// Blocks.
-    pub blocks: Vec<(Series, Block)>,
+    pub blocks: Vec<(CheckSeries, CheckBlock)>,
     /// Rollups of the same checks.
     pub rollups: Vec<SealedRollup>,
 }
 
-impl Sealed {
+impl SegmentContents {
     /// Bytes of everything in it.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -86,7 +86,7 @@ impl Sealed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockSummary {
     /// The series.
-    pub series: Series,
+    pub series: CheckSeries,
     /// Start of its first check.
     pub first_at: Timestamp,
     /// Start of its last check.
@@ -120,7 +120,7 @@ pub async fn newest(
     if services.is_empty() {
         return Ok(Vec::new());
     }
-    let Listed { places, values: services, next } = listed(2, services);
+    let KeyParameters { places, values: services, next } = listed(2, services);
     let text = format!(
         "SELECT b.service_id, b.location_id, b.first_at, b.last_at, b.up, b.degraded, b.down FROM {blocks} b JOIN \
         (SELECT service_id, location_id, MAX(last_at) AS last_at FROM {blocks} \
@@ -182,7 +182,7 @@ pub async fn bodies(
     let mut bodies = Vec::with_capacity(summaries.len());
     for chunk in summaries.chunks(BODIES_AT_ONCE) {
         let times: Vec<i64> = chunk.iter().map(|summary| summary.last_at.ms()).collect();
-        let Listed { places, values: times, .. } = listed(3, &times);
+        let KeyParameters { places, values: times, .. } = listed(3, &times);
         let text = format!(
             "SELECT location_id, last_at, body FROM {} WHERE service_id = $1 AND batch <= $2 AND last_at IN ({places})",
             opened.blocks
@@ -265,7 +265,7 @@ fn statement(opened: &SegmentConnection, text: String, values: impl IntoIterator
 }
 
 /// Keys as parameters of a statement.
-struct Listed {
+struct KeyParameters {
     /// The parameters, as the text between the brackets of `IN`.
     places: String,
     values: Vec<Value>,
@@ -275,12 +275,12 @@ struct Listed {
 
 /// Lists keys from the parameter with this number on. The last one is repeated, so that only a few statement texts
 /// are prepared.
-fn listed(first: usize, keys: &[i64]) -> Listed {
+fn listed(first: usize, keys: &[i64]) -> KeyParameters {
     let next = first + keys.len().next_power_of_two();
     let places: Vec<String> = (first..next).map(|number| format!("${number}")).collect();
     let padding = keys.last().into_iter().cycle();
     let values = keys.iter().chain(padding).take(next - first).map(|key| Value::from(*key)).collect();
-    Listed { places: places.join(","), values, next }
+    KeyParameters { places: places.join(","), values, next }
 }
 
 /// Reads a summary from a row, from this column on.
@@ -290,7 +290,7 @@ fn summary(row: &QueryResult, column: usize) -> Result<BlockSummary, DbErr> {
         count.map(|count| u32::try_from(count).unwrap_or_default())
     };
     Ok(BlockSummary {
-        series: Series {
+        series: CheckSeries {
             service: row.try_get_by_index(column)?,
             location: row.try_get_by_index(column + 1)?,
         },

@@ -13,7 +13,7 @@ use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, Query
 use watchkeeper_entities::history_segment::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
-pub use crate::model::segment::{Purpose, Retention, SegmentLevel};
+pub use crate::model::segment::{RetentionClass, SegmentLevel, SegmentScope};
 use crate::store::HistoryError;
 
 /// Number of a segment.
@@ -25,7 +25,7 @@ pub struct Segment {
     /// Its number.
     pub id: SegmentId,
     /// The purpose of the segment.
-    pub purpose: Purpose,
+    pub purpose: SegmentScope,
     /// Rows of this and earlier batches count.
     pub sealed_batch: i64,
     /// The time of retirement, from which on it has no new readers.
@@ -79,7 +79,10 @@ pub async fn retired(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, 
 ///
 /// # Errors
 /// When the database fails.
-pub async fn enter(connection: &impl ConnectionTrait, purpose: Purpose) -> Result<Segment, HistoryError> {
+pub async fn enter(
+    connection: &impl ConnectionTrait,
+    purpose: SegmentScope,
+) -> Result<Segment, HistoryError> {
     let row = ActiveModel {
         level: Set(purpose.level as i16),
         retention_days: Set(i32::try_from(purpose.retention.days()).unwrap_or(i32::MAX)),
@@ -151,7 +154,7 @@ impl TryFrom<Model> for Segment {
         let (from, to) = (Timestamp::from_ms(row.from_at), Timestamp::from_ms(row.to_at));
         Ok(Self {
             id: row.id,
-            purpose: Purpose { level, retention: Retention::of_days(days), from, to },
+            purpose: SegmentScope { level, retention: RetentionClass::of_days(days), from, to },
             sealed_batch: row.sealed_batch,
             retired_at: row.retired_at.map(Timestamp::from_ms),
         })

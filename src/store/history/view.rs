@@ -6,7 +6,7 @@ use std::ops::Deref;
 use sea_orm::{ConnectionTrait as _, DatabaseTransaction, Statement};
 
 use crate::config::limits::StoreLimits;
-use crate::store::bounded::Bounded;
+use crate::store::bounded::BoundedHandle;
 use crate::store::history::progress;
 use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
@@ -23,7 +23,7 @@ pub struct History {
 
 /// Rows and segments as of one moment. Results that are sealed meanwhile stay visible here as rows.
 #[derive(Debug)]
-pub struct Snapshot {
+pub struct HistorySnapshot {
     /// The transaction that rows are read in.
     pub rows: OpenTransaction,
     /// The segments that count, those of the newest time first.
@@ -47,7 +47,7 @@ enum CompactionHolder {
     /// A lock on a file beside a SQLite history, held as long as it is open.
     File { _file: File },
     /// The transaction that holds the advisory lock of PostgreSQL.
-    Advisory(Bounded<DatabaseTransaction>),
+    Advisory(BoundedHandle<DatabaseTransaction>),
 }
 
 impl CompactionLock {
@@ -94,8 +94,8 @@ impl History {
 
     /// The same history for work whose statements are long by design: sealing, merging and a start.
     #[must_use]
-    pub fn unhurried(self) -> Self {
-        let rows = self.rows.unhurried();
+    pub fn with_long_timeout(self) -> Self {
+        let rows = self.rows.with_long_timeout();
         let storage = match self.storage {
             SegmentStorage::Files(files) => SegmentStorage::Files(files),
             SegmentStorage::Partitions(_) => SegmentStorage::Partitions(rows.reader().clone()),
@@ -107,11 +107,11 @@ impl History {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn snapshot(&self) -> Result<Snapshot, HistoryError> {
+    pub async fn snapshot(&self) -> Result<HistorySnapshot, HistoryError> {
         self.rows.demand_prepared()?;
         let rows = self.rows.snapshot().await?;
         let segments = segments::visible(&rows).await?;
-        Ok(Snapshot { rows, segments, storage: self.storage.clone() })
+        Ok(HistorySnapshot { rows, segments, storage: self.storage.clone() })
     }
 
     /// Takes the compaction lock; `None` while another process or a backup holds it.

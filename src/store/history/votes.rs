@@ -7,36 +7,36 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::model::verdict::Vote;
+use crate::model::verdict::LocationVote;
 use crate::store::HistoryError;
-use crate::store::history::blocks::Body;
+use crate::store::history::blocks::BlockBody;
 use crate::store::history::fresh::{bucket_of, of_service};
-use crate::store::history::sealed::together::{self, Found};
-use crate::store::history::segments::Purpose;
+use crate::store::history::sealed::together::{self, SegmentItem};
 use crate::store::history::segments::Segment;
+use crate::store::history::segments::SegmentScope;
 use crate::store::history::segments::storage::OpenSegment;
-use crate::store::history::{Snapshot, sealed};
+use crate::store::history::{HistorySnapshot, sealed};
 
 /// The votes of a service in `[from, to)` with the numbers of their locations, oldest first.
 ///
 /// # Errors
 /// When the database fails or a block cannot be read.
 pub async fn of_span(
-    snapshot: &Snapshot,
+    snapshot: &HistorySnapshot,
     service: ServiceKey,
     TimeRange { from, to }: TimeRange,
-) -> Result<Vec<(i32, Vote)>, HistoryError> {
+) -> Result<Vec<(i32, LocationVote)>, HistoryError> {
     let mut votes = fresh(snapshot, service, TimeRange { from, to }).await?;
-    let touches = |purpose: &Purpose| purpose.from < to && purpose.to > from;
+    let touches = |purpose: &SegmentScope| purpose.from < to && purpose.to > from;
     let segments: Vec<Segment> =
         snapshot.segments.iter().filter(|segment| touches(&segment.purpose)).copied().collect();
     for segments in segments.chunks(snapshot.storage.pace().together) {
         let open = snapshot.storage.open(segments).await?;
         let summaries = together::summaries(&open, service, TimeRange { from, to }, &[]).await?;
-        for Found { place, item: summary } in summaries {
+        for SegmentItem { place, item: summary } in summaries {
             let OpenSegment { segment, opened } = &open[place];
             let bytes = sealed::body(opened, segment, &summary).await?;
-            let found = Body::open(&bytes).and_then(|body| body.votes());
+            let found = BlockBody::open(&bytes).and_then(|body| body.votes());
             let found = found.map_err(|error| sealed::damaged(&summary, &error))?;
             let inside = found.into_iter().filter(|vote| (from..to).contains(&vote.checked_at));
             votes.extend(inside.map(|vote| (summary.series.location, vote)));
@@ -50,7 +50,10 @@ pub async fn of_span(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn first_at(snapshot: &Snapshot, service: ServiceKey) -> Result<Option<Timestamp>, HistoryError> {
+pub async fn first_at(
+    snapshot: &HistorySnapshot,
+    service: ServiceKey,
+) -> Result<Option<Timestamp>, HistoryError> {
     let always = TimeRange { from: Timestamp::from_ms(i64::MIN), to: Timestamp::from_ms(i64::MAX) };
     let query = Entity::find().select_only().column(Column::CheckedAt);
     let query = query.filter(Column::Bucket.eq(bucket_of(service))).filter(Column::ServiceId.eq(service));
@@ -69,17 +72,17 @@ pub async fn first_at(snapshot: &Snapshot, service: ServiceKey) -> Result<Option
 }
 
 async fn fresh(
-    snapshot: &Snapshot,
+    snapshot: &HistorySnapshot,
     service: ServiceKey,
     span: TimeRange,
-) -> Result<Vec<(i32, Vote)>, HistoryError> {
+) -> Result<Vec<(i32, LocationVote)>, HistoryError> {
     let columns = [Column::LocationId, Column::Status, Column::CheckedAt];
     let query = of_service(service, span).select_only().columns(columns);
     let rows: Vec<(i32, i16, i64)> = query.into_tuple().all(&snapshot.rows).await?;
     let vote = |(location, status, at)| {
         let status = CheckStatus::from_code(status)
             .ok_or_else(|| HistoryError::corrupt("fresh_check", &at, &"unknown status"))?;
-        Ok((location, Vote { status, checked_at: Timestamp::from_ms(at) }))
+        Ok((location, LocationVote { status, checked_at: Timestamp::from_ms(at) }))
     };
     rows.into_iter().map(vote).collect()
 }

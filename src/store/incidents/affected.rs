@@ -7,28 +7,28 @@ use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, JoinType, Qu
 use watchkeeper_entities::{incident_service, service};
 
 use crate::clock::Timestamp;
-use crate::model::incident::{Affected, sort_by_name};
+use crate::model::incident::{AffectedService, sort_by_name};
 use crate::model::service::{NamedService, ServiceKey};
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::store::incidents::evidence;
 use crate::store::incidents::links::SERVICES_PER_STATEMENT;
-use crate::store::scoped::Rows;
+use crate::store::scoped::ScopedResource;
 use crate::store::{MainError, named};
 
 /// The services of the sight that each of these incidents affects, by name.
 pub(super) async fn affected(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     incidents: &[i64],
-) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
-    narrowly_affected(connection, Rows::Services.condition(sight), incidents).await
+) -> Result<HashMap<i64, Vec<AffectedService>>, MainError> {
+    narrowly_affected(connection, ScopedResource::Services.condition(sight), incidents).await
 }
 
 /// The same, regardless of access scopes.
 pub(super) async fn affected_in_full(
     connection: &impl ConnectionTrait,
     incidents: &[i64],
-) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
+) -> Result<HashMap<i64, Vec<AffectedService>>, MainError> {
     narrowly_affected(connection, None, incidents).await
 }
 
@@ -36,8 +36,8 @@ async fn narrowly_affected(
     connection: &impl ConnectionTrait,
     condition: Option<Expr>,
     incidents: &[i64],
-) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
-    let mut found: HashMap<i64, Vec<Affected>> = HashMap::new();
+) -> Result<HashMap<i64, Vec<AffectedService>>, MainError> {
+    let mut found: HashMap<i64, Vec<AffectedService>> = HashMap::new();
     if incidents.is_empty() {
         return Ok(found);
     }
@@ -68,7 +68,7 @@ pub(super) async fn affected_among(
     connection: &impl ConnectionTrait,
     incident: i64,
     services: &[ServiceKey],
-) -> Result<Vec<Affected>, MainError> {
+) -> Result<Vec<AffectedService>, MainError> {
     let mut found = Vec::new();
     for some in services.chunks(SERVICES_PER_STATEMENT) {
         let among = among(connection.get_database_backend(), incident, some);
@@ -79,10 +79,10 @@ pub(super) async fn affected_among(
     Ok(found)
 }
 
-fn to_affected(link: &incident_service::Model, service: &NamedService) -> Result<Affected, MainError> {
+fn to_affected(link: &incident_service::Model, service: &NamedService) -> Result<AffectedService, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("incident_service", &link.service_id, &problem);
     let impact = link.impact.as_deref().map(str::parse).transpose();
-    Ok(Affected {
+    Ok(AffectedService {
         service: link.service_id,
         id: service.id,
         name: service.name.clone(),

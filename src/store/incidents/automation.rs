@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::incident_automation::{ActiveModel, Column, Entity};
 
-use crate::model::automation::{Automation, Edited};
-use crate::model::incident::Affected;
+use crate::model::automation::{AutomationState, EditedFields};
+use crate::model::incident::AffectedService;
 use crate::store::MainError;
 use crate::store::incidents::affected;
 
@@ -14,11 +14,11 @@ use crate::store::incidents::affected;
 pub(super) async fn find(
     connection: &impl ConnectionTrait,
     incident: i64,
-) -> Result<Option<Automation>, MainError> {
+) -> Result<Option<AutomationState>, MainError> {
     let row = Entity::find_by_id(incident).one(connection).await?;
-    let automation = |row: watchkeeper_entities::incident_automation::Model| Automation {
+    let automation = |row: watchkeeper_entities::incident_automation::Model| AutomationState {
         policy: row.policy_id,
-        edited: Edited::from_words(&row.edited.unwrap_or_default()),
+        edited: EditedFields::from_words(&row.edited.unwrap_or_default()),
     };
     Ok(row.map(automation))
 }
@@ -34,7 +34,7 @@ pub async fn with_own_titles(
     let rows = Entity::find().filter(Column::IncidentId.is_in(incidents.iter().copied()));
     let rows = rows.all(connection).await?;
     let is_ours = |row: &&watchkeeper_entities::incident_automation::Model| {
-        !Edited::from_words(row.edited.as_deref().unwrap_or_default()).title
+        !EditedFields::from_words(row.edited.as_deref().unwrap_or_default()).title
     };
     Ok(rows.iter().filter(is_ours).map(|row| row.incident_id).collect())
 }
@@ -47,7 +47,7 @@ pub async fn with_own_titles(
 pub async fn titled_services(
     connection: &impl ConnectionTrait,
     incidents: &[i64],
-) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
+) -> Result<HashMap<i64, Vec<AffectedService>>, MainError> {
     let ours = with_own_titles(connection, incidents).await?;
     let keys: Vec<i64> = ours.iter().copied().collect();
     let mut found = affected::affected_in_full(connection, &keys).await?;
@@ -58,9 +58,9 @@ pub async fn titled_services(
 pub(super) async fn save(
     connection: &impl ConnectionTrait,
     incident: i64,
-    (before, after): (Option<Automation>, Option<Automation>),
+    (before, after): (Option<AutomationState>, Option<AutomationState>),
 ) -> Result<(), MainError> {
-    let Some(Automation { policy, edited }) = after.filter(|_| before != after) else { return Ok(()) };
+    let Some(AutomationState { policy, edited }) = after.filter(|_| before != after) else { return Ok(()) };
     let row = ActiveModel {
         incident_id: Set(incident),
         policy_id: Set(policy),

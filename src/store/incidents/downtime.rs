@@ -5,7 +5,7 @@ use watchkeeper_entities::incident::Column;
 
 use crate::id::Id;
 use crate::model::service::ServiceKey;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::time_range::TimeRange;
 use crate::store::MainError;
 use crate::store::incidents::list::IncidentFilter;
@@ -16,7 +16,7 @@ const SERVICES_AT_ONCE: usize = 1_000;
 
 /// The time of an incident that counts as downtime of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountedIncident {
     /// The service.
     pub service: ServiceKey,
     /// The id of the incident.
@@ -32,10 +32,10 @@ pub struct Counted {
 /// When the database fails or a row cannot be read.
 pub async fn counted(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     services: &[ServiceKey],
     range: TimeRange,
-) -> Result<Vec<Counted>, MainError> {
+) -> Result<Vec<CountedIncident>, MainError> {
     let mut counted = Vec::new();
     for services in services.chunks(SERVICES_AT_ONCE) {
         let filter = IncidentFilter {
@@ -55,7 +55,7 @@ pub async fn counted(
                 let to = service.recovered_at.map_or(end, |recovered| recovered.min(end));
                 let time = TimeRange { from: incident.affects_from(&service), to }.if_not_empty();
                 if let Some(time) = time.filter(|_| services.contains(&service.service)) {
-                    counted.push(Counted { service: service.service, incident: incident.id, time });
+                    counted.push(CountedIncident { service: service.service, incident: incident.id, time });
                 }
             }
         }

@@ -8,7 +8,7 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::incident_service::{Column, Entity};
 
-use crate::model::incident::Affected;
+use crate::model::incident::AffectedService;
 use crate::model::outage_evidence::OutageEvidence;
 use crate::model::service::ServiceKey;
 use crate::store::MainError;
@@ -26,11 +26,12 @@ pub(super) fn to_stored(evidence: &OutageEvidence) -> Option<String> {
 pub(super) async fn set_of_known(
     connection: &impl ConnectionTrait,
     incident: i64,
-    known: &HashMap<ServiceKey, &Affected>,
-    after: &[Affected],
+    known: &HashMap<ServiceKey, &AffectedService>,
+    after: &[AffectedService],
 ) -> Result<(), MainError> {
-    let is_new =
-        |row: &&Affected| known.get(&row.service).is_some_and(|before| before.evidence != row.evidence);
+    let is_new = |row: &&AffectedService| {
+        known.get(&row.service).is_some_and(|before| before.evidence != row.evidence)
+    };
     for row in after.iter().filter(is_new) {
         Entity::update_many()
             .col_expr(Column::Evidence, Expr::value(row.evidence.as_deref().and_then(to_stored)))

@@ -15,7 +15,7 @@ use crate::clock::Timestamp;
 use crate::model::incident::{Impact, WholeIncident};
 use crate::model::outage_evidence::SERVICES_MAX;
 use crate::model::service::ServiceKey;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::store::MainError;
 use crate::store::incidents::{affected, automation, links, rows, whole};
 
@@ -39,7 +39,7 @@ pub async fn of_key_for_update(
         return Ok(None);
     };
     let incident = rows::from_row(row)?;
-    let everything = Sight::whole(incident.organisation);
+    let everything = Visibility::whole(incident.organisation);
     let count = count(connection, key).await?;
     if count <= WHOLE_MAX {
         return Ok(Some(whole(connection, everything, incident).await?));

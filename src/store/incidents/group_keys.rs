@@ -78,7 +78,7 @@ fn open_incident(policy: &IncidentPolicy) -> SelectStatement {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn lead_to(
+pub async fn assign_keys(
     connection: &impl ConnectionTrait,
     (policy, incident): (i64, i64),
     keys: &[GroupKey],

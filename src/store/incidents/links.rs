@@ -13,14 +13,14 @@ use watchkeeper_entities::{incident_service, incident_statuspage, incident_updat
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::incident::{Affected, ChosenPage, Impact, TimelineEntry, WholeIncident};
+use crate::model::incident::{AffectedService, ChosenPage, Impact, TimelineEntry, WholeIncident};
 use crate::model::service::ServiceKey;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::timeline_size::TimelineSize;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::store::MainError;
 use crate::store::incidents::evidence;
-use crate::store::scoped::{Rows, narrowed};
+use crate::store::scoped::{ScopedResource, narrowed};
 
 /// Services per statement: far below the limit of bound values.
 pub(super) const SERVICES_PER_STATEMENT: usize = 1_000;
@@ -28,14 +28,14 @@ pub(super) const SERVICES_PER_STATEMENT: usize = 1_000;
 /// The pages of the sight that were chosen for an incident, in the order of the client.
 pub(super) async fn pages(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     incident: i64,
 ) -> Result<Vec<ChosenPage>, MainError> {
     let to_link = statuspage::Entity::belongs_to(incident_statuspage::Entity)
         .from(statuspage::Column::Id)
         .to(incident_statuspage::Column::StatuspageId)
         .into();
-    let chosen = narrowed(statuspage::Entity::find(), Rows::Statuspages, sight);
+    let chosen = narrowed(statuspage::Entity::find(), ScopedResource::Statuspages, sight);
     let rows: Vec<(i64, String, String)> = chosen
         .select_only()
         .columns([statuspage::Column::Id, statuspage::Column::PublicId, statuspage::Column::Name])
@@ -48,7 +48,7 @@ pub(super) async fn pages(
     let page = |(key, id, name): (i64, String, String)| {
         let corrupt = |problem: &str| MainError::corrupt("statuspage", &key, &problem);
         let id: Id = id.parse().map_err(|_| corrupt("its id has not the form of one"))?;
-        let name = Translated::from_stored(&name).map_err(|_| corrupt("unreadable name"))?;
+        let name = TranslatedText::from_stored(&name).map_err(|_| corrupt("unreadable name"))?;
         Ok(ChosenPage { key, id, name })
     };
     rows.into_iter().map(page).collect()
@@ -56,7 +56,7 @@ pub(super) async fn pages(
 
 /// The readers of an entry of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Audience {
+pub(super) enum TimelineAudience {
     /// Also visitors of status pages.
     Everybody,
     /// Only members of the organisation.
@@ -67,7 +67,7 @@ pub(super) enum Audience {
 
 /// The timeline of an incident, each part oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Timeline {
+pub(super) struct IncidentTimeline {
     pub(super) public: Vec<TimelineEntry>,
     pub(super) internal: Vec<TimelineEntry>,
 }
@@ -75,16 +75,16 @@ pub(super) struct Timeline {
 /// The timeline of an incident, without the engine's entries about services for readers who see only some of them.
 pub(super) async fn timeline(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     incident: i64,
-) -> Result<Timeline, MainError> {
+) -> Result<IncidentTimeline, MainError> {
     let mut entries =
         incident_update::Entity::find().filter(incident_update::Column::IncidentId.eq(incident));
     if sight.is_confined() {
         entries = entries.filter(incident_update::Column::NamesServices.eq(false));
     }
     let rows = entries.order_by_asc(incident_update::Column::Id).all(connection).await?;
-    let mut timeline = Timeline::default();
+    let mut timeline = IncidentTimeline::default();
     for row in &rows {
         let part = if row.is_internal { &mut timeline.internal } else { &mut timeline.public };
         part.push(to_entry(row)?);
@@ -154,7 +154,7 @@ fn to_entry(row: &incident_update::Model) -> Result<TimelineEntry, MainError> {
     Ok(TimelineEntry {
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
         status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
-        message: Translated::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,
+        message: TranslatedText::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,
         notify_subscribers: row.notify_subscribers,
         created_at: Timestamp::from_ms(row.created_at),
     })
@@ -165,7 +165,7 @@ pub(super) async fn add_updates(
     connection: &impl ConnectionTrait,
     incident: i64,
     entries: &[TimelineEntry],
-    audience: Audience,
+    audience: TimelineAudience,
 ) -> Result<(), MainError> {
     if entries.is_empty() {
         return Ok(());
@@ -179,7 +179,7 @@ pub(super) async fn add_updates(
 pub(super) fn update_row(
     incident: i64,
     entry: &TimelineEntry,
-    audience: Audience,
+    audience: TimelineAudience,
 ) -> incident_update::ActiveModel {
     incident_update::ActiveModel {
         public_id: Set(entry.id.to_string()),
@@ -187,8 +187,8 @@ pub(super) fn update_row(
         status: Set(entry.status.as_str().into()),
         message: Set(entry.message.to_json().to_string()),
         notify_subscribers: Set(entry.notify_subscribers),
-        is_internal: Set(audience != Audience::Everybody),
-        names_services: Set(audience == Audience::MembersWhoSeeAll),
+        is_internal: Set(audience != TimelineAudience::Everybody),
+        names_services: Set(audience == TimelineAudience::MembersWhoSeeAll),
         created_at: Set(entry.created_at.ms()),
         ..Default::default()
     }
@@ -198,7 +198,7 @@ pub(super) fn update_row(
 pub(super) async fn add_services<'a>(
     connection: &impl ConnectionTrait,
     incident: i64,
-    services: impl Iterator<Item = &'a Affected>,
+    services: impl Iterator<Item = &'a AffectedService>,
 ) -> Result<(), MainError> {
     let rows: Vec<_> = services
         .map(|affected| incident_service::ActiveModel {
@@ -221,11 +221,11 @@ pub(super) async fn add_services<'a>(
 pub(super) async fn set_services(
     connection: &impl ConnectionTrait,
     incident: i64,
-    before: &[Affected],
-    after: &[Affected],
+    before: &[AffectedService],
+    after: &[AffectedService],
 ) -> Result<(), MainError> {
-    let known: HashMap<ServiceKey, &Affected> = before.iter().map(|row| (row.service, row)).collect();
-    let kept: HashMap<ServiceKey, &Affected> = after.iter().map(|row| (row.service, row)).collect();
+    let known: HashMap<ServiceKey, &AffectedService> = before.iter().map(|row| (row.service, row)).collect();
+    let kept: HashMap<ServiceKey, &AffectedService> = after.iter().map(|row| (row.service, row)).collect();
     let gone: Vec<ServiceKey> = known.keys().filter(|key| !kept.contains_key(key)).copied().collect();
     for some in gone.chunks(SERVICES_PER_STATEMENT) {
         of_incident(incident_service::Entity::delete_many(), incident, some).exec(connection).await?;
@@ -246,8 +246,9 @@ pub(super) async fn set_services(
         }
     }
     let mut moved: HashMap<Timestamp, Vec<ServiceKey>> = HashMap::new();
-    let is_moved =
-        |row: &&Affected| known.get(&row.service).is_some_and(|before| before.added_at != row.added_at);
+    let is_moved = |row: &&AffectedService| {
+        known.get(&row.service).is_some_and(|before| before.added_at != row.added_at)
+    };
     for row in after.iter().filter(is_moved) {
         moved.entry(row.added_at).or_default().push(row.service);
     }

@@ -9,11 +9,11 @@ use watchkeeper_entities::incident::{Column, Entity};
 use watchkeeper_entities::{incident_automation, incident_service};
 
 use crate::clock::Timestamp;
-use crate::model::incident::{Affected, Incident, IncidentKind, OpenPeriod};
+use crate::model::incident::{AffectedService, Incident, IncidentKind, OpenPeriod};
 use crate::model::service::ServiceKey;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::time_range::TimeRange;
-use crate::store::incidents::{affected, rows, seen};
+use crate::store::incidents::{affected, rows, visible_to};
 use crate::store::{MainError, PageWindow};
 
 /// A filter of incidents: everything that is set must match (contract 4.10.5).
@@ -36,8 +36,8 @@ pub struct IncidentFilter {
 }
 
 impl IncidentFilter {
-    pub(super) fn select(&self, sight: Sight) -> Select<Entity> {
-        let mut query = seen(sight);
+    pub(super) fn select(&self, sight: Visibility) -> Select<Entity> {
+        let mut query = visible_to(sight);
         if let Some(service) = self.of_service {
             query = query.filter(affecting(&[service]));
         }
@@ -82,10 +82,10 @@ fn affecting(services: &[ServiceKey]) -> Condition {
 /// When the database fails or a row cannot be read.
 pub async fn page(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     filter: &IncidentFilter,
     window: PageWindow,
-) -> Result<(Vec<(Incident, Vec<Affected>)>, u64), MainError> {
+) -> Result<(Vec<(Incident, Vec<AffectedService>)>, u64), MainError> {
     if filter.services.as_ref().is_some_and(Vec::is_empty) {
         return Ok((Vec::new(), 0));
     }
@@ -115,7 +115,7 @@ pub async fn page(
 /// When the database fails or a row cannot be read.
 pub async fn opened_by_engine(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     service: ServiceKey,
     TimeRange { from, to }: TimeRange,
 ) -> Result<Vec<Incident>, MainError> {
@@ -144,7 +144,7 @@ pub async fn opened_by_engine(
 /// When the database fails.
 pub async fn periods(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     service: ServiceKey,
     from: Timestamp,
 ) -> Result<Vec<OpenPeriod>, MainError> {

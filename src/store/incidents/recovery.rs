@@ -22,7 +22,7 @@ const SERVICES_PER_STATEMENT: usize = 1_000;
 
 /// A service that an open incident still affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unrecovered {
+pub struct UnrecoveredService {
     /// Key of the incident.
     pub incident: i64,
     /// The service.
@@ -49,7 +49,7 @@ pub struct RecoveredService {
 pub async fn unrecovered(
     connection: &impl ConnectionTrait,
     services: Option<&[ServiceKey]>,
-) -> Result<Vec<Unrecovered>, MainError> {
+) -> Result<Vec<UnrecoveredService>, MainError> {
     let waiting =
         Entity::find().filter(Column::RecoveredAt.is_null()).filter(Column::IncidentId.in_subquery(open()));
     let mut rows = Vec::new();
@@ -62,7 +62,7 @@ pub async fn unrecovered(
             }
         }
     }
-    let read = |row: watchkeeper_entities::incident_service::Model| Unrecovered {
+    let read = |row: watchkeeper_entities::incident_service::Model| UnrecoveredService {
         incident: row.incident_id,
         service: row.service_id,
         added_at: Timestamp::from_ms(row.added_at),
@@ -76,7 +76,7 @@ pub async fn unrecovered(
 /// When the database fails.
 pub async fn mark(
     connection: &impl ConnectionTrait,
-    affected: Unrecovered,
+    affected: UnrecoveredService,
     recovered_at: Timestamp,
 ) -> Result<(), MainError> {
     Entity::update_many()

@@ -9,7 +9,7 @@ use watchkeeper_entities::incident::{Column, Entity};
 
 use crate::model::incident::{TimelineEntry, WholeIncident};
 use crate::store::MainError;
-use crate::store::incidents::links::Audience;
+use crate::store::incidents::links::TimelineAudience;
 use crate::store::incidents::{automation, links, rows};
 
 /// Incidents per statement: far below the limit of bound values.
@@ -24,8 +24,8 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
     row.id = NotSet;
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
     whole.incident.key = key;
-    links::add_updates(connection, key, &whole.updates, Audience::Everybody).await?;
-    links::add_updates(connection, key, &whole.internal_updates, Audience::Members).await?;
+    links::add_updates(connection, key, &whole.updates, TimelineAudience::Everybody).await?;
+    links::add_updates(connection, key, &whole.internal_updates, TimelineAudience::Members).await?;
     links::add_services(connection, key, whole.services.iter()).await?;
     automation::save(connection, key, (None, whole.automation)).await?;
     links::set_pages(connection, key, &[], &whole.statuspages).await
@@ -41,7 +41,8 @@ pub async fn add_reasons(
     incident: i64,
     entry: &TimelineEntry,
 ) -> Result<(), MainError> {
-    links::add_updates(connection, incident, std::slice::from_ref(entry), Audience::MembersWhoSeeAll).await
+    links::add_updates(connection, incident, std::slice::from_ref(entry), TimelineAudience::MembersWhoSeeAll)
+        .await
 }
 
 /// Stores the changes from `before` to `after`.
@@ -59,9 +60,9 @@ pub async fn save(
     let key = after.incident.key;
     // A timeline only grows.
     let new = after.updates.get(before.updates.len()..).unwrap_or_default();
-    links::add_updates(connection, key, new, Audience::Everybody).await?;
+    links::add_updates(connection, key, new, TimelineAudience::Everybody).await?;
     let new = after.internal_updates.get(before.internal_updates.len()..).unwrap_or_default();
-    links::add_updates(connection, key, new, Audience::Members).await?;
+    links::add_updates(connection, key, new, TimelineAudience::Members).await?;
     links::set_services(connection, key, &before.services, &after.services).await?;
     links::change_others(connection, before, after).await?;
     automation::save(connection, key, (before.automation, after.automation)).await?;

@@ -4,9 +4,9 @@ use sea_orm::ActiveValue::Set;
 use watchkeeper_entities::incident::{ActiveModel, Model};
 
 use crate::clock::Timestamp;
-use crate::model::announcement::Author;
+use crate::model::announcement::AnnouncementAuthor;
 use crate::model::incident::{Acknowledgement, Incident};
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::store::MainError;
 
 pub(super) fn to_row(incident: &Incident) -> ActiveModel {
@@ -38,7 +38,7 @@ pub(super) fn from_row(row: Model) -> Result<Incident, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("incident", &row.id, &problem);
     let author = |id: Option<&String>, name: Option<String>| match (id, name) {
         (Some(id), Some(name)) => {
-            Ok(Some(Author { id: id.parse().map_err(|_| corrupt("unreadable author"))?, name }))
+            Ok(Some(AnnouncementAuthor { id: id.parse().map_err(|_| corrupt("unreadable author"))?, name }))
         }
         _ => Ok::<_, MainError>(None),
     };
@@ -49,7 +49,7 @@ pub(super) fn from_row(row: Model) -> Result<Incident, MainError> {
         key: row.id,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
         organisation: row.organisation_id,
-        title: Translated::from_stored(&row.title).map_err(|_| corrupt("unreadable title"))?,
+        title: TranslatedText::from_stored(&row.title).map_err(|_| corrupt("unreadable title"))?,
         kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,
         status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
         severity: row.severity.parse().map_err(|_| corrupt("unknown severity"))?,

@@ -69,7 +69,7 @@ pub async fn set_windows(
     if touched.is_empty() {
         return Ok(Vec::new());
     }
-    hold(connection, &touched).await?;
+    lock_services(connection, &touched).await?;
     close(connection, maintenance, &closing, now).await?;
     let row = |service: &ServiceKey| service_window::ActiveModel {
         service_id: Set(*service),
@@ -84,7 +84,7 @@ pub async fn set_windows(
         let rows = opening.iter().map(row);
         service_window::Entity::insert_many(rows).exec_without_returning(connection).await?;
     }
-    mark(connection, &touched).await
+    update_maintenance_flags(connection, &touched).await
 }
 
 async fn open_windows(
@@ -104,7 +104,7 @@ async fn open_windows(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn hold(
+pub async fn lock_services(
     connection: &impl ConnectionTrait,
     keys: &[ServiceKey],
 ) -> Result<HashSet<ServiceKey>, MainError> {
@@ -152,7 +152,10 @@ async fn close(
 }
 
 /// Updates the flag of the services for an open window. Returns those whose flag has changed.
-async fn mark(connection: &impl ConnectionTrait, keys: &[ServiceKey]) -> Result<Vec<Service>, MainError> {
+async fn update_maintenance_flags(
+    connection: &impl ConnectionTrait,
+    keys: &[ServiceKey],
+) -> Result<Vec<Service>, MainError> {
     use service::{Column, Entity};
     let mut changed = Vec::new();
     for keys in keys.chunks(AT_ONCE) {

@@ -11,7 +11,7 @@ use crate::model::service::ServiceKey;
 
 /// A filter of maintenances: every condition must be met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct MaintenanceFilter {
     /// In one of these states; empty = in any.
     pub statuses: Vec<MaintenanceStatus>,
     /// Covering this service.
@@ -24,7 +24,7 @@ pub struct Filter {
     pub to: Option<Timestamp>,
 }
 
-impl Filter {
+impl MaintenanceFilter {
     /// Returns true if nothing can match, so that no query is needed.
     pub(super) fn selects_nothing(&self) -> bool {
         self.covering_any.as_ref().is_some_and(Vec::is_empty)

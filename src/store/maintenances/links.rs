@@ -8,9 +8,9 @@ use watchkeeper_entities::{maintenance_service, maintenance_statuspage, service,
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::service::{NamedService, ServiceKey};
-use crate::model::sight::Sight;
-use crate::model::translated::Translated;
-use crate::store::scoped::{Rows, narrowed};
+use crate::model::sight::Visibility;
+use crate::model::translated::TranslatedText;
+use crate::store::scoped::{ScopedResource, narrowed};
 use crate::store::{MainError, named};
 
 /// Maintenances per statement.
@@ -24,7 +24,7 @@ pub struct NamedPage {
     /// Its id.
     pub id: Id,
     /// Its name.
-    pub name: Translated,
+    pub name: TranslatedText,
 }
 
 /// The keys of the services that the maintenance covers.
@@ -65,7 +65,7 @@ pub async fn chosen_for(
 /// When the database fails or a row cannot be read.
 pub async fn services_of(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     maintenances: &[MaintenanceKey],
 ) -> Result<HashMap<MaintenanceKey, Vec<NamedService>>, MainError> {
     let mut found: HashMap<MaintenanceKey, Vec<NamedService>> = HashMap::new();
@@ -93,14 +93,14 @@ pub(super) fn sort_by_name(services: &mut [NamedService]) {
 /// The services with these keys.
 pub(super) async fn named_services(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     keys: BTreeSet<ServiceKey>,
 ) -> Result<HashMap<ServiceKey, NamedService>, MainError> {
     let keys: Vec<ServiceKey> = keys.into_iter().collect();
     let mut found = HashMap::new();
     for keys in keys.chunks(AT_ONCE) {
         let query = service::Entity::find().filter(service::Column::Id.is_in(keys.iter().copied()));
-        let query = narrowed(query, Rows::Services, sight);
+        let query = narrowed(query, ScopedResource::Services, sight);
         let services = named::services(connection, query).await?;
         found.extend(services.into_iter().map(|service| (service.key, service)));
     }
@@ -113,7 +113,7 @@ pub(super) async fn named_services(
 /// When the database fails or a row cannot be read.
 pub async fn statuspages_of(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     maintenance: MaintenanceKey,
 ) -> Result<Vec<NamedPage>, MainError> {
     let keys = chosen_for(connection, maintenance).await?;
@@ -123,12 +123,12 @@ pub async fn statuspages_of(
 /// The pages with these keys, in this order, restricted to a sight.
 pub(super) async fn named_pages(
     connection: &impl ConnectionTrait,
-    sight: Option<Sight>,
+    sight: Option<Visibility>,
     keys: &[i64],
 ) -> Result<Vec<NamedPage>, MainError> {
     let pages = statuspage::Entity::find().filter(statuspage::Column::Id.is_in(keys.iter().copied()));
     let pages = match sight {
-        Some(sight) => narrowed(pages, Rows::Statuspages, sight),
+        Some(sight) => narrowed(pages, ScopedResource::Statuspages, sight),
         None => pages,
     };
     let rows = pages.all(connection).await?;
@@ -138,7 +138,7 @@ pub(super) async fn named_pages(
         Ok(NamedPage {
             key: row.id,
             id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
-            name: Translated::from_stored(&row.name).map_err(|_| corrupt("unreadable name"))?,
+            name: TranslatedText::from_stored(&row.name).map_err(|_| corrupt("unreadable name"))?,
         })
     };
     keys.iter().filter_map(|key| rows.get(key)).map(named).collect()

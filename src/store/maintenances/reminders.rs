@@ -7,7 +7,7 @@ use watchkeeper_entities::maintenance_reminder::{ActiveModel, Column, Entity, Mo
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceKey;
-use crate::model::maintenance::reminder::Reminder;
+use crate::model::maintenance::reminder::ReminderKind;
 use crate::store::MainError;
 
 /// The reminders of a maintenance that are planned, with the time of each.
@@ -17,7 +17,7 @@ use crate::store::MainError;
 pub async fn planned(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
-) -> Result<Vec<(Reminder, Timestamp)>, MainError> {
+) -> Result<Vec<(ReminderKind, Timestamp)>, MainError> {
     let rows = Entity::find().filter(Column::MaintenanceId.eq(maintenance)).all(connection).await?;
     rows.iter().map(|row| Ok((kind_of(row)?, Timestamp::from_ms(row.due_at)))).collect()
 }
@@ -29,8 +29,8 @@ pub async fn planned(
 pub async fn replace(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
-    planned: &[(Reminder, Timestamp)],
-    wanted: &[(Reminder, Timestamp)],
+    planned: &[(ReminderKind, Timestamp)],
+    wanted: &[(ReminderKind, Timestamp)],
 ) -> Result<(), MainError> {
     for (reminder, _) in planned.iter().filter(|reminder| !wanted.contains(reminder)) {
         Entity::delete_by_id((maintenance, reminder.to_string())).exec(connection).await?;
@@ -46,7 +46,7 @@ pub async fn replace(
     Ok(())
 }
 
-fn kind_of(row: &Model) -> Result<Reminder, MainError> {
+fn kind_of(row: &Model) -> Result<ReminderKind, MainError> {
     let unknown = |error| MainError::corrupt("maintenance_reminder", &row.maintenance_id, &error);
     row.kind.parse().map_err(|error: strum::ParseError| unknown(error))
 }
@@ -57,7 +57,7 @@ pub struct DueReminder {
     /// Key of the maintenance.
     pub maintenance: MaintenanceKey,
     /// The kind of reminder.
-    pub reminder: Reminder,
+    pub reminder: ReminderKind,
 }
 
 /// Reminders that are due, the longest due ones first; of every organisation.

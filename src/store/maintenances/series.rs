@@ -18,13 +18,13 @@ use watchkeeper_entities::maintenance_series::{ActiveModel, Column, Entity, Mode
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::announcement::Author;
-use crate::model::maintenance::Notices;
+use crate::model::announcement::AnnouncementAuthor;
+use crate::model::maintenance::MaintenanceNotices;
 use crate::model::maintenance::origin::SeriesKey;
-use crate::model::maintenance::series::{LOOK_EVERY_MS, Series, SeriesStatus};
+use crate::model::maintenance::series::{LOOK_EVERY_MS, MaintenanceSeries, SeriesStatus};
 use crate::model::recurrence::{Recurrence, WallWindow};
-use crate::model::sight::Sight;
-use crate::model::translated::Translated;
+use crate::model::sight::Visibility;
+use crate::model::translated::TranslatedText;
 use crate::store::{MainError, PageWindow};
 
 /// Series per statement.
@@ -51,9 +51,9 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
-) -> Result<Option<Series>, MainError> {
+) -> Result<Option<MaintenanceSeries>, MainError> {
     let query = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
@@ -65,9 +65,9 @@ pub async fn find(
 /// When the database fails or the row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
-) -> Result<Option<Series>, MainError> {
+) -> Result<Option<MaintenanceSeries>, MainError> {
     let query = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
     query.lock(LockType::NoKeyUpdate).one(connection).await?.as_ref().map(from_row).transpose()
 }
@@ -80,7 +80,7 @@ pub async fn list(
     connection: &impl ConnectionTrait,
     organisation: i64,
     window: PageWindow,
-) -> Result<(Vec<Series>, u64), MainError> {
+) -> Result<(Vec<MaintenanceSeries>, u64), MainError> {
     let wanted = of_organisation(organisation);
     let total = wanted.clone().count(connection).await?;
     let rows = wanted
@@ -160,7 +160,10 @@ pub async fn organisation_of(
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
-pub async fn claim(connection: &impl ConnectionTrait, key: SeriesKey) -> Result<Option<Series>, MainError> {
+pub async fn claim(
+    connection: &impl ConnectionTrait,
+    key: SeriesKey,
+) -> Result<Option<MaintenanceSeries>, MainError> {
     let query = Entity::find_by_id(key).lock(LockType::NoKeyUpdate);
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
@@ -169,17 +172,20 @@ pub async fn claim(connection: &impl ConnectionTrait, key: SeriesKey) -> Result<
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert(connection: &impl ConnectionTrait, series: Series) -> Result<Series, MainError> {
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    series: MaintenanceSeries,
+) -> Result<MaintenanceSeries, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&series) };
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
-    Ok(Series { key, ..series })
+    Ok(MaintenanceSeries { key, ..series })
 }
 
 /// Stores all fields of the series.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn update(connection: &impl ConnectionTrait, series: &Series) -> Result<(), MainError> {
+pub async fn update(connection: &impl ConnectionTrait, series: &MaintenanceSeries) -> Result<(), MainError> {
     to_row(series).update(connection).await?;
     Ok(())
 }
@@ -193,7 +199,7 @@ pub async fn delete(connection: &impl ConnectionTrait, key: SeriesKey) -> Result
     Ok(())
 }
 
-fn to_row(series: &Series) -> ActiveModel {
+fn to_row(series: &MaintenanceSeries) -> ActiveModel {
     let (creator, window) = (series.created_by.as_ref(), series.recurrence.parts());
     ActiveModel {
         id: Set(series.key),
@@ -222,21 +228,21 @@ fn to_row(series: &Series) -> ActiveModel {
     }
 }
 
-fn from_row(row: &Model) -> Result<Series, MainError> {
+fn from_row(row: &Model) -> Result<MaintenanceSeries, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("maintenance_series", &row.id, &problem);
-    let message = row.message.as_deref().map(Translated::from_stored).transpose();
-    Ok(Series {
+    let message = row.message.as_deref().map(TranslatedText::from_stored).transpose();
+    Ok(MaintenanceSeries {
         key: row.id,
         id: public_id(row)?,
         organisation: row.organisation_id,
-        title: Translated::from_stored(&row.title).map_err(|_| corrupt("unreadable title"))?,
+        title: TranslatedText::from_stored(&row.title).map_err(|_| corrupt("unreadable title"))?,
         message: message.map_err(|_| corrupt("unreadable message"))?,
         kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,
         status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
         recurrence: recurrence(row)?,
         auto_start: row.auto_start,
         auto_complete: row.auto_complete,
-        notices: Notices {
+        notices: MaintenanceNotices {
             announcement: row.notify_announcement,
             day_before: row.notify_24h,
             hour_before: row.notify_1h,
@@ -265,11 +271,11 @@ fn recurrence(row: &Model) -> Result<Recurrence, MainError> {
     Recurrence::of(rule, zone, window).map_err(|problem| corrupt(&problem))
 }
 
-fn created_by(row: &Model) -> Result<Option<Author>, MainError> {
+fn created_by(row: &Model) -> Result<Option<AnnouncementAuthor>, MainError> {
     let Some((id, name)) = row.created_by_id.as_ref().zip(row.created_by_name.clone()) else {
         return Ok(None);
     };
     let problem = "the id of its creator has not the form of one";
     let id = id.parse().map_err(|_| MainError::corrupt("maintenance_series", &row.id, &problem))?;
-    Ok(Some(Author { id, name }))
+    Ok(Some(AnnouncementAuthor { id, name }))
 }

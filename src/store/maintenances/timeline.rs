@@ -5,9 +5,9 @@ use watchkeeper_entities::maintenance_update::{ActiveModel, Column, Entity, Mode
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::maintenance::step::NewEntry;
+use crate::model::maintenance::step::NewTimelineEntry;
 use crate::model::maintenance::{MaintenanceKey, TimelineEntry};
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::store::MainError;
 
 /// Adds entries in this order, each under a new id. Returns the ids.
@@ -17,7 +17,7 @@ use crate::store::MainError;
 pub async fn add(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
-    entries: &[NewEntry],
+    entries: &[NewTimelineEntry],
 ) -> Result<Vec<Id>, MainError> {
     let mut ids = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -58,7 +58,7 @@ fn from_row(row: &Model) -> Result<TimelineEntry, MainError> {
     Ok(TimelineEntry {
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
         status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
-        message: Translated::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,
+        message: TranslatedText::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,
         notify_subscribers: row.notify_subscribers,
         created_at: Timestamp::from_ms(row.created_at),
     })

@@ -13,10 +13,10 @@ use watchkeeper_entities::notification_try::Column as TryColumn;
 use watchkeeper_entities::{incident, notice, notification_try};
 
 use crate::clock::Timestamp;
-use crate::model::notification::delivery::{LONGEST_WAIT_MS, TryOutcome};
-use crate::model::notification::line::Line;
-use crate::store::bounded::Bounded;
-pub use crate::store::notifications::finished_try::Ended;
+use crate::model::notification::delivery::{DeliveryOutcome, LONGEST_WAIT_MS};
+use crate::model::notification::line::OrderingScope;
+use crate::store::bounded::BoundedHandle;
+pub use crate::store::notifications::finished_try::TryRecord;
 use crate::store::notifications::order::release_after;
 use crate::store::notifications::to_try_row;
 use crate::store::{Database, MainError};
@@ -30,7 +30,7 @@ const CHUNK: usize = 500;
 #[derive(Debug)]
 pub struct CourierLock {
     /// The transaction that holds the advisory lock of PostgreSQL; a SQLite database belongs to one process.
-    holder: Option<Bounded<DatabaseTransaction>>,
+    holder: Option<BoundedHandle<DatabaseTransaction>>,
 }
 
 impl CourierLock {
@@ -65,14 +65,15 @@ impl CourierLock {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[Ended]) -> Result<(), MainError> {
-    let known = known(connection, ended).await?;
-    let ended: Vec<Ended> = ended.iter().filter(|ended| known.contains(&ended.delivery)).cloned().collect();
+pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[TryRecord]) -> Result<(), MainError> {
+    let known = lock_existing(connection, ended).await?;
+    let ended: Vec<TryRecord> =
+        ended.iter().filter(|ended| known.contains(&ended.delivery)).cloned().collect();
     for some in ended.chunks(CHUNK) {
         let tries = some.iter().map(|ended| to_try_row(ended.delivery, &ended.attempt));
         notification_try::Entity::insert_many(tries).exec_without_returning(connection).await?;
     }
-    for some in alike(&ended) {
+    for some in group_by_outcome(&ended) {
         for some in some.chunks(CHUNK) {
             store_ends(connection, some).await?;
             release_after(connection, some).await?;
@@ -83,7 +84,10 @@ pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[Ended]) -> 
 
 /// Those of the messages that still exist, locked until the transaction ends: a channel or a contact may have been
 /// deleted while they were being sent.
-async fn known(connection: &impl ConnectionTrait, ended: &[Ended]) -> Result<HashSet<i64>, MainError> {
+async fn lock_existing(
+    connection: &impl ConnectionTrait,
+    ended: &[TryRecord],
+) -> Result<HashSet<i64>, MainError> {
     let mut known = HashSet::with_capacity(ended.len());
     for some in ended.chunks(CHUNK) {
         let keys: Vec<i64> = Entity::find()
@@ -101,10 +105,10 @@ async fn known(connection: &impl ConnectionTrait, ended: &[Ended]) -> Result<Has
 }
 
 /// Groups attempts by their consequences: an equal update of many messages is one statement.
-fn alike(ended: &[Ended]) -> Vec<Vec<&Ended>> {
-    let mut groups: BTreeMap<_, Vec<&Ended>> = BTreeMap::new();
+fn group_by_outcome(ended: &[TryRecord]) -> Vec<Vec<&TryRecord>> {
+    let mut groups: BTreeMap<_, Vec<&TryRecord>> = BTreeMap::new();
     for ended in ended {
-        let is_whole = ended.line == Line::Whole;
+        let is_whole = ended.line == OrderingScope::Whole;
         let meaning = (ended.status().as_str(), ended.attempt.number, ended.due_at(), ended.at, is_whole);
         groups.entry(meaning).or_default().push(ended);
     }
@@ -112,7 +116,7 @@ fn alike(ended: &[Ended]) -> Vec<Vec<&Ended>> {
 }
 
 /// Stores the ends of messages that end alike.
-async fn store_ends(connection: &impl ConnectionTrait, alike: &[&Ended]) -> Result<(), MainError> {
+async fn store_ends(connection: &impl ConnectionTrait, alike: &[&TryRecord]) -> Result<(), MainError> {
     let Some(one) = alike.first() else { return Ok(()) };
     Entity::update_many()
         .col_expr(Column::Status, Expr::value(one.status().as_str()))
@@ -153,7 +157,7 @@ fn later_tries(to: Timestamp) -> UpdateMany<Entity> {
         .from(notification_try::Entity)
         .and_where(Expr::col((notification_try::Entity, TryColumn::DeliveryId)).equals((Entity, Column::Id)))
         .and_where(Expr::col((notification_try::Entity, TryColumn::Number)).equals((Entity, Column::Tries)))
-        .and_where(TryColumn::Outcome.eq(TryOutcome::Unconfirmed.as_str()))
+        .and_where(TryColumn::Outcome.eq(DeliveryOutcome::Unconfirmed.as_str()))
         .to_owned();
     // A time later than any possible postponement was written by a clock that was ahead.
     let latest = to.plus_ms(2 * LONGEST_WAIT_MS);
@@ -192,7 +196,7 @@ pub async fn forget(connection: &impl ConnectionTrait, ended_before: Timestamp) 
 ///
 /// # Errors
 /// When the database fails.
-pub async fn backlog(connection: &impl ConnectionTrait, now: Timestamp) -> Result<Backlog, MainError> {
+pub async fn backlog(connection: &impl ConnectionTrait, now: Timestamp) -> Result<OutboxBacklog, MainError> {
     let waiting = Entity::find()
         .select_only()
         .column_as(Column::Id.count(), "waiting")
@@ -201,7 +205,7 @@ pub async fn backlog(connection: &impl ConnectionTrait, now: Timestamp) -> Resul
         .filter(Condition::any().add(Column::HeldUntil.is_null()).add(Column::HeldUntil.lte(now.ms())));
     let row: Option<(i64, Option<i64>)> = waiting.into_tuple().one(connection).await?;
     let (waiting, oldest) = row.unwrap_or_default();
-    Ok(Backlog {
+    Ok(OutboxBacklog {
         waiting: u64::try_from(waiting).unwrap_or_default(),
         oldest: oldest.map(Timestamp::from_ms),
     })
@@ -209,7 +213,7 @@ pub async fn backlog(connection: &impl ConnectionTrait, now: Timestamp) -> Resul
 
 /// The waiting messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Backlog {
+pub struct OutboxBacklog {
     /// Messages.
     pub waiting: u64,
     /// The time at which the oldest of them was written.

@@ -11,8 +11,8 @@ use watchkeeper_entities::notification_delivery::{Column, Entity};
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::Delivery;
 use crate::model::notification::fair_share::{DueMessage, PlacedChannel};
-use crate::model::notification::line::Line;
-use crate::model::notification::{ChannelKind, Event};
+use crate::model::notification::line::OrderingScope;
+use crate::model::notification::{ChannelKind, NotificationEvent};
 use crate::store::MainError;
 use crate::store::notifications::from_row;
 
@@ -142,7 +142,7 @@ fn selections(wanted: &WantedMessages, most: u64) -> Vec<String> {
         )
     };
     // A sum keeps the index by due times out: the steps among them are few.
-    let step = format!("event = '{}' AND ended_at IS NULL", Event::IncidentEscalated.as_str());
+    let step = format!("event = '{}' AND ended_at IS NULL", NotificationEvent::IncidentEscalated.as_str());
     let first_tries = of("due_at IS NOT NULL AND tries = 0", "due_at");
     match wanted.selection {
         MessageSelection::Steps => vec![of(&step, "due_at + 0")],
@@ -165,10 +165,10 @@ fn due_message(row: &QueryResult, channel: &DueChannel) -> Result<DueMessage, Ma
         organisation: channel.organisation,
         channel: channel.key,
         contact,
-        line: if channel.has_mailboxes { Line::Own(contact) } else { Line::Whole },
+        line: if channel.has_mailboxes { OrderingScope::Own(contact) } else { OrderingScope::Whole },
         subject: row.try_get_by_index(3)?,
         tries: u32::try_from(tries).unwrap_or_default(),
-        is_escalation: event == Event::IncidentEscalated.as_str(),
+        is_escalation: event == NotificationEvent::IncidentEscalated.as_str(),
         is_held: held_until.is_some(),
         due_at: Timestamp::from_ms(row.try_get_by_index(7)?),
     })

@@ -1,13 +1,13 @@
 //! An attempt that has ended, and its consequences for its message.
 
 use crate::clock::Timestamp;
-use crate::model::notification::delivery::{DeliveryStatus, Try, TryOutcome};
+use crate::model::notification::delivery::{DeliveryAttempt, DeliveryOutcome, DeliveryStatus};
 use crate::model::notification::fair_share::DueMessage;
-use crate::model::notification::line::Line;
+use crate::model::notification::line::OrderingScope;
 
 /// An attempt that has ended, and its consequences for its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct TryRecord {
     /// Key of the delivery.
     pub delivery: i64,
     /// Key of its channel.
@@ -15,26 +15,26 @@ pub struct Ended {
     /// The id of its subject.
     pub subject: String,
     /// The line of the message.
-    pub line: Line,
+    pub line: OrderingScope,
     /// True for a digest: later messages about its subjects wait for it.
     pub is_digest: bool,
     /// The try.
-    pub attempt: Try,
+    pub attempt: DeliveryAttempt,
     /// The time of the next one; `None` when the message was delivered or is given up.
     pub next_at: Option<Timestamp>,
     /// Now.
     pub at: Timestamp,
 }
 
-impl Ended {
+impl TryRecord {
     /// The end of a message that has expired without a last attempt.
     #[must_use]
     pub fn expired(message: &DueMessage, at: Timestamp) -> Self {
-        let attempt = Try {
+        let attempt = DeliveryAttempt {
             number: message.tries + 1,
             at,
             took_ms: 0,
-            outcome: TryOutcome::Refused,
+            outcome: DeliveryOutcome::Refused,
             status_code: None,
             detail: "Given up: the channel took nothing for 24 hours".to_owned(),
         };
@@ -53,7 +53,7 @@ impl Ended {
 
     pub(super) fn status(&self) -> DeliveryStatus {
         match (self.attempt.outcome, self.next_at) {
-            (TryOutcome::Delivered, _) => DeliveryStatus::Delivered,
+            (DeliveryOutcome::Delivered, _) => DeliveryStatus::Delivered,
             (_, Some(_)) => DeliveryStatus::Waiting,
             (_, None) => DeliveryStatus::Dead,
         }

@@ -9,10 +9,10 @@ use watchkeeper_entities::notification_delivery::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::notification::Event;
+use crate::model::notification::NotificationEvent;
 use crate::model::notification::delivery::{Delivery, GIVEN_UP_AFTER_MS};
-use crate::model::notification::digest::{HeldBy, Hold, RecentMessages, WINDOW_MS};
-use crate::model::notification::line::Line;
+use crate::model::notification::digest::{DeliveryHold, HoldReason, RecentMessages, WINDOW_MS};
+use crate::model::notification::line::OrderingScope;
 use crate::store::MainError;
 use crate::store::notifications::from_row;
 use crate::store::notifications::lines::in_line;
@@ -48,7 +48,7 @@ async fn are_more_recent(
         .column(Column::Id)
         .filter(Column::ChannelId.eq(channel))
         .filter(Column::CreatedAt.gt(since.ms()))
-        .filter(Column::Event.ne(Event::Digest.as_str()))
+        .filter(Column::Event.ne(NotificationEvent::Digest.as_str()))
         .limit(u64::from(most))
         .into_tuple()
         .all(connection)
@@ -66,7 +66,7 @@ async fn digest_due(
         .select_only()
         .column_as(Column::HeldUntil.min(), "first")
         .filter(Column::ChannelId.eq(channel))
-        .filter(Column::HeldBy.eq(HeldBy::Digest.as_str()))
+        .filter(Column::HeldBy.eq(HoldReason::Digest.as_str()))
         .filter(Column::HeldUntil.gt(now.ms()))
         .filter(Column::EndedAt.is_null())
         .into_tuple()
@@ -79,9 +79,9 @@ async fn digest_due(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn let_go(
+pub async fn release_line(
     connection: &impl ConnectionTrait,
-    (channel, line): (i64, Line),
+    (channel, line): (i64, OrderingScope),
     subject: Option<&str>,
     now: Timestamp,
 ) -> Result<(), MainError> {
@@ -89,12 +89,12 @@ pub async fn let_go(
         let held = held().filter(Column::ChannelId.eq(channel)).filter(in_line(line));
         subject.into_iter().fold(held, |held, subject| held.filter(Column::Subject.eq(subject)))
     };
-    free(connection, held, now).await
+    release_held(connection, held, now).await
 }
 
 /// Recipients of held messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeldFor {
+pub enum HoldRecipient {
     /// All readers of the channel with this key.
     Channel(i64),
     /// The contact with this key.
@@ -107,12 +107,12 @@ pub enum HeldFor {
 /// When the database fails or a row cannot be read.
 pub async fn held_untried(
     connection: &impl ConnectionTrait,
-    held_for: HeldFor,
+    held_for: HoldRecipient,
     (after, limit): (i64, u64),
 ) -> Result<Vec<Delivery>, MainError> {
     let wanted = match held_for {
-        HeldFor::Channel(key) => Column::ChannelId.eq(key).and(Column::ContactId.is_null()),
-        HeldFor::Contact(key) => Column::ContactId.eq(key),
+        HoldRecipient::Channel(key) => Column::ChannelId.eq(key).and(Column::ContactId.is_null()),
+        HoldRecipient::Contact(key) => Column::ContactId.eq(key),
     };
     let rows = Entity::find()
         .filter(wanted)
@@ -147,7 +147,7 @@ pub async fn held_beyond(connection: &impl ConnectionTrait, until: Timestamp) ->
 pub async fn set_hold(
     connection: &impl ConnectionTrait,
     deliveries: &[i64],
-    hold: Hold,
+    hold: DeliveryHold,
 ) -> Result<(), MainError> {
     for some in deliveries.chunks(CHUNK) {
         let these = || Entity::update_many().filter(Column::Id.is_in(some.iter().copied()));
@@ -169,7 +169,7 @@ fn held() -> UpdateMany<Entity> {
 }
 
 /// Releases these held messages.
-async fn free(
+async fn release_held(
     connection: &impl ConnectionTrait,
     held: impl Fn() -> UpdateMany<Entity>,
     now: Timestamp,

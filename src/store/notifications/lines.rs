@@ -3,13 +3,13 @@
 use sea_orm::{ColumnTrait, Condition};
 use watchkeeper_entities::notification_delivery::Column;
 
-use crate::model::notification::line::Line;
+use crate::model::notification::line::OrderingScope;
 
 /// The messages of a channel in a line.
-pub(super) fn in_line(line: Line) -> Condition {
+pub(super) fn in_line(line: OrderingScope) -> Condition {
     match line {
-        Line::Whole => Condition::all(),
-        Line::Own(None) => Condition::all().add(Column::ContactId.is_null()),
-        Line::Own(Some(contact)) => Condition::all().add(Column::ContactId.eq(contact)),
+        OrderingScope::Whole => Condition::all(),
+        OrderingScope::Own(None) => Condition::all().add(Column::ContactId.is_null()),
+        OrderingScope::Own(Some(contact)) => Condition::all().add(Column::ContactId.eq(contact)),
     }
 }

@@ -9,20 +9,20 @@ use watchkeeper_entities::notification_try;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::notification::Event;
-use crate::model::notification::delivery::{Delivery, DeliveryStatus, GIVEN_UP_AFTER_MS, Try};
-use crate::model::sight::Sight;
+use crate::model::notification::NotificationEvent;
+use crate::model::notification::delivery::{Delivery, DeliveryAttempt, DeliveryStatus, GIVEN_UP_AFTER_MS};
+use crate::model::sight::Visibility;
 use crate::store::MainError;
 use crate::store::notifications::order::{is_overtaken, release_stranded};
 use crate::store::notifications::{from_row, from_try_row};
 
 /// Filter of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct OutboxFilter {
     /// Only messages in one of these states; empty = all.
     pub statuses: Vec<DeliveryStatus>,
     /// Only these events; empty = all.
-    pub events: Vec<Event>,
+    pub events: Vec<NotificationEvent>,
     /// Only messages of the channel with this key.
     pub channel: Option<i64>,
     /// Only messages about the subject with this id.
@@ -41,8 +41,8 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// When the database fails.
 pub async fn page(
     connection: &impl ConnectionTrait,
-    sight: Sight,
-    wanted: &Wanted,
+    sight: Visibility,
+    wanted: &OutboxFilter,
     limit: u64,
 ) -> Result<Vec<Delivery>, MainError> {
     let mut query = of_organisation(sight.organisation());
@@ -78,7 +78,7 @@ pub async fn page(
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<Delivery>, MainError> {
     let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
@@ -93,14 +93,14 @@ pub async fn find(
 pub async fn tries(
     connection: &impl ConnectionTrait,
     deliveries: &[Delivery],
-) -> Result<HashMap<i64, Vec<Try>>, MainError> {
+) -> Result<HashMap<i64, Vec<DeliveryAttempt>>, MainError> {
     let known: HashMap<i64, u32> = deliveries.iter().map(|delivery| (delivery.key, delivery.tries)).collect();
     let rows = notification_try::Entity::find()
         .filter(notification_try::Column::DeliveryId.is_in(known.keys().copied()))
         .order_by_asc(notification_try::Column::Number)
         .all(connection)
         .await?;
-    let mut tries: HashMap<i64, Vec<Try>> = HashMap::new();
+    let mut tries: HashMap<i64, Vec<DeliveryAttempt>> = HashMap::new();
     for row in rows {
         let delivery = row.delivery_id;
         let attempt = from_try_row(row)?;
@@ -118,8 +118,8 @@ pub async fn tries(
 /// When the database fails.
 pub async fn redeliver(
     connection: &impl ConnectionTrait,
-    sight: Sight,
-    chosen: Chosen,
+    sight: Visibility,
+    chosen: RedeliverySelection,
     now: Timestamp,
 ) -> Result<u64, MainError> {
     let mut dead = Entity::update_many()
@@ -133,9 +133,9 @@ pub async fn redeliver(
         .filter(Column::Status.eq(DeliveryStatus::Dead.as_str()))
         .filter(is_overtaken().not());
     dead = match chosen {
-        Chosen::One(key) => dead.filter(Column::Id.eq(key)),
-        Chosen::OfChannel(key) => dead.filter(Column::ChannelId.eq(key)),
-        Chosen::All => dead,
+        RedeliverySelection::One(key) => dead.filter(Column::Id.eq(key)),
+        RedeliverySelection::OfChannel(key) => dead.filter(Column::ChannelId.eq(key)),
+        RedeliverySelection::All => dead,
     };
     let chosen = dead.exec(connection).await?.rows_affected;
     release_stranded(connection, now).await?;
@@ -144,7 +144,7 @@ pub async fn redeliver(
 
 /// The dead messages that are tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chosen {
+pub enum RedeliverySelection {
     /// The one with this key.
     One(i64),
     /// Those of the channel with this key.

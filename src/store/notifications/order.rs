@@ -12,10 +12,10 @@ use watchkeeper_entities::notification_delivery::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::DeliveryStatus;
-use crate::model::notification::line::Line;
-use crate::model::notification::{ChannelKind, Event};
+use crate::model::notification::line::OrderingScope;
+use crate::model::notification::{ChannelKind, NotificationEvent};
 use crate::store::MainError;
-use crate::store::notifications::finished_try::Ended;
+use crate::store::notifications::finished_try::TryRecord;
 use crate::store::notifications::holds::due_from;
 
 /// Scope within which messages of a channel about one subject must not overtake each other.
@@ -30,10 +30,10 @@ enum QueueScope {
 impl QueueScope {
     const ALL: [Self; 2] = [Self::Channel, Self::Mailbox];
 
-    const fn of(line: Line) -> Self {
+    const fn of(line: OrderingScope) -> Self {
         match line {
-            Line::Whole => Self::Channel,
-            Line::Own(_) => Self::Mailbox,
+            OrderingScope::Whole => Self::Channel,
+            OrderingScope::Own(_) => Self::Mailbox,
         }
     }
 
@@ -54,7 +54,7 @@ impl QueueScope {
 /// Makes the next messages due that wait behind those of these that are over; all of them have lines of one kind.
 pub(super) async fn release_after(
     connection: &impl ConnectionTrait,
-    alike: &[&Ended],
+    alike: &[&TryRecord],
 ) -> Result<(), MainError> {
     let over = || alike.iter().filter(|ended| ended.is_over());
     let Some(first) = over().next() else { return Ok(()) };
@@ -142,19 +142,19 @@ fn waits_for_digest() -> SimpleExpr {
         .and_where(of_gathered(Column::ChannelId).equals((Entity, Column::ChannelId)))
         .and_where(of_gathered(Column::DigestId).equals((digest.clone(), Column::PublicId)))
         .to_owned();
-    let is_digest = Expr::col((Entity, Column::Event)).eq(Event::Digest.as_str());
+    let is_digest = Expr::col((Entity, Column::Event)).eq(NotificationEvent::Digest.as_str());
     let in_front = Query::select()
         .expr(Expr::value(1))
         .from_as(Entity, digest.clone())
         .and_where(Expr::col((digest.clone(), Column::ChannelId)).equals((Entity, Column::ChannelId)))
-        .and_where(Expr::col((digest.clone(), Column::Event)).eq(Event::Digest.as_str()))
+        .and_where(Expr::col((digest.clone(), Column::Event)).eq(NotificationEvent::Digest.as_str()))
         .and_where(Expr::col((digest.clone(), Column::EndedAt)).is_null())
         .and_where(Expr::col((digest, Column::Id)).lt(Expr::col((Entity, Column::Id))))
         .and_where(is_digest.or(Expr::exists(tells_subject)))
         .to_owned();
     Expr::col((Entity, Column::ContactId))
         .is_null()
-        .and(Expr::col((Entity, Column::Event)).ne(Event::IncidentEscalated.as_str()))
+        .and(Expr::col((Entity, Column::Event)).ne(NotificationEvent::IncidentEscalated.as_str()))
         .and(Expr::exists(in_front))
 }
 

@@ -13,10 +13,10 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident_effects::audience::WrittenMessage;
 use crate::model::lifecycle_effect::OutgoingMessage;
-use crate::model::notification::Event;
+use crate::model::notification::NotificationEvent;
 use crate::model::notification::delivery::Delivery;
-use crate::model::notification::digest::Hold;
-use crate::model::notification::message::Message;
+use crate::model::notification::digest::DeliveryHold;
+use crate::model::notification::message::NotificationMessage;
 use crate::store::MainError;
 use crate::store::notifications::lines::in_line;
 use crate::store::notifications::{from_row, holds, to_row};
@@ -43,11 +43,11 @@ pub async fn insert(connection: &impl ConnectionTrait, outgoing: OutgoingMessage
 /// messages about a subject come after the digest that includes it. Contacts have lines of their own, and a step of
 /// an escalation never waits.
 async fn a_digest_waits(connection: &impl ConnectionTrait, delivery: &Delivery) -> Result<bool, MainError> {
-    let digests = Condition::all().add(Column::Event.eq(Event::Digest.as_str()));
+    let digests = Condition::all().add(Column::Event.eq(NotificationEvent::Digest.as_str()));
     let message = &delivery.message;
     match message.event {
-        Event::Digest => one_waits(connection, delivery.channel, digests).await,
-        Event::IncidentEscalated => Ok(false),
+        NotificationEvent::Digest => one_waits(connection, delivery.channel, digests).await,
+        NotificationEvent::IncidentEscalated => Ok(false),
         _ if delivery.contact.is_some() => Ok(false),
         _ => {
             let tells = Expr::exists(gathered(delivery.channel, message.subject_id()));
@@ -136,7 +136,7 @@ fn to_written(row: WrittenRow) -> Result<WrittenMessage, MainError> {
         (None, _) => None,
         (Some(until), by) => {
             let by = by.and_then(|by| by.parse().ok()).ok_or_else(|| corrupt("unknown reason to wait"))?;
-            Some(Hold { until: Timestamp::from_ms(until), by })
+            Some(DeliveryHold { until: Timestamp::from_ms(until), by })
         }
     };
     Ok(WrittenMessage {
@@ -158,7 +158,7 @@ pub async fn delete_held_steps(
     incident: Id,
     now: Timestamp,
 ) -> Result<(), MainError> {
-    let steps = holds::untried(incident).add(Column::Event.eq(Event::IncidentEscalated.as_str()));
+    let steps = holds::untried(incident).add(Column::Event.eq(NotificationEvent::IncidentEscalated.as_str()));
     let held = Entity::delete_many().filter(steps).filter(Column::HeldUntil.gt(now.ms()));
     held.exec(connection).await?;
     Ok(())
@@ -171,7 +171,7 @@ pub async fn delete_held_steps(
 pub async fn replace_message(
     connection: &impl ConnectionTrait,
     delivery: i64,
-    message: &Message,
+    message: &NotificationMessage,
 ) -> Result<(), MainError> {
     let unwritable = |problem| MainError::corrupt("notification_delivery", &delivery, &problem);
     let text = serde_json::to_string(message).map_err(unwritable)?;
@@ -192,7 +192,7 @@ pub async fn replace_message(
 pub async fn messages_of(
     connection: &impl ConnectionTrait,
     deliveries: &[i64],
-) -> Result<HashMap<i64, Message>, MainError> {
+) -> Result<HashMap<i64, NotificationMessage>, MainError> {
     let mut found = HashMap::with_capacity(deliveries.len());
     for some in deliveries.chunks(CHUNK) {
         let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(connection).await?;
@@ -212,7 +212,7 @@ pub async fn delete_held_step(
     (channel, contact): (i64, Option<i64>),
     incident: Id,
 ) -> Result<(), MainError> {
-    let steps = holds::untried(incident).add(Column::Event.eq(Event::IncidentEscalated.as_str()));
+    let steps = holds::untried(incident).add(Column::Event.eq(NotificationEvent::IncidentEscalated.as_str()));
     let of_contact = match contact {
         Some(contact) => Column::ContactId.eq(contact),
         None => Column::ContactId.is_null(),

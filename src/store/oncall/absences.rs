@@ -9,13 +9,13 @@ use watchkeeper_entities::oncall_absence::{ActiveModel, Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::oncall::entry::{AbsenceEntry, KEPT_MS};
-use crate::model::oncall::schedule::Absence;
-use crate::model::sight::Sight;
+use crate::model::oncall::schedule::ContactAbsence;
+use crate::model::sight::Visibility;
 use crate::model::time_range::TimeRange;
-use crate::store::oncall::window::{Columns, Filter, narrowed};
+use crate::store::oncall::window::{OncallColumns, OncallFilter, narrowed};
 use crate::store::{MainError, PageWindow, contacts};
 
-const COLUMNS: Columns<Column> = Columns {
+const COLUMNS: OncallColumns<Column> = OncallColumns {
     schedule: None,
     contact: Column::ContactId,
     starts_at: Column::StartsAt,
@@ -28,8 +28,8 @@ const COLUMNS: Columns<Column> = Columns {
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    sight: Sight,
-    filter: &Filter,
+    sight: Visibility,
+    filter: &OncallFilter,
     window: PageWindow,
 ) -> Result<(Vec<AbsenceEntry>, u64), MainError> {
     let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
@@ -46,7 +46,7 @@ pub async fn list(
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<AbsenceEntry>, MainError> {
     let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
@@ -111,14 +111,14 @@ pub(super) async fn touching(
     connection: &impl ConnectionTrait,
     organisation: i64,
     range: TimeRange,
-) -> Result<Vec<Absence>, MainError> {
+) -> Result<Vec<ContactAbsence>, MainError> {
     let rows = Entity::find()
         .filter(Column::OrganisationId.eq(organisation))
         .filter(Column::EndsAt.gt(range.from.ms()))
         .filter(Column::StartsAt.lt(range.to.ms()))
         .all(connection)
         .await?;
-    Ok(rows.iter().map(|row| Absence { contact: row.contact_id, range: range_of(row) }).collect())
+    Ok(rows.iter().map(|row| ContactAbsence { contact: row.contact_id, range: range_of(row) }).collect())
 }
 
 async fn with_names(

@@ -13,16 +13,16 @@ use watchkeeper_entities::oncall_override;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::notification::routing::Routed;
-use crate::model::oncall::cover::{Asked, CoverRequest, CoverStatus};
+use crate::model::notification::routing::ResourceReference;
+use crate::model::oncall::cover::{CoverCandidate, CoverRequest, CoverStatus};
 use crate::model::oncall::entry::KEPT_MS;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::time_range::TimeRange;
 use crate::store::oncall::schedules;
-use crate::store::oncall::window::{Columns, Filter, narrowed};
+use crate::store::oncall::window::{OncallColumns, OncallFilter, narrowed};
 use crate::store::{MainError, PageWindow, contacts};
 
-const COLUMNS: Columns<Column> = Columns {
+const COLUMNS: OncallColumns<Column> = OncallColumns {
     schedule: Some(Column::ScheduleId),
     contact: Column::ContactId,
     starts_at: Column::StartsAt,
@@ -35,8 +35,8 @@ const COLUMNS: Columns<Column> = Columns {
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    sight: Sight,
-    (filter, statuses, now): (&Filter, &[CoverStatus], Timestamp),
+    sight: Visibility,
+    (filter, statuses, now): (&OncallFilter, &[CoverStatus], Timestamp),
     window: PageWindow,
 ) -> Result<(Vec<CoverRequest>, u64), MainError> {
     let mut wanted = narrowed(of_organisation(sight.organisation()), filter, &COLUMNS);
@@ -55,7 +55,7 @@ pub async fn list(
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<CoverRequest>, MainError> {
     let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
@@ -151,8 +151,8 @@ async fn with_names(
     let placed = placed(connection, rows.iter().filter_map(|row| row.override_id)).await?;
     let read = |row: Model| {
         let corrupt = |problem: &str| MainError::corrupt("oncall_cover_request", &row.id, &problem);
-        let asked: Option<Vec<StoredAsked>> = serde_json::from_str(&row.asked).ok();
-        let asked = asked.and_then(|asked| asked.into_iter().map(StoredAsked::read).collect());
+        let asked: Option<Vec<StoredCoverContact>> = serde_json::from_str(&row.asked).ok();
+        let asked = asked.and_then(|asked| asked.into_iter().map(StoredCoverContact::read).collect());
         let (schedule, contact) = (schedules.get(&row.schedule_id), contacts.get(&row.contact_id));
         let placed = row.override_id.and_then(|key| placed.iter().find(|placed| placed.key == key));
         Ok(CoverRequest {
@@ -178,24 +178,26 @@ async fn with_names(
 async fn placed(
     connection: &impl ConnectionTrait,
     keys: impl Iterator<Item = i64>,
-) -> Result<Vec<Routed>, MainError> {
+) -> Result<Vec<ResourceReference>, MainError> {
     use oncall_override::Column as Placed;
     let wanted = oncall_override::Entity::find().select_only().columns([Placed::Id, Placed::PublicId]);
     let rows: Vec<(i64, String)> = wanted.filter(Placed::Id.is_in(keys)).into_tuple().all(connection).await?;
     let corrupt = |key: &i64| MainError::corrupt("oncall_override", key, &"its id has not the form of one");
-    rows.into_iter().map(|(key, id)| Ok(Routed { key, id: id.parse().map_err(|_| corrupt(&key))? })).collect()
+    rows.into_iter()
+        .map(|(key, id)| Ok(ResourceReference { key, id: id.parse().map_err(|_| corrupt(&key))? }))
+        .collect()
 }
 
 /// A contact who is asked to take over, as it is stored.
 #[derive(Serialize, Deserialize)]
-struct StoredAsked {
+struct StoredCoverContact {
     key: i64,
     id: String,
     declined_at: Option<i64>,
 }
 
-impl StoredAsked {
-    fn of(asked: &Asked) -> Self {
+impl StoredCoverContact {
+    fn of(asked: &CoverCandidate) -> Self {
         Self {
             key: asked.contact.key,
             id: asked.contact.id.to_string(),
@@ -203,15 +205,15 @@ impl StoredAsked {
         }
     }
 
-    fn read(self) -> Option<Asked> {
-        let contact = Routed { key: self.key, id: self.id.parse::<Id>().ok()? };
-        Some(Asked { contact, declined_at: self.declined_at.map(Timestamp::from_ms) })
+    fn read(self) -> Option<CoverCandidate> {
+        let contact = ResourceReference { key: self.key, id: self.id.parse::<Id>().ok()? };
+        Some(CoverCandidate { contact, declined_at: self.declined_at.map(Timestamp::from_ms) })
     }
 }
 
 fn to_row(request: &CoverRequest) -> Result<ActiveModel, MainError> {
     let unwritable = |problem| MainError::corrupt("oncall_cover_request", &request.id, &problem);
-    let asked: Vec<StoredAsked> = request.asked.iter().map(StoredAsked::of).collect();
+    let asked: Vec<StoredCoverContact> = request.asked.iter().map(StoredCoverContact::of).collect();
     Ok(ActiveModel {
         id: Set(request.key),
         public_id: Set(request.id.to_string()),

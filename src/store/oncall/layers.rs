@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
-use crate::model::oncall::schedule::{Layer, Rotation};
+use crate::model::oncall::schedule::{Rotation, RotationLayer};
 use crate::store::selected_services::StoredLink;
 
 /// A layer as it is stored.
@@ -27,7 +27,7 @@ enum StoredRotation {
 
 impl StoredLayer {
     /// As it is stored.
-    pub(super) fn of(layer: &Layer) -> Self {
+    pub(super) fn of(layer: &RotationLayer) -> Self {
         Self {
             name: layer.name.clone(),
             contacts: StoredLink::all(&layer.contacts),
@@ -39,8 +39,8 @@ impl StoredLayer {
     }
 
     /// As it was stored; `None` when it cannot be read.
-    pub(super) fn read(self) -> Option<Layer> {
-        Some(Layer {
+    pub(super) fn read(self) -> Option<RotationLayer> {
+        Some(RotationLayer {
             name: self.name,
             contacts: StoredLink::read(self.contacts)?,
             starts_at: Timestamp::from_ms(self.starts_at),

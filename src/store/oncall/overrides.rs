@@ -9,14 +9,14 @@ use watchkeeper_entities::oncall_override::{ActiveModel, Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::oncall::entry::{KEPT_MS, OverrideEntry};
-use crate::model::oncall::schedule::Override;
-use crate::model::sight::Sight;
+use crate::model::oncall::schedule::DutyOverride;
+use crate::model::sight::Visibility;
 use crate::model::time_range::TimeRange;
 use crate::store::oncall::schedules;
-use crate::store::oncall::window::{Columns, Filter, narrowed};
+use crate::store::oncall::window::{OncallColumns, OncallFilter, narrowed};
 use crate::store::{MainError, PageWindow, contacts};
 
-const COLUMNS: Columns<Column> = Columns {
+const COLUMNS: OncallColumns<Column> = OncallColumns {
     schedule: Some(Column::ScheduleId),
     contact: Column::ContactId,
     starts_at: Column::StartsAt,
@@ -29,8 +29,8 @@ const COLUMNS: Columns<Column> = Columns {
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    sight: Sight,
-    filter: &Filter,
+    sight: Visibility,
+    filter: &OncallFilter,
     window: PageWindow,
 ) -> Result<(Vec<OverrideEntry>, u64), MainError> {
     let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
@@ -47,7 +47,7 @@ pub async fn list(
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<OverrideEntry>, MainError> {
     let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
@@ -112,7 +112,7 @@ pub(super) async fn touching(
     connection: &impl ConnectionTrait,
     schedules: &[i64],
     range: TimeRange,
-) -> Result<Vec<(i64, Override)>, MainError> {
+) -> Result<Vec<(i64, DutyOverride)>, MainError> {
     let rows = Entity::find()
         .filter(Column::ScheduleId.is_in(schedules.iter().copied()))
         .filter(Column::EndsAt.gt(range.from.ms()))
@@ -121,7 +121,7 @@ pub(super) async fn touching(
         .await?;
     let read = |row: &Model| {
         let placed =
-            Override { key: row.id, id: read_id(row)?, contact: row.contact_id, range: range_of(row) };
+            DutyOverride { key: row.id, id: read_id(row)?, contact: row.contact_id, range: range_of(row) };
         Ok((row.schedule_id, placed))
     };
     rows.iter().map(read).collect()

@@ -5,28 +5,28 @@ use std::sync::Arc;
 use sea_orm::ConnectionTrait;
 
 use crate::clock::DAY_MS;
-use crate::model::oncall::roster::Roster;
-use crate::model::oncall::schedule::{Absence, DAYS_MAX, Override, Schedule};
+use crate::model::oncall::roster::DutyRoster;
+use crate::model::oncall::schedule::{ContactAbsence, DAYS_MAX, DutyOverride, OncallSchedule};
 use crate::model::time_range::TimeRange;
 use crate::store::MainError;
 use crate::store::oncall::{absences, overrides, schedules};
 
 /// A schedule with its overrides and absences.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct StoredRoster {
     /// The schedule.
-    pub schedule: Schedule,
+    pub schedule: OncallSchedule,
     /// Its overrides.
-    pub overrides: Vec<Override>,
+    pub overrides: Vec<DutyOverride>,
     /// The absences of all contacts of the organisation; its schedules share them.
-    pub absences: Arc<[Absence]>,
+    pub absences: Arc<[ContactAbsence]>,
 }
 
-impl Kept {
+impl StoredRoster {
     /// The roster, which decides who is on duty.
     #[must_use]
-    pub fn roster(&self) -> Roster<'_> {
-        Roster { schedule: &self.schedule, overrides: &self.overrides, absences: &self.absences }
+    pub fn roster(&self) -> DutyRoster<'_> {
+        DutyRoster { schedule: &self.schedule, overrides: &self.overrides, absences: &self.absences }
     }
 }
 
@@ -39,7 +39,7 @@ pub async fn of_contact(
     organisation: i64,
     contact: i64,
     range: TimeRange,
-) -> Result<Vec<Kept>, MainError> {
+) -> Result<Vec<StoredRoster>, MainError> {
     let all = schedules::all(connection, organisation).await?;
     let mut kept = of_schedules(connection, all, range).await?;
     kept.retain(|kept| {
@@ -56,9 +56,9 @@ pub async fn of_contact(
 /// When the database fails or a row cannot be read.
 pub async fn of_schedules(
     connection: &impl ConnectionTrait,
-    schedules: Vec<Schedule>,
+    schedules: Vec<OncallSchedule>,
     range: TimeRange,
-) -> Result<Vec<Kept>, MainError> {
+) -> Result<Vec<StoredRoster>, MainError> {
     let Some(organisation) = schedules.first().map(|schedule| schedule.organisation) else {
         return Ok(Vec::new());
     };
@@ -66,11 +66,11 @@ pub async fn of_schedules(
     let range = TimeRange { from: range.from.plus_ms(-days_ms), to: range.to.plus_ms(days_ms) };
     let keys: Vec<i64> = schedules.iter().map(|schedule| schedule.key).collect();
     let overrides = overrides::touching(connection, &keys, range).await?;
-    let absences: Arc<[Absence]> = absences::touching(connection, organisation, range).await?.into();
-    let kept = |schedule: Schedule| {
+    let absences: Arc<[ContactAbsence]> = absences::touching(connection, organisation, range).await?.into();
+    let kept = |schedule: OncallSchedule| {
         let own = overrides.iter().filter(|(of, _)| *of == schedule.key);
         let overrides = own.map(|(_, placed)| placed.clone()).collect();
-        Kept { overrides, absences: Arc::clone(&absences), schedule }
+        StoredRoster { overrides, absences: Arc::clone(&absences), schedule }
     };
     Ok(schedules.into_iter().map(kept).collect())
 }

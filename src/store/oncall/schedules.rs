@@ -11,8 +11,8 @@ use watchkeeper_entities::oncall_schedule::{ActiveModel, Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::oncall::entry::NamedSchedule;
-use crate::model::oncall::schedule::Schedule;
-use crate::model::sight::Sight;
+use crate::model::oncall::schedule::OncallSchedule;
+use crate::model::sight::Visibility;
 use crate::store::oncall::layers::StoredLayer;
 use crate::store::{MainError, PageWindow};
 
@@ -26,9 +26,9 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     window: PageWindow,
-) -> Result<(Vec<Schedule>, u64), MainError> {
+) -> Result<(Vec<OncallSchedule>, u64), MainError> {
     let wanted = of_organisation(sight.organisation());
     let total = wanted.clone().count(connection).await?;
     let rows = wanted.order_by_asc(Column::Id).offset(window.offset).limit(window.limit);
@@ -39,7 +39,10 @@ pub async fn list(
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn all(connection: &impl ConnectionTrait, organisation: i64) -> Result<Vec<Schedule>, MainError> {
+pub async fn all(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+) -> Result<Vec<OncallSchedule>, MainError> {
     read_all(of_organisation(organisation).order_by_asc(Column::Id).all(connection).await?)
 }
 
@@ -47,7 +50,7 @@ pub async fn all(connection: &impl ConnectionTrait, organisation: i64) -> Result
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn of_all(connection: &impl ConnectionTrait) -> Result<Vec<Schedule>, MainError> {
+pub async fn of_all(connection: &impl ConnectionTrait) -> Result<Vec<OncallSchedule>, MainError> {
     read_all(Entity::find().order_by_asc(Column::Id).all(connection).await?)
 }
 
@@ -57,9 +60,9 @@ pub async fn of_all(connection: &impl ConnectionTrait) -> Result<Vec<Schedule>, 
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
-) -> Result<Option<Schedule>, MainError> {
+) -> Result<Option<OncallSchedule>, MainError> {
     let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
     wanted.one(connection).await?.map(from_row).transpose()
 }
@@ -68,7 +71,10 @@ pub async fn find(
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn with_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<Schedule>, MainError> {
+pub async fn with_keys(
+    connection: &impl ConnectionTrait,
+    keys: &[i64],
+) -> Result<Vec<OncallSchedule>, MainError> {
     if keys.is_empty() {
         return Ok(Vec::new());
     }
@@ -106,17 +112,20 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert(connection: &impl ConnectionTrait, schedule: Schedule) -> Result<Schedule, MainError> {
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    schedule: OncallSchedule,
+) -> Result<OncallSchedule, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&schedule)? };
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
-    Ok(Schedule { key, ..schedule })
+    Ok(OncallSchedule { key, ..schedule })
 }
 
 /// Stores a changed schedule.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn update(connection: &impl ConnectionTrait, schedule: &Schedule) -> Result<(), MainError> {
+pub async fn update(connection: &impl ConnectionTrait, schedule: &OncallSchedule) -> Result<(), MainError> {
     to_row(schedule)?.update(connection).await?;
     Ok(())
 }
@@ -143,7 +152,7 @@ pub(in crate::store) async fn names_of_contact(
     Ok(all.filter(|schedule| schedule.names(contact)).map(|schedule| schedule.name).collect())
 }
 
-fn to_row(schedule: &Schedule) -> Result<ActiveModel, MainError> {
+fn to_row(schedule: &OncallSchedule) -> Result<ActiveModel, MainError> {
     let unwritable = |problem| MainError::corrupt("oncall_schedule", &schedule.id, &problem);
     let layers: Vec<StoredLayer> = schedule.layers.iter().map(StoredLayer::of).collect();
     Ok(ActiveModel {
@@ -158,15 +167,15 @@ fn to_row(schedule: &Schedule) -> Result<ActiveModel, MainError> {
     })
 }
 
-fn read_all(rows: Vec<Model>) -> Result<Vec<Schedule>, MainError> {
+fn read_all(rows: Vec<Model>) -> Result<Vec<OncallSchedule>, MainError> {
     rows.into_iter().map(from_row).collect()
 }
 
-fn from_row(row: Model) -> Result<Schedule, MainError> {
+fn from_row(row: Model) -> Result<OncallSchedule, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("oncall_schedule", &row.id, &problem);
     let layers: Option<Vec<StoredLayer>> = serde_json::from_str(&row.layers).ok();
     let layers = layers.and_then(|layers| layers.into_iter().map(StoredLayer::read).collect());
-    Ok(Schedule {
+    Ok(OncallSchedule {
         key: row.id,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
         organisation: row.organisation_id,

@@ -6,7 +6,7 @@ use crate::clock::Timestamp;
 
 /// Filter of a list; `None` = not filtered by this.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct OncallFilter {
     /// Keys of schedules.
     pub schedules: Option<Vec<i64>>,
     /// Keys of contacts.
@@ -18,7 +18,7 @@ pub struct Filter {
 }
 
 /// The columns that a filter uses.
-pub(super) struct Columns<C> {
+pub(super) struct OncallColumns<C> {
     /// The schedule, where there is one.
     pub(super) schedule: Option<C>,
     pub(super) contact: C,
@@ -29,8 +29,8 @@ pub(super) struct Columns<C> {
 /// The rows that a filter leaves.
 pub(super) fn narrowed<E: EntityTrait>(
     mut rows: Select<E>,
-    filter: &Filter,
-    columns: &Columns<E::Column>,
+    filter: &OncallFilter,
+    columns: &OncallColumns<E::Column>,
 ) -> Select<E> {
     if let (Some(keys), Some(column)) = (&filter.schedules, columns.schedule) {
         rows = rows.filter(column.is_in(keys.iter().copied()));

@@ -8,12 +8,12 @@ use sea_orm::sqlx::sqlite::SqliteRow;
 use sea_orm::sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 use sha2::{Digest as _, Sha256};
 
-use super::tables::Kind;
+use super::tables::ColumnKind;
 use crate::store::binary_rows::BinaryValue as _;
 
 /// A value. A boolean is 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cell<'r> {
+pub(super) enum CellValue<'r> {
     /// Nothing.
     Null,
     /// A number.
@@ -26,79 +26,85 @@ pub(super) enum Cell<'r> {
 
 /// A value that cannot be promoted.
 #[derive(Debug)]
-pub(super) enum Unfit {
+pub(super) enum UnfitValue {
     /// The driver cannot read it.
     Unreadable(sqlx::Error),
     /// PostgreSQL would not take it.
     NotAllowed(String),
 }
 
-impl From<sqlx::Error> for Unfit {
+impl From<sqlx::Error> for UnfitValue {
     fn from(error: sqlx::Error) -> Self {
         Self::Unreadable(error)
     }
 }
 
 /// A row of one of the two databases.
-pub(super) trait Cells {
+pub(super) trait CellRow {
     /// The value at this place.
     ///
     /// # Errors
     /// When it is not of this type.
-    fn cell(&self, place: usize, kind: Kind) -> Result<Cell<'_>, Unfit>;
+    fn cell(&self, place: usize, kind: ColumnKind) -> Result<CellValue<'_>, UnfitValue>;
 }
 
-impl Cells for SqliteRow {
+impl CellRow for SqliteRow {
     /// A column of SQLite may hold values of any type, so the type is that of the value.
-    fn cell(&self, place: usize, kind: Kind) -> Result<Cell<'_>, Unfit> {
+    fn cell(&self, place: usize, kind: ColumnKind) -> Result<CellValue<'_>, UnfitValue> {
         let value = self.try_get_raw(place)?;
         if value.is_null() {
-            return Ok(Cell::Null);
+            return Ok(CellValue::Null);
         }
         let found = value.type_info().name().to_owned();
         drop(value);
         let cell = match (kind, found.as_str()) {
-            (Kind::Text, "TEXT") => Cell::Text(self.try_get_unchecked(place)?),
-            (Kind::Bytes, "BLOB") => Cell::Bytes(self.try_get_unchecked(place)?),
-            (Kind::Text | Kind::Bytes, _) => {
-                return Err(Unfit::NotAllowed(format!("is {found}")));
+            (ColumnKind::Text, "TEXT") => CellValue::Text(self.try_get_unchecked(place)?),
+            (ColumnKind::Bytes, "BLOB") => CellValue::Bytes(self.try_get_unchecked(place)?),
+            (ColumnKind::Text | ColumnKind::Bytes, _) => {
+                return Err(UnfitValue::NotAllowed(format!("is {found}")));
             }
-            (_, "INTEGER") => Cell::Number(self.try_get_unchecked(place)?),
-            _ => return Err(Unfit::NotAllowed(format!("is {found}"))),
+            (_, "INTEGER") => CellValue::Number(self.try_get_unchecked(place)?),
+            _ => return Err(UnfitValue::NotAllowed(format!("is {found}"))),
         };
         cell.check(kind)?;
         Ok(cell)
     }
 }
 
-impl Cells for PgRow {
-    fn cell(&self, place: usize, kind: Kind) -> Result<Cell<'_>, Unfit> {
+impl CellRow for PgRow {
+    fn cell(&self, place: usize, kind: ColumnKind) -> Result<CellValue<'_>, UnfitValue> {
         let cell = match kind {
-            Kind::SmallInteger => self.try_get::<Option<i16>, _>(place)?.map(|n| Cell::Number(n.into())),
-            Kind::Integer => self.try_get::<Option<i32>, _>(place)?.map(|n| Cell::Number(n.into())),
-            Kind::BigInteger => self.try_get::<Option<i64>, _>(place)?.map(Cell::Number),
-            Kind::Boolean => self.try_get::<Option<bool>, _>(place)?.map(|is| Cell::Number(is.into())),
-            Kind::Text => self.try_get::<Option<&str>, _>(place)?.map(Cell::Text),
-            Kind::Bytes => self.try_get::<Option<&[u8]>, _>(place)?.map(Cell::Bytes),
+            ColumnKind::SmallInteger => {
+                self.try_get::<Option<i16>, _>(place)?.map(|n| CellValue::Number(n.into()))
+            }
+            ColumnKind::Integer => {
+                self.try_get::<Option<i32>, _>(place)?.map(|n| CellValue::Number(n.into()))
+            }
+            ColumnKind::BigInteger => self.try_get::<Option<i64>, _>(place)?.map(CellValue::Number),
+            ColumnKind::Boolean => {
+                self.try_get::<Option<bool>, _>(place)?.map(|is| CellValue::Number(is.into()))
+            }
+            ColumnKind::Text => self.try_get::<Option<&str>, _>(place)?.map(CellValue::Text),
+            ColumnKind::Bytes => self.try_get::<Option<&[u8]>, _>(place)?.map(CellValue::Bytes),
         };
-        Ok(cell.unwrap_or(Cell::Null))
+        Ok(cell.unwrap_or(CellValue::Null))
     }
 }
 
-impl Cell<'_> {
+impl CellValue<'_> {
     /// Fails unless PostgreSQL accepts it in a column of this type.
-    fn check(&self, kind: Kind) -> Result<(), Unfit> {
+    fn check(&self, kind: ColumnKind) -> Result<(), UnfitValue> {
         let is_fit = match (self, kind) {
-            (Self::Number(n), Kind::SmallInteger) => i16::try_from(*n).is_ok(),
-            (Self::Number(n), Kind::Integer) => i32::try_from(*n).is_ok(),
-            (Self::Number(n), Kind::Boolean) => matches!(n, 0 | 1),
+            (Self::Number(n), ColumnKind::SmallInteger) => i16::try_from(*n).is_ok(),
+            (Self::Number(n), ColumnKind::Integer) => i32::try_from(*n).is_ok(),
+            (Self::Number(n), ColumnKind::Boolean) => matches!(n, 0 | 1),
             (Self::Text(text), _) => !text.contains('\0'),
             _ => true,
         };
         if is_fit {
             return Ok(());
         }
-        Err(Unfit::NotAllowed(match self {
+        Err(UnfitValue::NotAllowed(match self {
             Self::Number(n) => format!("is {n}, which is out of range"),
             _ => "contains the character 0, which PostgreSQL does not take".into(),
         }))
@@ -122,13 +128,13 @@ impl Cell<'_> {
     ///
     /// # Errors
     /// When it does not fit the type of its column.
-    pub(super) fn write(&self, kind: Kind, to: &mut Vec<u8>) -> Result<(), Unfit> {
-        let out_of_range = |_| Unfit::NotAllowed("is out of range".into());
+    pub(super) fn write(&self, kind: ColumnKind, to: &mut Vec<u8>) -> Result<(), UnfitValue> {
+        let out_of_range = |_| UnfitValue::NotAllowed("is out of range".into());
         match (self, kind) {
             (Self::Null, _) => None::<i64>.write(to),
-            (Self::Number(n), Kind::SmallInteger) => i16::try_from(*n).map_err(out_of_range)?.write(to),
-            (Self::Number(n), Kind::Integer) => i32::try_from(*n).map_err(out_of_range)?.write(to),
-            (Self::Number(n), Kind::Boolean) => (*n != 0).write(to),
+            (Self::Number(n), ColumnKind::SmallInteger) => i16::try_from(*n).map_err(out_of_range)?.write(to),
+            (Self::Number(n), ColumnKind::Integer) => i32::try_from(*n).map_err(out_of_range)?.write(to),
+            (Self::Number(n), ColumnKind::Boolean) => (*n != 0).write(to),
             (Self::Number(n), _) => n.write(to),
             (Self::Text(text), _) => text.write(to),
             (Self::Bytes(bytes), _) => bytes.write(to),
@@ -147,7 +153,7 @@ fn digest_bytes(sum: &mut Sha256, tag: u8, bytes: &[u8]) {
 mod tests {
     use super::*;
 
-    fn sum(cells: &[Cell<'_>]) -> Vec<u8> {
+    fn sum(cells: &[CellValue<'_>]) -> Vec<u8> {
         let mut sum = Sha256::new();
         cells.iter().for_each(|cell| cell.digest(&mut sum));
         sum.finalize().to_vec()
@@ -155,13 +161,13 @@ mod tests {
 
     #[test]
     fn rows_that_differ_have_other_checksums() {
-        let rows: [&[Cell<'_>]; 6] = [
-            &[Cell::Text("ab"), Cell::Text("c")],
-            &[Cell::Text("a"), Cell::Text("bc")],
-            &[Cell::Bytes(b"ab"), Cell::Bytes(b"c")],
-            &[Cell::Null, Cell::Text("")],
-            &[Cell::Text(""), Cell::Null],
-            &[Cell::Number(0), Cell::Null],
+        let rows: [&[CellValue<'_>]; 6] = [
+            &[CellValue::Text("ab"), CellValue::Text("c")],
+            &[CellValue::Text("a"), CellValue::Text("bc")],
+            &[CellValue::Bytes(b"ab"), CellValue::Bytes(b"c")],
+            &[CellValue::Null, CellValue::Text("")],
+            &[CellValue::Text(""), CellValue::Null],
+            &[CellValue::Number(0), CellValue::Null],
         ];
         for (place, row) in rows.iter().enumerate() {
             for other in &rows[..place] {
@@ -172,22 +178,22 @@ mod tests {
 
     #[test]
     fn fields_have_the_width_of_their_columns() {
-        let written = |cell: Cell<'_>, kind| {
+        let written = |cell: CellValue<'_>, kind| {
             let mut to = Vec::new();
             cell.write(kind, &mut to).map(|()| to).map_err(|_| ())
         };
-        assert_eq!(written(Cell::Number(-2), Kind::SmallInteger), Ok(vec![0, 0, 0, 2, 255, 254]));
-        assert_eq!(written(Cell::Number(1), Kind::Boolean), Ok(vec![0, 0, 0, 1, 1]));
-        assert_eq!(written(Cell::Text("é"), Kind::Text), Ok(vec![0, 0, 0, 2, 195, 169]));
-        assert_eq!(written(Cell::Null, Kind::Text), Ok(vec![255; 4]));
-        assert_eq!(written(Cell::Number(40_000), Kind::SmallInteger), Err(()));
+        assert_eq!(written(CellValue::Number(-2), ColumnKind::SmallInteger), Ok(vec![0, 0, 0, 2, 255, 254]));
+        assert_eq!(written(CellValue::Number(1), ColumnKind::Boolean), Ok(vec![0, 0, 0, 1, 1]));
+        assert_eq!(written(CellValue::Text("é"), ColumnKind::Text), Ok(vec![0, 0, 0, 2, 195, 169]));
+        assert_eq!(written(CellValue::Null, ColumnKind::Text), Ok(vec![255; 4]));
+        assert_eq!(written(CellValue::Number(40_000), ColumnKind::SmallInteger), Err(()));
     }
 
     #[test]
     fn what_postgres_does_not_take_is_found() {
-        assert!(Cell::Text("a\0b").check(Kind::Text).is_err());
-        assert!(Cell::Number(2).check(Kind::Boolean).is_err());
-        assert!(Cell::Number(1 << 40).check(Kind::Integer).is_err());
-        assert!(Cell::Number(1 << 40).check(Kind::BigInteger).is_ok());
+        assert!(CellValue::Text("a\0b").check(ColumnKind::Text).is_err());
+        assert!(CellValue::Number(2).check(ColumnKind::Boolean).is_err());
+        assert!(CellValue::Number(1 << 40).check(ColumnKind::Integer).is_err());
+        assert!(CellValue::Number(1 << 40).check(ColumnKind::BigInteger).is_ok());
     }
 }

@@ -6,22 +6,22 @@ use futures_util::{Stream, TryStreamExt as _};
 use sea_orm::sqlx;
 use sha2::{Digest as _, Sha256};
 
-use super::cell::Cells;
+use super::cell::CellRow;
 use super::error::{BadCell, PromotionError};
-use super::half::Half;
-use super::page::Page;
-use super::source::{Embedded, hex};
-use super::tables::Table;
-use super::unit::Unit;
+use super::half::TargetDatabase;
+use super::page::TablePage;
+use super::source::{EmbeddedInstallation, hex};
+use super::tables::TableLayout;
+use super::unit::PromotionUnit;
 
 /// The rows of a page, with their count and checksum.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PageSum {
+pub(super) struct PageChecksum {
     pub(super) rows: u64,
     pub(super) sum: [u8; 32],
 }
 
-enum Failure {
+enum ChecksumFailure {
     Driver(sqlx::Error),
     Cell(BadCell),
 }
@@ -31,20 +31,20 @@ enum Failure {
 /// # Errors
 /// When they differ, or a side fails.
 pub(super) async fn compare_page(
-    source: &mut Embedded,
-    half: &mut Half,
-    (unit, page): (&Unit, &Page),
-) -> Result<PageSum, PromotionError> {
+    source: &mut EmbeddedInstallation,
+    half: &mut TargetDatabase,
+    (unit, page): (&PromotionUnit, &TablePage),
+) -> Result<PageChecksum, PromotionError> {
     let here = unit.source_rows().sqlite(page).fetch(source.connection(unit).await?);
     let there = unit.target_rows().postgres(page).fetch(&mut half.connection);
     let (here, there) = tokio::join!(sum(here, &unit.table), sum(there, &unit.table));
     let here = here.map_err(|failure| match failure {
-        Failure::Driver(error) => PromotionError::Source(error),
-        Failure::Cell(bad) => bad.in_page(unit, page),
+        ChecksumFailure::Driver(error) => PromotionError::Source(error),
+        ChecksumFailure::Cell(bad) => bad.in_page(unit, page),
     })?;
     let there = there.map_err(|failure| match failure {
-        Failure::Driver(error) => half.failed(error),
-        Failure::Cell(bad) => bad.in_page(unit, page),
+        ChecksumFailure::Driver(error) => half.failed(error),
+        ChecksumFailure::Cell(bad) => bad.in_page(unit, page),
     })?;
     if here == there {
         return Ok(here);
@@ -64,29 +64,29 @@ pub(super) async fn compare_page(
 /// # Errors
 /// When a row is unfit or cannot be read.
 pub(super) async fn read_page(
-    source: &mut Embedded,
-    (unit, page): (&Unit, &Page),
-) -> Result<PageSum, PromotionError> {
+    source: &mut EmbeddedInstallation,
+    (unit, page): (&PromotionUnit, &TablePage),
+) -> Result<PageChecksum, PromotionError> {
     let rows = unit.source_rows().sqlite(page).fetch(source.connection(unit).await?);
     sum(rows, &unit.table).await.map_err(|failure| match failure {
-        Failure::Driver(error) => PromotionError::Source(error),
-        Failure::Cell(bad) => bad.in_page(unit, page),
+        ChecksumFailure::Driver(error) => PromotionError::Source(error),
+        ChecksumFailure::Cell(bad) => bad.in_page(unit, page),
     })
 }
 
-async fn sum<R: Cells>(
+async fn sum<R: CellRow>(
     rows: impl Stream<Item = Result<R, sqlx::Error>>,
-    table: &Table,
-) -> Result<PageSum, Failure> {
+    table: &TableLayout,
+) -> Result<PageChecksum, ChecksumFailure> {
     let mut rows = std::pin::pin!(rows);
     let (mut sum, mut count) = (Sha256::new(), 0);
-    while let Some(row) = rows.try_next().await.map_err(Failure::Driver)? {
+    while let Some(row) = rows.try_next().await.map_err(ChecksumFailure::Driver)? {
         count += 1;
         for (place, column) in table.columns.iter().enumerate() {
             let cell = row.cell(place, column.kind);
-            let cell = cell.map_err(|unfit| Failure::Cell(BadCell { column: column.name, unfit }))?;
+            let cell = cell.map_err(|unfit| ChecksumFailure::Cell(BadCell { column: column.name, unfit }))?;
             cell.digest(&mut sum);
         }
     }
-    Ok(PageSum { rows: count, sum: sum.finalize().into() })
+    Ok(PageChecksum { rows: count, sum: sum.finalize().into() })
 }

@@ -2,7 +2,7 @@
 
 use sea_orm::sqlx;
 
-use super::cell::Unfit;
+use super::cell::UnfitValue;
 use crate::store::file_trouble::FileTrouble;
 use crate::store::open_error::OpenError;
 
@@ -76,5 +76,5 @@ impl PromotionError {
 #[derive(Debug)]
 pub(super) struct BadCell {
     pub(super) column: &'static str,
-    pub(super) unfit: Unfit,
+    pub(super) unfit: UnfitValue,
 }

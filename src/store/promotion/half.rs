@@ -13,8 +13,8 @@ use tokio::time::Instant;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use super::error::PromotionError;
-use super::page::Position;
-use super::unit::Unit;
+use super::page::KeyPosition;
+use super::unit::PromotionUnit;
 use crate::config::credentials::without_credentials;
 use crate::store::open_error::{OpenError, migrate};
 
@@ -37,7 +37,7 @@ pub enum TargetState {
 
 /// One database of a target, with one connection.
 #[derive(Debug)]
-pub(super) struct Half {
+pub(super) struct TargetDatabase {
     pub(super) connection: PgConnection,
     url: String,
     pub(super) shown: String,
@@ -48,19 +48,19 @@ pub(super) struct Half {
 
 /// Up to where a unit has been moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Progress {
-    pub(super) position: Option<Position>,
+pub(super) struct UnitProgress {
+    pub(super) position: Option<KeyPosition>,
     pub(super) rows: u64,
     pub(super) is_done: bool,
 }
 
 /// Contents of a marker: the installation of the promotion, and the state of that installation.
-pub(super) struct Marker {
+pub(super) struct PromotionMarker {
     pub(super) installation: String,
     pub(super) state: String,
 }
 
-impl Half {
+impl TargetDatabase {
     pub(super) async fn connect(url: &str, prefix: &'static str, lock: i64) -> Result<Self, PromotionError> {
         let shown = without_credentials(url);
         let failed = |problem| PromotionError::Target { url: shown.clone(), problem };
@@ -123,7 +123,7 @@ impl Half {
         )))
     }
 
-    fn judge(&self, marker: &Marker, installation: &str, state: &str) -> Result<(), PromotionError> {
+    fn judge(&self, marker: &PromotionMarker, installation: &str, state: &str) -> Result<(), PromotionError> {
         if marker.installation != installation {
             let why = format!("{} holds a part of another installation; promote to an empty one", self.shown);
             return Err(PromotionError::refused(why));
@@ -139,7 +139,7 @@ impl Half {
 
     fn judge_promoted(
         &self,
-        promoted: &Marker,
+        promoted: &PromotionMarker,
         installation: &str,
         state: &str,
     ) -> Result<(), PromotionError> {
@@ -160,7 +160,7 @@ impl Half {
     ///
     /// # Errors
     /// When the database fails.
-    pub(super) async fn promoted(&mut self) -> Result<Option<Marker>, PromotionError> {
+    pub(super) async fn promoted(&mut self) -> Result<Option<PromotionMarker>, PromotionError> {
         let is_main = self.prefix == "main";
         if is_main && !self.holds_installation().await? {
             return Ok(None);
@@ -181,7 +181,7 @@ impl Half {
             return Ok(None);
         }
         let mut word = || words.next().unwrap_or_default().to_owned();
-        Ok(Some(Marker { installation: word(), state: word() }))
+        Ok(Some(PromotionMarker { installation: word(), state: word() }))
     }
 
     async fn holds_installation(&mut self) -> Result<bool, PromotionError> {
@@ -197,7 +197,7 @@ impl Half {
         tables.map_err(|error| self.failed(error))
     }
 
-    pub(super) async fn marker(&mut self, prefix: &str) -> Result<Option<Marker>, PromotionError> {
+    pub(super) async fn marker(&mut self, prefix: &str) -> Result<Option<PromotionMarker>, PromotionError> {
         let there = format!("SELECT to_regclass('{prefix}_promotion') IS NOT NULL");
         let is_there: bool = sqlx::query_scalar(AssertSqlSafe(there))
             .fetch_one(&mut self.connection)
@@ -211,7 +211,7 @@ impl Half {
             .fetch_optional(&mut self.connection)
             .await
             .map_err(|error| self.failed(error))?;
-        Ok(row.map(|(installation, state)| Marker { installation, state }))
+        Ok(row.map(|(installation, state)| PromotionMarker { installation, state }))
     }
 
     /// Takes the promotion lock, which lasts as long as the connection.
@@ -280,7 +280,7 @@ impl Half {
     ///
     /// # Errors
     /// When the database fails or holds something else.
-    pub(super) async fn progress(&mut self, unit: &Unit) -> Result<Progress, PromotionError> {
+    pub(super) async fn progress(&mut self, unit: &PromotionUnit) -> Result<UnitProgress, PromotionError> {
         let text =
             format!("SELECT position, rows, is_done FROM {}_promotion_progress WHERE name = $1", self.prefix);
         let row: Option<(Option<String>, i64, bool)> = sqlx::query_as(AssertSqlSafe(text))
@@ -288,10 +288,10 @@ impl Half {
             .fetch_optional(&mut self.connection)
             .await
             .map_err(|error| self.failed(error))?;
-        let Some((position, rows, is_done)) = row else { return Ok(Progress::default()) };
+        let Some((position, rows, is_done)) = row else { return Ok(UnitProgress::default()) };
         let unknown = || PromotionError::refused(format!("the progress of {} cannot be read", unit.name()));
-        let position = position.map(|text| Position::from_json(&text).ok_or_else(unknown)).transpose()?;
-        Ok(Progress { position, rows: rows.unsigned_abs(), is_done })
+        let position = position.map(|text| KeyPosition::from_json(&text).ok_or_else(unknown)).transpose()?;
+        Ok(UnitProgress { position, rows: rows.unsigned_abs(), is_done })
     }
 
     /// The statement that stores the progress of a unit: name, position, rows, whether it is done.

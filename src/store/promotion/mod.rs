@@ -30,26 +30,26 @@ use sha2::{Digest as _, Sha256};
 
 pub use error::PromotionError;
 pub use half::TargetState;
-use page::{Page, Position};
-pub use source::Embedded;
-pub use target::Target;
-pub use unit::{Place, Unit};
+use page::{KeyPosition, TablePage};
+pub use source::EmbeddedInstallation;
+pub use target::PromotionTarget;
+pub use unit::{InstallationPart, PromotionUnit};
 
 /// Callback for progress: called with each page, with the unit and the rows of the page.
-pub type Watcher<'w> = &'w mut dyn FnMut(&Unit, u64);
+pub type Watcher<'w> = &'w mut dyn FnMut(&PromotionUnit, u64);
 
 /// A unit and the number of its rows in the embedded installation.
 #[derive(Clone, Debug)]
-pub struct Counted {
+pub struct CountedUnit {
     /// The unit.
-    pub unit: Unit,
+    pub unit: PromotionUnit,
     /// Its rows.
     pub rows: u64,
 }
 
 /// A table that is the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerifiedTable {
     /// Its name.
     pub table: &'static str,
     /// Its rows.
@@ -61,8 +61,8 @@ pub struct Verified {
 /// An embedded installation, and the parts of it to move.
 #[derive(Debug)]
 pub struct Promotion {
-    source: Embedded,
-    counted: Vec<Counted>,
+    source: EmbeddedInstallation,
+    counted: Vec<CountedUnit>,
     installation: String,
     state: String,
 }
@@ -72,11 +72,11 @@ impl Promotion {
     ///
     /// # Errors
     /// When the installation cannot be read.
-    pub async fn plan(mut source: Embedded) -> Result<Self, PromotionError> {
+    pub async fn plan(mut source: EmbeddedInstallation) -> Result<Self, PromotionError> {
         let mut counted = Vec::new();
         for unit in source.units().await? {
             let rows = source.count(&unit).await?;
-            counted.push(Counted { unit, rows });
+            counted.push(CountedUnit { unit, rows });
         }
         let installation = source.id().await?;
         let state = source.state();
@@ -85,7 +85,7 @@ impl Promotion {
 
     /// The units to move, with their rows.
     #[must_use]
-    pub fn counted(&self) -> &[Counted] {
+    pub fn counted(&self) -> &[CountedUnit] {
         &self.counted
     }
 
@@ -93,7 +93,7 @@ impl Promotion {
     ///
     /// # Errors
     /// When it has other contents, or fails.
-    pub async fn state_of(&self, target: &mut Target) -> Result<TargetState, PromotionError> {
+    pub async fn state_of(&self, target: &mut PromotionTarget) -> Result<TargetState, PromotionError> {
         target.state(&self.installation, &self.state).await
     }
 
@@ -103,7 +103,7 @@ impl Promotion {
     /// When the installation cannot be read.
     pub async fn check(&mut self, watcher: Watcher<'_>) -> Result<Vec<String>, PromotionError> {
         let mut problems = self.source.dangling().await?;
-        for Counted { unit, .. } in &self.counted {
+        for CountedUnit { unit, .. } in &self.counted {
             let mut after = None;
             loop {
                 let page = next_page(&mut self.source, unit, after).await?;
@@ -123,7 +123,11 @@ impl Promotion {
     ///
     /// # Errors
     /// When there is an obstacle or a side fails. Moved rows stay, and the next run continues.
-    pub async fn copy(&mut self, target: &mut Target, watcher: Watcher<'_>) -> Result<(), PromotionError> {
+    pub async fn copy(
+        &mut self,
+        target: &mut PromotionTarget,
+        watcher: Watcher<'_>,
+    ) -> Result<(), PromotionError> {
         let dangling = self.source.dangling().await?;
         if let Some(first) = dangling.first() {
             return Err(PromotionError::refused(first.as_str()));
@@ -131,7 +135,7 @@ impl Promotion {
         target.claim(&self.installation, &self.state).await?;
         let segments = self.source.segment_ids().await?;
         target.make_partitions(&segments).await?;
-        for Counted { unit, .. } in &self.counted {
+        for CountedUnit { unit, .. } in &self.counted {
             let half = target.half(unit.place);
             let mut progress = half.progress(unit).await?;
             watcher(unit, progress.rows);
@@ -151,15 +155,15 @@ impl Promotion {
     /// When they differ, naming table and keys. When a side fails.
     pub async fn verify(
         &mut self,
-        target: &mut Target,
+        target: &mut PromotionTarget,
         watcher: Watcher<'_>,
-    ) -> Result<Vec<Verified>, PromotionError> {
-        let mut sums: Vec<(Verified, Sha256)> = Vec::new();
-        for Counted { unit, .. } in &self.counted {
+    ) -> Result<Vec<VerifiedTable>, PromotionError> {
+        let mut sums: Vec<(VerifiedTable, Sha256)> = Vec::new();
+        for CountedUnit { unit, .. } in &self.counted {
             let table = unit.table.name;
             let place = sums.iter().position(|(verified, _)| verified.table == table).unwrap_or(sums.len());
             if place == sums.len() {
-                sums.push((Verified { table, rows: 0, checksum: String::new() }, Sha256::new()));
+                sums.push((VerifiedTable { table, rows: 0, checksum: String::new() }, Sha256::new()));
             }
             let (verified, table_sum) = &mut sums[place];
             let half = target.half(unit.place);
@@ -176,7 +180,7 @@ impl Promotion {
         }
         let sums = sums
             .into_iter()
-            .map(|(verified, sum)| Verified { checksum: source::hex(&sum.finalize()), ..verified });
+            .map(|(verified, sum)| VerifiedTable { checksum: source::hex(&sum.finalize()), ..verified });
         Ok(sums.collect())
     }
 
@@ -184,7 +188,7 @@ impl Promotion {
     ///
     /// # Errors
     /// When something was, or the target fails.
-    pub async fn finish(&mut self, target: &mut Target) -> Result<(), PromotionError> {
+    pub async fn finish(&mut self, target: &mut PromotionTarget) -> Result<(), PromotionError> {
         self.source.demand_unchanged().await?;
         target.finish(&self.installation, &self.state).await?;
         // Some time has passed since the last check, and a command may have written since.
@@ -195,7 +199,7 @@ impl Promotion {
     ///
     /// # Errors
     /// When the target fails.
-    pub async fn tidy_up(&self, target: &mut Target) -> Result<(), PromotionError> {
+    pub async fn tidy_up(&self, target: &mut PromotionTarget) -> Result<(), PromotionError> {
         target.finish_history(&self.installation, &self.state).await
     }
 
@@ -207,17 +211,17 @@ impl Promotion {
 
 /// The page after a key.
 async fn next_page(
-    source: &mut Embedded,
-    unit: &Unit,
-    after: Option<Position>,
-) -> Result<Page, PromotionError> {
-    let Some(rows) = unit.table.page_rows else { return Ok(Page { after, upto: None }) };
+    source: &mut EmbeddedInstallation,
+    unit: &PromotionUnit,
+    after: Option<KeyPosition>,
+) -> Result<TablePage, PromotionError> {
+    let Some(rows) = unit.table.page_rows else { return Ok(TablePage { after, upto: None }) };
     let query = unit.source_rows().page_end(after.as_ref(), rows);
     let end = query.fetch_optional(source.connection(unit).await?).await.map_err(PromotionError::Source)?;
-    let end = end.map(|row| Position::of_key(&unit.table, &row)).transpose();
+    let end = end.map(|row| KeyPosition::of_key(&unit.table, &row)).transpose();
     let upto = end.map_err(|unfit| {
-        let page = Page { after: after.clone(), upto: None };
+        let page = TablePage { after: after.clone(), upto: None };
         error::BadCell { column: "of the key", unfit }.in_page(unit, &page)
     })?;
-    Ok(Page { after, upto })
+    Ok(TablePage { after, upto })
 }

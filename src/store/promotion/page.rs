@@ -9,8 +9,8 @@ use sea_orm::sqlx::postgres::{PgArguments, Postgres};
 use sea_orm::sqlx::sqlite::{Sqlite, SqliteArguments};
 use sea_orm::sqlx::{Arguments as _, AssertSqlSafe};
 
-use super::cell::{Cell, Cells, Unfit};
-use super::tables::{Column, Kind, Table};
+use super::cell::{CellRow, CellValue, UnfitValue};
+use super::tables::{ColumnKind, TableColumn, TableLayout};
 
 /// A value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,38 +23,40 @@ pub(super) enum KeyPart {
 
 /// A position in a table: the values of its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Position(pub(super) Vec<KeyPart>);
+pub(super) struct KeyPosition(pub(super) Vec<KeyPart>);
 
 /// The rows behind one position, up to and with another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Page {
+pub(super) struct TablePage {
     /// `None`: from the start.
-    pub(super) after: Option<Position>,
+    pub(super) after: Option<KeyPosition>,
     /// `None`: to the end.
-    pub(super) upto: Option<Position>,
+    pub(super) upto: Option<KeyPosition>,
 }
 
 /// A query of rows, before its values are bound.
-pub(super) struct Rows<'t> {
+pub(super) struct RowQuery<'t> {
     /// The table, or the partition with the rows of a segment.
     pub(super) from: &'t str,
     /// Its columns.
-    pub(super) table: &'t Table,
+    pub(super) table: &'t TableLayout,
     /// A condition that rows must fulfil.
     pub(super) filter: Option<&'t str>,
 }
 
-impl Position {
+impl KeyPosition {
     /// The position of a row with only the columns of the key.
     ///
     /// # Errors
     /// When a value is not of its column's type.
-    pub(super) fn of_key(table: &Table, row: &impl Cells) -> Result<Self, Unfit> {
+    pub(super) fn of_key(table: &TableLayout, row: &impl CellRow) -> Result<Self, UnfitValue> {
         let parts = table.key_columns().enumerate().map(|(place, column)| {
             Ok(match row.cell(place, column.kind)? {
-                Cell::Number(number) => KeyPart::Number(number),
-                Cell::Text(text) => KeyPart::Text(text.to_owned()),
-                Cell::Null | Cell::Bytes(_) => return Err(Unfit::NotAllowed("is no key".into())),
+                CellValue::Number(number) => KeyPart::Number(number),
+                CellValue::Text(text) => KeyPart::Text(text.to_owned()),
+                CellValue::Null | CellValue::Bytes(_) => {
+                    return Err(UnfitValue::NotAllowed("is no key".into()));
+                }
             })
         });
         parts.collect::<Result<_, _>>().map(Self)
@@ -80,13 +82,13 @@ impl Position {
     }
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for KeyPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_json())
     }
 }
 
-impl fmt::Display for Page {
+impl fmt::Display for TablePage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.after, &self.upto) {
             (None, None) => write!(f, "the whole table"),
@@ -97,20 +99,24 @@ impl fmt::Display for Page {
     }
 }
 
-impl Rows<'_> {
+impl RowQuery<'_> {
     /// The rows of a page of SQLite, in order.
-    pub(super) fn sqlite(&self, page: &Page) -> sqlx::query::Query<'static, Sqlite, SqliteArguments> {
-        let mut place = |_: &Column| "?".to_owned();
+    pub(super) fn sqlite(&self, page: &TablePage) -> sqlx::query::Query<'static, Sqlite, SqliteArguments> {
+        let mut place = |_: &TableColumn| "?".to_owned();
         let text = self.text(page, &|column| quoted(column), &mut place);
         sqlx::query_with(AssertSqlSafe(text), sqlite_values(page.bounds()))
     }
 
     /// The same of PostgreSQL.
-    pub(super) fn postgres(&self, page: &Page) -> sqlx::query::Query<'static, Postgres, PgArguments> {
+    pub(super) fn postgres(&self, page: &TablePage) -> sqlx::query::Query<'static, Postgres, PgArguments> {
         let mut bound = 0;
-        let mut place = |column: &Column| {
+        let mut place = |column: &TableColumn| {
             bound += 1;
-            if column.kind == Kind::Text { format!("${bound}::text") } else { format!("${bound}::bigint") }
+            if column.kind == ColumnKind::Text {
+                format!("${bound}::text")
+            } else {
+                format!("${bound}::bigint")
+            }
         };
         let text = self.text(page, &by_bytes, &mut place);
         let mut values = PgArguments::default();
@@ -127,12 +133,13 @@ impl Rows<'_> {
     /// The query for the key of the last row of a page after `after` with `rows` rows; no row, if there are fewer.
     pub(super) fn page_end(
         &self,
-        after: Option<&Position>,
+        after: Option<&KeyPosition>,
         rows: u64,
     ) -> sqlx::query::Query<'static, Sqlite, SqliteArguments> {
-        let page = Page { after: after.cloned(), upto: None };
+        let page = TablePage { after: after.cloned(), upto: None };
         let key = list(self.table.key_columns(), quoted);
-        let conditions = self.conditions(&page, &|column| quoted(column), &mut |_: &Column| "?".to_owned());
+        let conditions =
+            self.conditions(&page, &|column| quoted(column), &mut |_: &TableColumn| "?".to_owned());
         let text = format!(
             "SELECT {key} FROM {}{conditions} ORDER BY {key} LIMIT 1 OFFSET {}",
             self.from,
@@ -149,9 +156,9 @@ impl Rows<'_> {
 
     fn text(
         &self,
-        page: &Page,
-        ordered: &dyn Fn(&Column) -> String,
-        place: &mut dyn FnMut(&Column) -> String,
+        page: &TablePage,
+        ordered: &dyn Fn(&TableColumn) -> String,
+        place: &mut dyn FnMut(&TableColumn) -> String,
     ) -> String {
         let columns = list(self.table.columns.iter(), quoted);
         let order = list(self.table.order.iter().map(|place| &self.table.columns[*place]), ordered);
@@ -161,9 +168,9 @@ impl Rows<'_> {
 
     fn conditions(
         &self,
-        page: &Page,
-        ordered: &dyn Fn(&Column) -> String,
-        place: &mut dyn FnMut(&Column) -> String,
+        page: &TablePage,
+        ordered: &dyn Fn(&TableColumn) -> String,
+        place: &mut dyn FnMut(&TableColumn) -> String,
     ) -> String {
         let key = list(self.table.key_columns(), ordered);
         let mut conditions: Vec<String> = self.filter.map(str::to_owned).into_iter().collect();
@@ -177,7 +184,7 @@ impl Rows<'_> {
     }
 }
 
-impl Page {
+impl TablePage {
     fn bounds(&self) -> impl Iterator<Item = &KeyPart> {
         self.after.iter().chain(&self.upto).flat_map(|position| &position.0)
     }
@@ -196,19 +203,19 @@ fn sqlite_values<'p>(parts: impl Iterator<Item = &'p KeyPart>) -> SqliteArgument
 }
 
 pub(super) fn list<'c>(
-    columns: impl Iterator<Item = &'c Column>,
-    text: impl FnMut(&Column) -> String,
+    columns: impl Iterator<Item = &'c TableColumn>,
+    text: impl FnMut(&TableColumn) -> String,
 ) -> String {
     columns.map(text).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn quoted(column: &Column) -> String {
+pub(super) fn quoted(column: &TableColumn) -> String {
     format!("\"{}\"", column.name)
 }
 
 /// PostgreSQL orders texts by its language unless another collation is given.
-fn by_bytes(column: &Column) -> String {
-    let collation = if column.kind == Kind::Text { " COLLATE \"C\"" } else { "" };
+fn by_bytes(column: &TableColumn) -> String {
+    let collation = if column.kind == ColumnKind::Text { " COLLATE \"C\"" } else { "" };
     quoted(column) + collation
 }
 
@@ -219,19 +226,19 @@ mod tests {
 
     #[test]
     fn positions_are_kept_as_they_are() {
-        let position = Position(vec![KeyPart::Number(i64::MIN), KeyPart::Text("a \"b\" [é".into())]);
-        assert_eq!(Position::from_json(&position.to_json()), Some(position));
-        assert_eq!(Position::from_json("{}"), None);
-        assert_eq!(Position::from_json("[1.5]"), None);
+        let position = KeyPosition(vec![KeyPart::Number(i64::MIN), KeyPart::Text("a \"b\" [é".into())]);
+        assert_eq!(KeyPosition::from_json(&position.to_json()), Some(position));
+        assert_eq!(KeyPosition::from_json("{}"), None);
+        assert_eq!(KeyPosition::from_json("[1.5]"), None);
     }
 
     #[test]
     fn a_page_lies_between_two_keys() {
         let tables = tables::main();
         let table = tables.iter().find(|table| table.name == "idempotency_key").unwrap();
-        let rows = Rows { from: table.name, table, filter: Some("1 = 1") };
-        let at = |n, text: &str| Some(Position(vec![KeyPart::Number(n), KeyPart::Text(text.into())]));
-        let page = Page { after: at(1, "a"), upto: at(2, "b") };
+        let rows = RowQuery { from: table.name, table, filter: Some("1 = 1") };
+        let at = |n, text: &str| Some(KeyPosition(vec![KeyPart::Number(n), KeyPart::Text(text.into())]));
+        let page = TablePage { after: at(1, "a"), upto: at(2, "b") };
         let mut bound = 0;
         let text = rows.conditions(&page, &by_bytes, &mut |_| {
             bound += 1;

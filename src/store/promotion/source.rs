@@ -16,8 +16,8 @@ use sha2::{Digest as _, Sha256};
 use watchkeeper_migration::{HistoryMigrator, MainMigrator, SegmentMigrator};
 
 use super::error::PromotionError;
-use super::tables::{self, Table};
-use super::unit::{Place, Unit};
+use super::tables::{self, TableLayout};
+use super::unit::{InstallationPart, PromotionUnit};
 use crate::config::limits::StoreLimits;
 use crate::store::history::segments::SegmentId;
 
@@ -26,15 +26,15 @@ const ROWS_AHEAD: usize = 1_024;
 
 /// The embedded installation.
 #[derive(Debug)]
-pub struct Embedded {
-    main: Held,
-    history: Held,
-    segments: Segments,
+pub struct EmbeddedInstallation {
+    main: SourceDatabase,
+    history: SourceDatabase,
+    segments: SourceSegments,
 }
 
 /// A database with a transaction that reads it as of its start.
 #[derive(Debug)]
-struct Held {
+struct SourceDatabase {
     connection: SqliteConnection,
     file: PathBuf,
     /// SQLite's counter of commits by others, before the transaction started.
@@ -43,13 +43,13 @@ struct Held {
 
 /// The segment files, of which one at a time is open.
 #[derive(Debug)]
-struct Segments {
+struct SourceSegments {
     folder: PathBuf,
     busy: Duration,
     open: Option<(SegmentId, SqliteConnection)>,
 }
 
-impl Embedded {
+impl EmbeddedInstallation {
     /// Opens both databases as of now.
     ///
     /// # Errors
@@ -57,9 +57,9 @@ impl Embedded {
     pub async fn open(main: &Path, history: &Path, limits: &StoreLimits) -> Result<Self, PromotionError> {
         let busy = Duration::from_secs(limits.acquire_timeout_seconds);
         let mut opened = Self {
-            main: Held::open(main, busy).await?,
-            history: Held::open(history, busy).await?,
-            segments: Segments { folder: history.with_extension("segments"), busy, open: None },
+            main: SourceDatabase::open(main, busy).await?,
+            history: SourceDatabase::open(history, busy).await?,
+            segments: SourceSegments { folder: history.with_extension("segments"), busy, open: None },
         };
         demand_steps::<MainMigrator>(&mut opened.main.connection, main).await?;
         demand_steps::<HistoryMigrator>(&mut opened.history.connection, history).await?;
@@ -72,12 +72,14 @@ impl Embedded {
     ///
     /// # Errors
     /// When the catalogue of segments cannot be read, or a segment that counts is missing.
-    pub async fn units(&mut self) -> Result<Vec<Unit>, PromotionError> {
-        let mut units: Vec<Unit> =
-            tables::main().into_iter().map(|table| Unit::whole(Place::Main, table)).collect();
+    pub async fn units(&mut self) -> Result<Vec<PromotionUnit>, PromotionError> {
+        let mut units: Vec<PromotionUnit> = tables::main()
+            .into_iter()
+            .map(|table| PromotionUnit::whole(InstallationPart::Main, table))
+            .collect();
         for table in tables::history() {
             let is_catalogue = table.name == "history_segment";
-            let mut unit = Unit::whole(Place::History, table);
+            let mut unit = PromotionUnit::whole(InstallationPart::History, table);
             // A retired segment has no later readers.
             unit.filter = is_catalogue.then(|| "retired_at IS NULL".to_owned());
             units.push(unit);
@@ -93,8 +95,9 @@ impl Embedded {
                     file.display()
                 )));
             }
-            units
-                .extend(tables::segment().into_iter().map(|table| Unit::of_segment(id, table, sealed_batch)));
+            units.extend(
+                tables::segment().into_iter().map(|table| PromotionUnit::of_segment(id, table, sealed_batch)),
+            );
         }
         Ok(units)
     }
@@ -117,11 +120,14 @@ impl Embedded {
     ///
     /// # Errors
     /// When its segment file cannot be opened.
-    pub(super) async fn connection(&mut self, unit: &Unit) -> Result<&mut SqliteConnection, PromotionError> {
+    pub(super) async fn connection(
+        &mut self,
+        unit: &PromotionUnit,
+    ) -> Result<&mut SqliteConnection, PromotionError> {
         match unit.place {
-            Place::Main => Ok(&mut self.main.connection),
-            Place::History => Ok(&mut self.history.connection),
-            Place::Segment(id) => self.segments.connection(id).await,
+            InstallationPart::Main => Ok(&mut self.main.connection),
+            InstallationPart::History => Ok(&mut self.history.connection),
+            InstallationPart::Segment(id) => self.segments.connection(id).await,
         }
     }
 
@@ -129,7 +135,7 @@ impl Embedded {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub async fn count(&mut self, unit: &Unit) -> Result<u64, PromotionError> {
+    pub async fn count(&mut self, unit: &PromotionUnit) -> Result<u64, PromotionError> {
         let text = unit.source_rows().count();
         let connection = self.connection(unit).await?;
         let rows: i64 = sqlx::query_scalar(AssertSqlSafe(text))
@@ -143,7 +149,7 @@ impl Embedded {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(super) async fn last_drawn(&mut self, unit: &Unit) -> Result<Option<i64>, PromotionError> {
+    pub(super) async fn last_drawn(&mut self, unit: &PromotionUnit) -> Result<Option<i64>, PromotionError> {
         let name = unit.table.name;
         let text = "SELECT seq FROM sqlite_sequence WHERE name = ?";
         let query = sqlx::query_scalar(text).bind(name);
@@ -233,7 +239,7 @@ impl Embedded {
     }
 }
 
-impl Held {
+impl SourceDatabase {
     async fn open(file: &Path, busy: Duration) -> Result<Self, PromotionError> {
         if !file.exists() {
             let why = format!("there is no embedded installation here: {} is missing", file.display());
@@ -265,7 +271,7 @@ async fn connect(file: &Path, busy: Duration) -> Result<SqliteConnection, sqlx::
     SqliteConnection::connect_with(&options.busy_timeout(busy).row_buffer_size(ROWS_AHEAD)).await
 }
 
-impl Segments {
+impl SourceSegments {
     fn file(&self, id: SegmentId) -> PathBuf {
         self.folder.join(format!("{id:08}.db"))
     }
@@ -314,7 +320,7 @@ async fn demand_steps<M: MigratorTrait>(
 /// Every table is in the lists: a promotion never leaves one behind.
 async fn demand_known_tables(
     connection: &mut SqliteConnection,
-    known: &[Table],
+    known: &[TableLayout],
     migrations: &str,
 ) -> Result<(), PromotionError> {
     let text = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'";

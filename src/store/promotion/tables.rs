@@ -19,11 +19,11 @@ const HUGE_ROWS: u64 = 8;
 
 /// A table, or the part of it in one segment.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct TableLayout {
     /// Its name.
     pub name: &'static str,
     /// Its columns, in the order of the entity.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
     /// Indexes of the columns that pages are cut by.
     pub(super) key: Vec<usize>,
     /// Indexes of the columns that rows are ordered by; the key comes first, and no two rows are the same in all of
@@ -37,16 +37,16 @@ pub struct Table {
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct TableColumn {
     /// Its name.
     pub name: &'static str,
     /// Its type.
-    pub kind: Kind,
+    pub kind: ColumnKind,
 }
 
 /// Types of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// 16 bits.
     SmallInteger,
     /// 32 bits.
@@ -63,93 +63,93 @@ pub enum Kind {
 
 /// The tables of the main database.
 #[must_use]
-pub fn main() -> Vec<Table> {
+pub fn main() -> Vec<TableLayout> {
     vec![
-        Table::of::<entities::organisation::Entity>(SMALL_ROWS),
-        Table::of::<entities::installation::Entity>(SMALL_ROWS),
-        Table::of::<entities::clock_mark::Entity>(SMALL_ROWS),
-        Table::of::<entities::listening_span::Entity>(SMALL_ROWS),
-        Table::of::<entities::feed_position::Entity>(SMALL_ROWS),
-        Table::of::<entities::event::Entity>(SMALL_ROWS),
-        Table::of::<entities::token::Entity>(SMALL_ROWS),
-        Table::of::<entities::probe_location::Entity>(SMALL_ROWS),
-        Table::of::<entities::idempotency_key::Entity>(LARGE_ROWS),
-        Table::of::<entities::service::Entity>(LARGE_ROWS),
-        Table::of::<entities::heartbeat::Entity>(SMALL_ROWS),
-        Table::of::<entities::history_erasure::Entity>(SMALL_ROWS),
-        Table::of::<entities::tag::Entity>(SMALL_ROWS),
-        Table::of::<entities::service_tag::Entity>(SMALL_ROWS),
-        Table::of::<entities::incident_policy::Entity>(SMALL_ROWS),
-        Table::of::<entities::sla_target::Entity>(SMALL_ROWS),
-        Table::of::<entities::escalation_policy::Entity>(LARGE_ROWS),
-        Table::of::<entities::service_dependency::Entity>(SMALL_ROWS),
-        Table::of::<entities::access_scope::Entity>(SMALL_ROWS),
-        Table::of::<entities::access_scope_tag::Entity>(SMALL_ROWS),
-        Table::of::<entities::service_window::Entity>(SMALL_ROWS),
-        Table::of::<entities::statuspage::Entity>(LARGE_ROWS),
-        Table::of::<entities::asset::Entity>(HUGE_ROWS),
-        Table::of::<entities::custom_domain::Entity>(SMALL_ROWS),
-        Table::of::<entities::slug_hold::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::organisation::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::installation::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::clock_mark::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::listening_span::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::feed_position::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::event::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::token::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::probe_location::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::idempotency_key::Entity>(LARGE_ROWS),
+        TableLayout::of::<entities::service::Entity>(LARGE_ROWS),
+        TableLayout::of::<entities::heartbeat::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::history_erasure::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::tag::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::service_tag::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::incident_policy::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::sla_target::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::escalation_policy::Entity>(LARGE_ROWS),
+        TableLayout::of::<entities::service_dependency::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::access_scope::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::access_scope_tag::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::service_window::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::statuspage::Entity>(LARGE_ROWS),
+        TableLayout::of::<entities::asset::Entity>(HUGE_ROWS),
+        TableLayout::of::<entities::custom_domain::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::slug_hold::Entity>(SMALL_ROWS),
         // A child may have been made before its group: one statement writes all, and is checked when it ends.
-        Table { page_rows: None, ..Table::of::<entities::component::Entity>(0) },
-        Table::of::<entities::incident::Entity>(LARGE_ROWS),
-        Table::of::<entities::incident_update::Entity>(LARGE_ROWS),
-        Table::of::<entities::incident_automation::Entity>(SMALL_ROWS),
-        Table::of::<entities::incident_group_key::Entity>(SMALL_ROWS),
-        Table::of::<entities::escalation::Entity>(SMALL_ROWS),
-        Table::of::<entities::outage::Entity>(SMALL_ROWS),
-        Table::of::<entities::incident_service::Entity>(SMALL_ROWS),
-        Table::of::<entities::incident_statuspage::Entity>(SMALL_ROWS),
-        Table::of::<entities::maintenance_series::Entity>(LARGE_ROWS),
-        Table::of::<entities::maintenance_series_service::Entity>(SMALL_ROWS),
-        Table::of::<entities::maintenance_series_statuspage::Entity>(SMALL_ROWS),
-        Table::of::<entities::maintenance_skip::Entity>(SMALL_ROWS),
-        Table::of::<entities::maintenance::Entity>(LARGE_ROWS),
-        Table::of::<entities::maintenance_update::Entity>(LARGE_ROWS),
-        Table::of::<entities::maintenance_service::Entity>(SMALL_ROWS),
-        Table::of::<entities::maintenance_statuspage::Entity>(SMALL_ROWS),
-        Table::of::<entities::maintenance_reminder::Entity>(SMALL_ROWS),
-        Table::of::<entities::subscriber_fact::Entity>(LARGE_ROWS),
-        Table::of::<entities::subscriber_fact_page::Entity>(SMALL_ROWS),
-        Table::of::<entities::notification_channel::Entity>(LARGE_ROWS),
-        Table::of::<entities::contact::Entity>(SMALL_ROWS),
-        Table::of::<entities::contact_calendar::Entity>(SMALL_ROWS),
-        Table::of::<entities::oncall_schedule::Entity>(LARGE_ROWS),
-        Table::of::<entities::oncall_override::Entity>(SMALL_ROWS),
-        Table::of::<entities::oncall_absence::Entity>(SMALL_ROWS),
-        Table::of::<entities::oncall_cover_request::Entity>(SMALL_ROWS),
-        Table::of::<entities::notification_delivery::Entity>(LARGE_ROWS),
-        Table::of::<entities::notification_try::Entity>(SMALL_ROWS),
-        Table::of::<entities::notice::Entity>(LARGE_ROWS),
+        TableLayout { page_rows: None, ..TableLayout::of::<entities::component::Entity>(0) },
+        TableLayout::of::<entities::incident::Entity>(LARGE_ROWS),
+        TableLayout::of::<entities::incident_update::Entity>(LARGE_ROWS),
+        TableLayout::of::<entities::incident_automation::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::incident_group_key::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::escalation::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::outage::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::incident_service::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::incident_statuspage::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::maintenance_series::Entity>(LARGE_ROWS),
+        TableLayout::of::<entities::maintenance_series_service::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::maintenance_series_statuspage::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::maintenance_skip::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::maintenance::Entity>(LARGE_ROWS),
+        TableLayout::of::<entities::maintenance_update::Entity>(LARGE_ROWS),
+        TableLayout::of::<entities::maintenance_service::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::maintenance_statuspage::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::maintenance_reminder::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::subscriber_fact::Entity>(LARGE_ROWS),
+        TableLayout::of::<entities::subscriber_fact_page::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::notification_channel::Entity>(LARGE_ROWS),
+        TableLayout::of::<entities::contact::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::contact_calendar::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::oncall_schedule::Entity>(LARGE_ROWS),
+        TableLayout::of::<entities::oncall_override::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::oncall_absence::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::oncall_cover_request::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::notification_delivery::Entity>(LARGE_ROWS),
+        TableLayout::of::<entities::notification_try::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::notice::Entity>(LARGE_ROWS),
     ]
 }
 
 /// The tables of the history database, without those of its segments.
 #[must_use]
-pub fn history() -> Vec<Table> {
+pub fn history() -> Vec<TableLayout> {
     vec![
-        Table::of::<entities::location::Entity>(SMALL_ROWS),
-        Table::of::<entities::history_progress::Entity>(SMALL_ROWS),
-        Table::of::<entities::partition_hold::Entity>(SMALL_ROWS),
-        Table::of::<entities::history_segment::Entity>(SMALL_ROWS),
-        Table::of::<entities::status_change::Entity>(SMALL_ROWS),
-        Table::of::<entities::fresh_check::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::location::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::history_progress::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::partition_hold::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::history_segment::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::status_change::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::fresh_check::Entity>(SMALL_ROWS),
     ]
 }
 
 /// The tables of a segment. Both databases find their rows by the service.
 #[must_use]
-pub fn segment() -> Vec<Table> {
+pub fn segment() -> Vec<TableLayout> {
     vec![
-        Table::of::<entities::check_block::Entity>(LARGE_ROWS).by("service_id"),
-        Table::of::<entities::check_rollup::Entity>(LARGE_ROWS).by("service_id"),
+        TableLayout::of::<entities::check_block::Entity>(LARGE_ROWS).by("service_id"),
+        TableLayout::of::<entities::check_rollup::Entity>(LARGE_ROWS).by("service_id"),
     ]
 }
 
-impl Table {
+impl TableLayout {
     fn of<E: EntityTrait>(page_rows: u64) -> Self {
-        let columns: Vec<Column> = E::Column::iter()
-            .map(|column| Column { name: column.as_str(), kind: kind(column.def().get_column_type()) })
+        let columns: Vec<TableColumn> = E::Column::iter()
+            .map(|column| TableColumn { name: column.as_str(), kind: kind(column.def().get_column_type()) })
             .collect();
         let place = |name: &str| columns.iter().position(|column| column.name == name).unwrap_or_default();
         let key: Vec<usize> = E::PrimaryKey::iter().map(|part| place(part.into_column().as_str())).collect();
@@ -171,19 +171,19 @@ impl Table {
     }
 
     /// Columns of the key.
-    pub(super) fn key_columns(&self) -> impl Iterator<Item = &Column> {
+    pub(super) fn key_columns(&self) -> impl Iterator<Item = &TableColumn> {
         self.key.iter().map(|place| &self.columns[*place])
     }
 }
 
-fn kind(of: &ColumnType) -> Kind {
+fn kind(of: &ColumnType) -> ColumnKind {
     match of {
-        ColumnType::SmallInteger => Kind::SmallInteger,
-        ColumnType::Integer => Kind::Integer,
-        ColumnType::BigInteger => Kind::BigInteger,
-        ColumnType::Boolean => Kind::Boolean,
-        ColumnType::Binary(_) | ColumnType::VarBinary(_) | ColumnType::Blob => Kind::Bytes,
+        ColumnType::SmallInteger => ColumnKind::SmallInteger,
+        ColumnType::Integer => ColumnKind::Integer,
+        ColumnType::BigInteger => ColumnKind::BigInteger,
+        ColumnType::Boolean => ColumnKind::Boolean,
+        ColumnType::Binary(_) | ColumnType::VarBinary(_) | ColumnType::Blob => ColumnKind::Bytes,
         // No entity has another; a test compares all of them with PostgreSQL's own.
-        _ => Kind::Text,
+        _ => ColumnKind::Text,
     }
 }

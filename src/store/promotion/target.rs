@@ -8,8 +8,8 @@
 use sea_orm::sqlx::{self, AssertSqlSafe, Connection as _};
 
 use super::error::PromotionError;
-use super::half::{Half, PROMOTED, TargetState};
-use super::unit::{Place, Unit};
+use super::half::{PROMOTED, TargetDatabase, TargetState};
+use super::unit::{InstallationPart, PromotionUnit};
 use crate::store::history::segments::SegmentId;
 use crate::store::history::segments::storage::partition_texts;
 
@@ -18,19 +18,19 @@ const LOCKS: [i64; 2] = [0x5741_5443_5052_4d31, 0x5741_5443_5052_4d32];
 
 /// Both databases of the target, which may be one.
 #[derive(Debug)]
-pub struct Target {
-    pub(super) main: Half,
-    pub(super) history: Half,
+pub struct PromotionTarget {
+    pub(super) main: TargetDatabase,
+    pub(super) history: TargetDatabase,
 }
 
-impl Target {
+impl PromotionTarget {
     /// Connects, and changes nothing.
     ///
     /// # Errors
     /// When one of them does not answer, or cannot hold an installation.
     pub async fn connect(main: &str, history: &str) -> Result<Self, PromotionError> {
-        let main = Half::connect(main, "main", LOCKS[0]).await?;
-        let history = Half::connect(history, "history", LOCKS[1]).await?;
+        let main = TargetDatabase::connect(main, "main", LOCKS[0]).await?;
+        let history = TargetDatabase::connect(history, "history", LOCKS[1]).await?;
         Ok(Self { main, history })
     }
 
@@ -98,10 +98,10 @@ impl Target {
     }
 
     /// The database of a unit.
-    pub(super) const fn half(&mut self, place: Place) -> &mut Half {
+    pub(super) const fn half(&mut self, place: InstallationPart) -> &mut TargetDatabase {
         match place {
-            Place::Main => &mut self.main,
-            Place::History | Place::Segment(_) => &mut self.history,
+            InstallationPart::Main => &mut self.main,
+            InstallationPart::History | InstallationPart::Segment(_) => &mut self.history,
         }
     }
 
@@ -120,7 +120,10 @@ impl Target {
     ///
     /// # Errors
     /// When the database fails.
-    pub(super) async fn analyze(&mut self, units: impl Iterator<Item = &Unit>) -> Result<(), PromotionError> {
+    pub(super) async fn analyze(
+        &mut self,
+        units: impl Iterator<Item = &PromotionUnit>,
+    ) -> Result<(), PromotionError> {
         for unit in units {
             let text = format!("ANALYZE {}", unit.target);
             self.half(unit.place).run(&text).await?;

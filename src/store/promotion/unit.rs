@@ -1,12 +1,12 @@
 //! The unit of moving: a table, or the part of a table in one segment.
 
-use super::page::Rows;
-use super::tables::Table;
+use super::page::RowQuery;
+use super::tables::TableLayout;
 use crate::store::history::segments::SegmentId;
 
 /// The part of an installation that has a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum InstallationPart {
     /// The main database.
     Main,
     /// The history database.
@@ -17,45 +17,45 @@ pub enum Place {
 
 /// A table, or the part of it in one segment.
 #[derive(Clone, Debug)]
-pub struct Unit {
+pub struct PromotionUnit {
     /// Its place.
-    pub place: Place,
+    pub place: InstallationPart,
     /// Its table.
-    pub table: Table,
+    pub table: TableLayout,
     /// The rows that count.
     pub(super) filter: Option<String>,
     /// Its name in the target.
     pub(super) target: String,
 }
 
-impl Unit {
-    pub(super) fn whole(place: Place, table: Table) -> Self {
+impl PromotionUnit {
+    pub(super) fn whole(place: InstallationPart, table: TableLayout) -> Self {
         let target = format!("\"{}\"", table.name);
         Self { place, table, filter: None, target }
     }
 
     /// Rows of later batches are leftovers of a seal that was cut off.
-    pub(super) fn of_segment(id: SegmentId, table: Table, sealed_batch: i64) -> Self {
+    pub(super) fn of_segment(id: SegmentId, table: TableLayout, sealed_batch: i64) -> Self {
         let (filter, target) = (format!("batch <= {sealed_batch}"), format!("{}_{id}", table.name));
-        Self { place: Place::Segment(id), table, filter: Some(filter), target }
+        Self { place: InstallationPart::Segment(id), table, filter: Some(filter), target }
     }
 
     /// The name for stored progress and errors.
     #[must_use]
     pub fn name(&self) -> String {
         match self.place {
-            Place::Segment(id) => format!("{}_{id}", self.table.name),
+            InstallationPart::Segment(id) => format!("{}_{id}", self.table.name),
             _ => self.table.name.to_owned(),
         }
     }
 
     /// Its rows in the embedded installation.
-    pub(super) fn source_rows(&self) -> Rows<'_> {
-        Rows { from: self.table.name, table: &self.table, filter: self.filter.as_deref() }
+    pub(super) fn source_rows(&self) -> RowQuery<'_> {
+        RowQuery { from: self.table.name, table: &self.table, filter: self.filter.as_deref() }
     }
 
     /// All rows in its target, so that additional ones are detected.
-    pub(super) fn target_rows(&self) -> Rows<'_> {
-        Rows { from: &self.target, table: &self.table, filter: None }
+    pub(super) fn target_rows(&self) -> RowQuery<'_> {
+        RowQuery { from: &self.target, table: &self.table, filter: None }
     }
 }

@@ -8,7 +8,7 @@ use sea_orm::{
 };
 use watchkeeper_entities::service::{Column, Entity};
 
-use crate::model::service::{Pause, ServiceKey};
+use crate::model::service::{ServiceKey, ServicePause};
 use crate::store::MainError;
 use crate::store::services::{KEYS_AT_ONCE, count_active, of_organisation};
 
@@ -58,7 +58,7 @@ pub async fn beyond(
 pub async fn pause(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
-    pause: Pause,
+    pause: ServicePause,
 ) -> Result<(), MainError> {
     for some in services.chunks(KEYS_AT_ONCE) {
         Entity::update_many()

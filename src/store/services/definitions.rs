@@ -10,7 +10,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder
 use watchkeeper_entities::service::{Column, Entity, Model};
 
 use crate::id::Id;
-use crate::model::partition::{PARTITIONS, Partitions};
+use crate::model::partition::{PARTITIONS, PartitionSet};
 use crate::model::service::{Service, ServiceKey};
 use crate::store::services::{KEYS_AT_ONCE, from_row};
 use crate::store::{MainError, organisations};
@@ -51,12 +51,12 @@ impl DefinitionPage {
 /// When the database fails.
 pub async fn page(
     connection: &impl ConnectionTrait,
-    partitions: Partitions,
+    partitions: PartitionSet,
     after: ServiceKey,
     limit: u64,
 ) -> Result<DefinitionPage, MainError> {
     let mut services = Entity::find().filter(Column::Id.gt(after));
-    if partitions != Partitions::ALL {
+    if partitions != PartitionSet::ALL {
         let partition = Expr::col(Column::Id).modulo(i64::from(PARTITIONS));
         services = services.filter(partition.is_in(partitions.iter().map(|some| i64::from(some.number()))));
     }

@@ -8,10 +8,10 @@ use watchkeeper_entities::service::{Column, Entity};
 
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::rules::Rules;
+use crate::model::rules::StatusRules;
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::{ServiceOutline, SettingsOutline};
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::store::services::settings::{codes_from, number_from};
 use crate::store::services::{KEYS_AT_ONCE, carrying, in_order, of_kind, override_from, pause_from, seen};
 use crate::store::{MainError, PageWindow};
@@ -61,7 +61,7 @@ pub async fn by_keys(
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
 ) -> Result<Option<ServiceOutline>, MainError> {
     let query = seen(sight).filter(Column::PublicId.eq(id.as_str()));
@@ -74,7 +74,7 @@ pub async fn find(
 /// When the database fails or a row cannot be read.
 pub async fn with_tag(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     tag: i64,
     window: PageWindow,
 ) -> Result<(Vec<ServiceOutline>, u64), MainError> {
@@ -91,7 +91,7 @@ pub async fn with_tag(
 /// When the database fails or a row cannot be read.
 pub async fn listed(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     wanted: (Option<i64>, &[CheckType]),
     window: PageWindow,
 ) -> Result<Vec<ServiceOutline>, MainError> {
@@ -144,6 +144,6 @@ fn settings_from(row: &OutlineRow) -> Result<Option<SettingsOutline>, String> {
         timeout_seconds: u8::try_from(timeout).map_err(|_| "timeout out of range")?,
         retries: u8::try_from(retries).map_err(|_| "retries out of range")?,
         assigned_probes: codes_from(row.assigned_probes.as_deref())?,
-        recovery_checks: number_from(row.recovery_checks, Rules::default().recovery_checks)?,
+        recovery_checks: number_from(row.recovery_checks, StatusRules::default().recovery_checks)?,
     }))
 }

@@ -6,11 +6,11 @@ use watchkeeper_entities::service::{ActiveModel, Model};
 
 use crate::model::quorum::UnknownQuorum;
 use crate::model::rules::FlappingRule;
-use crate::model::rules::Rules;
-use crate::model::service::{ProbeRole, Settings};
+use crate::model::rules::StatusRules;
+use crate::model::service::{ProbeRole, ServiceSettings};
 
 /// Returns a row in which only the settings are set.
-pub(super) fn to_columns(settings: Option<&Settings>) -> ActiveModel {
+pub(super) fn to_columns(settings: Option<&ServiceSettings>) -> ActiveModel {
     let rules = settings.map(|settings| settings.rules);
     ActiveModel {
         interval_seconds: Set(settings.and_then(|settings| i32::try_from(settings.interval_seconds).ok())),
@@ -36,7 +36,7 @@ fn roles_to_text(roles: &[(String, ProbeRole)]) -> String {
 }
 
 /// Returns the settings of a row; `None` where it has none.
-pub(super) fn from_columns(row: &Model) -> Result<Option<Settings>, String> {
+pub(super) fn from_columns(row: &Model) -> Result<Option<ServiceSettings>, String> {
     let (Some(interval), Some(timeout), Some(retries), Some(config)) =
         (row.interval_seconds, row.timeout_seconds, row.retries, &row.config)
     else {
@@ -45,7 +45,7 @@ pub(super) fn from_columns(row: &Model) -> Result<Option<Settings>, String> {
     let unreadable = |error: serde_json::Error| error.to_string();
     let roles: Option<Map<String, Value>> =
         row.probe_roles.as_deref().map(serde_json::from_str).transpose().map_err(unreadable)?;
-    Ok(Some(Settings {
+    Ok(Some(ServiceSettings {
         interval_seconds: u32::try_from(interval).map_err(|_| "negative interval")?,
         timeout_seconds: u8::try_from(timeout).map_err(|_| "timeout out of range")?,
         retries: u8::try_from(retries).map_err(|_| "retries out of range")?,
@@ -67,10 +67,10 @@ pub(super) fn number_from<T: TryFrom<i16>>(stored: Option<i16>, or: T) -> Result
 }
 
 /// Rows from before there were rules have none: the defaults.
-fn rules_from(row: &Model) -> Result<Rules, String> {
-    let Rules { quorum, recovery_checks, flapping } = Rules::default();
+fn rules_from(row: &Model) -> Result<StatusRules, String> {
+    let StatusRules { quorum, recovery_checks, flapping } = StatusRules::default();
     let stored = row.confirmation.as_deref().map(str::parse).transpose();
-    Ok(Rules {
+    Ok(StatusRules {
         quorum: stored.map_err(|error: UnknownQuorum| error.to_string())?.unwrap_or(quorum),
         recovery_checks: number_from(row.recovery_checks, recovery_checks)?,
         flapping: FlappingRule {

@@ -5,10 +5,10 @@ use serde_json::Value;
 use watchkeeper_entities::statuspage::{ActiveModel, Model};
 
 use crate::clock::Timestamp;
-use crate::model::statuspage::seo::Seo;
+use crate::model::statuspage::seo::SeoSettings;
 use crate::model::statuspage::word::SubscriberChannel;
-use crate::model::statuspage::{Shows, Statuspage};
-use crate::model::translated::Translated;
+use crate::model::statuspage::{Statuspage, VisibleSections};
+use crate::model::translated::TranslatedText;
 use crate::store::MainError;
 
 pub(super) fn to_row(page: &Statuspage) -> ActiveModel {
@@ -58,10 +58,10 @@ pub(super) fn from_row(row: Model) -> Result<Statuspage, MainError> {
         key,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
         organisation: row.organisation_id,
-        name: Translated::from_stored(&row.name).map_err(|_| corrupt("its name"))?,
+        name: TranslatedText::from_stored(&row.name).map_err(|_| corrupt("its name"))?,
         is_published: row.is_published,
         supported_locales: row.supported_locales.as_deref().map(list).transpose()?,
-        shows: Shows {
+        shows: VisibleSections {
             logo: row.show_logo,
             affected_services: row.show_affected_services,
             unlinked_services: row.show_unlinked_services,
@@ -69,7 +69,7 @@ pub(super) fn from_row(row: Model) -> Result<Statuspage, MainError> {
             hidden_in_json: row.status_json_includes_hidden,
         },
         logo_size: row.logo_size.parse().map_err(|_| corrupt("unknown logo size"))?,
-        seo: Seo::from_stored(&row.seo).map_err(|_| corrupt("its seo block"))?,
+        seo: SeoSettings::from_stored(&row.seo).map_err(|_| corrupt("its seo block"))?,
         access_type: row.access_type.parse().map_err(|_| corrupt("unknown access type"))?,
         email_whitelist: list(&row.email_whitelist)?,
         appearance: row.appearance.parse().map_err(|_| corrupt("unknown appearance"))?,

@@ -7,12 +7,12 @@ use std::collections::HashMap;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::{asset, component, custom_domain};
 
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::store::{MainError, components};
 
 /// The parts of the object of one page that come from other tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct PageExtras {
     /// Host name of the domain that was attached first, while it is active.
     pub active_hostname: Option<String>,
     /// Kind and hash of each file.
@@ -27,10 +27,11 @@ pub struct Shown {
 /// When the database fails.
 pub async fn of_pages(
     connection: &impl ConnectionTrait,
-    sight: Sight,
+    sight: Visibility,
     pages: &[i64],
-) -> Result<HashMap<i64, Shown>, MainError> {
-    let mut shown: HashMap<i64, Shown> = pages.iter().map(|page| (*page, Shown::default())).collect();
+) -> Result<HashMap<i64, PageExtras>, MainError> {
+    let mut shown: HashMap<i64, PageExtras> =
+        pages.iter().map(|page| (*page, PageExtras::default())).collect();
     for (page, hostname) in active_hostnames(connection, pages).await? {
         shown.entry(page).or_default().active_hostname = hostname;
     }

@@ -14,7 +14,7 @@ use crate::store::MainError;
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
 /// The part of a component that decides about visibility.
-struct Part {
+struct ComponentNode {
     page: i64,
     parent: Option<i64>,
     service: Option<ServiceKey>,
@@ -25,7 +25,7 @@ struct Part {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn that_show(
+pub async fn pages_showing(
     connection: &impl ConnectionTrait,
     chosen: &[i64],
     services: &[ServiceKey],
@@ -33,7 +33,7 @@ pub async fn that_show(
     let shown: BTreeSet<i64> = if chosen.is_empty() && !services.is_empty() {
         let named: HashSet<ServiceKey> = services.iter().copied().collect();
         let parts = parts(connection, services).await?;
-        let names_one = |part: &Part| part.service.is_some_and(|service| named.contains(&service));
+        let names_one = |part: &ComponentNode| part.service.is_some_and(|service| named.contains(&service));
         let visible = parts.values().filter(|part| names_one(part) && is_visible(part, &parts));
         visible.map(|part| part.page).collect()
     } else {
@@ -85,17 +85,17 @@ pub async fn that_show_maintenance(
         .into_tuple()
         .all(connection)
         .await?;
-    that_show(connection, &chosen, &services).await
+    pages_showing(connection, &chosen, &services).await
 }
 
 /// Every component of the pages that have one of these services, by its key.
 async fn parts(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
-) -> Result<HashMap<i64, Part>, MainError> {
+) -> Result<HashMap<i64, ComponentNode>, MainError> {
     let part = |row: Model| {
         let Model { statuspage_id: page, parent_id: parent, service_id: service, is_visible, .. } = row;
-        (row.id, Part { page, parent, service, is_visible })
+        (row.id, ComponentNode { page, parent, service, is_visible })
     };
     let mut parts = HashMap::new();
     for some in services.chunks(SERVICES_PER_STATEMENT) {
@@ -110,8 +110,8 @@ async fn parts(
     Ok(parts)
 }
 
-fn is_visible(part: &Part, parts: &HashMap<i64, Part>) -> bool {
-    let above = |part: &&Part| part.parent.and_then(|parent| parts.get(&parent));
+fn is_visible(part: &ComponentNode, parts: &HashMap<i64, ComponentNode>) -> bool {
+    let above = |part: &&ComponentNode| part.parent.and_then(|parent| parts.get(&parent));
     // Groups are nested; a circle, which should not exist, is cut by `take`.
     std::iter::successors(Some(part), above).take(parts.len()).all(|part| part.is_visible)
 }

@@ -6,10 +6,10 @@
 
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use watchkeeper::clock::Clock;
-use watchkeeper::config::Compat;
+use watchkeeper::config::CompatConfig;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::id::Id;
-use watchkeeper::model::access::{Organisation, Permission, Permissions, Token};
+use watchkeeper::model::access::{ApiToken, Organisation, Permission, PermissionSet};
 use watchkeeper::model::access_scope::AccessScope;
 use watchkeeper::model::token::TokenText;
 use watchkeeper::store::{Database, Transaction, access_scopes, organisations, tokens};
@@ -58,8 +58,8 @@ async fn insert_token(transaction: &Transaction, key: i64, permissions: &str, sc
     organisations::lock(transaction, key).await.unwrap();
     let scopes = access_scopes::all(transaction, key).await.unwrap();
     let named = |name: &str| scopes.iter().find(|scope: &&AccessScope| scope.name == name);
-    let text = TokenText::random(&Compat::default().token_prefix);
-    let token = Token {
+    let text = TokenText::random(&CompatConfig::default().token_prefix);
+    let token = ApiToken {
         key: 0,
         id: Id::random(),
         organisation: key,
@@ -73,10 +73,10 @@ async fn insert_token(transaction: &Transaction, key: i64, permissions: &str, sc
     text.expose().to_owned()
 }
 
-fn read_permissions(text: &str) -> Permissions {
-    text.split(',').fold(Permissions::default(), |known, name| {
+fn read_permissions(text: &str) -> PermissionSet {
+    text.split(',').fold(PermissionSet::default(), |known, name| {
         let some = if name == "all" {
-            Permissions::all()
+            PermissionSet::all()
         } else {
             [name.parse::<Permission>().unwrap()].into_iter().collect()
         };

@@ -19,12 +19,12 @@ use async_nats::Client;
 use async_nats::client::RequestErrorKind;
 use bytes::Bytes;
 use tokio::time::{Instant, sleep};
-use watchkeeper::bus::connection::{ConnectProblem, Connection, Servers};
-use watchkeeper::bus::credentials::Credentials;
-use watchkeeper::bus::installation::{Installation, InstallationFiles};
+use watchkeeper::bus::connection::{BusConnection, BusServers, ConnectProblem};
+use watchkeeper::bus::credentials::BusCredentials;
+use watchkeeper::bus::installation::{BusInstallation, InstallationFiles};
 use watchkeeper::bus::server_config::ServerChoices;
 use watchkeeper::bus::streams::{self, room_needed};
-use watchkeeper::bus::users::{Issuer, User};
+use watchkeeper::bus::users::{BusUser, TokenIssuer};
 use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::BusLimits;
 use watchkeeper::model::location::LocationCode;
@@ -47,7 +47,7 @@ pub(crate) struct Bus {
     pub(crate) files: InstallationFiles,
     pub(crate) server: NatsServer,
     port: u16,
-    locations: Issuer,
+    locations: TokenIssuer,
     _folder: tempfile::TempDir,
 }
 
@@ -59,15 +59,15 @@ impl Bus {
         let port = nats::free_port();
         let choices = choices(folder.path().to_owned(), port);
         let nodes = ["a", "b", "c"].map(|name| name.parse().unwrap());
-        let files = Installation::at(folder.path()).write(&choices, &nodes, now()).unwrap();
+        let files = BusInstallation::at(folder.path()).write(&choices, &nodes, now()).unwrap();
         let server = NatsServer::start(program, &files.configuration, port).await;
-        let locations = Issuer::read(&files.locations_key).unwrap();
+        let locations = TokenIssuer::read(&files.locations_key).unwrap();
         Some(Self { files, server, port, locations, _folder: folder })
     }
 
     /// Address and authority.
-    pub(crate) fn servers(&self) -> Servers {
-        Servers { url: self.url(), ca_file: Some(self.files.authority.clone()) }
+    pub(crate) fn servers(&self) -> BusServers {
+        BusServers { url: self.url(), ca_file: Some(self.files.authority.clone()) }
     }
 
     /// The port of the server.
@@ -92,33 +92,33 @@ impl Bus {
     }
 
     /// The connection of an engine node, with all streams prepared.
-    pub(crate) async fn node(&self, name: &str) -> Connection {
+    pub(crate) async fn node(&self, name: &str) -> BusConnection {
         let connection = self.connect(self.node_credentials(name)).await.unwrap();
         streams::prepare(connection.jetstream(), &BusLimits::default()).await.unwrap();
         connection
     }
 
-    pub(crate) fn node_credentials(&self, name: &str) -> Credentials {
+    pub(crate) fn node_credentials(&self, name: &str) -> BusCredentials {
         let (_, file, _) = self.files.nodes.iter().find(|(node, ..)| node.as_str() == name).unwrap();
-        Credentials::read(file).unwrap()
+        BusCredentials::read(file).unwrap()
     }
 
     /// The connection of a location.
-    pub(crate) async fn location(&self, code: &str) -> Connection {
+    pub(crate) async fn location(&self, code: &str) -> BusConnection {
         self.connect(self.location_credentials(code)).await.unwrap()
     }
 
-    pub(crate) fn location_credentials(&self, code: &str) -> Credentials {
-        self.credentials(&User::Location(location(code)), now().plus_ms(3_600_000))
+    pub(crate) fn location_credentials(&self, code: &str) -> BusCredentials {
+        self.credentials(&BusUser::Location(location(code)), now().plus_ms(3_600_000))
     }
 
     /// Credentials in the locations' account, as an engine node signs them.
-    pub(crate) fn credentials(&self, user: &User, expires: Timestamp) -> Credentials {
+    pub(crate) fn credentials(&self, user: &BusUser, expires: Timestamp) -> BusCredentials {
         self.locations.credentials(user, now(), Some(expires)).unwrap()
     }
 
-    pub(crate) async fn connect(&self, credentials: Credentials) -> Result<Connection, ConnectProblem> {
-        Connection::open(&self.servers(), credentials, &BusLimits::default()).await
+    pub(crate) async fn connect(&self, credentials: BusCredentials) -> Result<BusConnection, ConnectProblem> {
+        BusConnection::open(&self.servers(), credentials, &BusLimits::default()).await
     }
 }
 
@@ -176,7 +176,7 @@ pub(crate) async fn is_taken_in(client: &Client, subject: &'static str) {
 }
 
 /// Messages that the stream has, and the number of its newest one.
-pub(crate) async fn messages(engine: &Connection, stream: &str) -> (u64, u64) {
+pub(crate) async fn messages(engine: &BusConnection, stream: &str) -> (u64, u64) {
     let mut stream = engine.jetstream().get_stream(stream).await.unwrap();
     let state = stream.info().await.unwrap().state.clone();
     (state.messages, state.last_sequence)

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_nats::{Auth, AuthError, Client, ConnectOptions, Event};
 use bytes::Bytes;
-use watchkeeper::bus::credentials::Credentials;
+use watchkeeper::bus::credentials::BusCredentials;
 use watchkeeper::bus::users::inbox_prefix;
 
 use crate::bus::{Bus, until};
@@ -16,7 +16,7 @@ pub(crate) struct Rogue {
 }
 
 impl Rogue {
-    pub(crate) async fn connect(bus: &Bus, credentials: Credentials) -> Self {
+    pub(crate) async fn connect(bus: &Bus, credentials: BusCredentials) -> Self {
         let said = Arc::new(Mutex::new(Vec::new()));
         let hears = Arc::clone(&said);
         let prefix = inbox_prefix(&credentials.holder().name);

@@ -6,13 +6,13 @@ use std::thread::JoinHandle;
 
 use actix::System;
 use tokio::sync::oneshot;
-use watchkeeper::agent::identity::Identity;
+use watchkeeper::agent::identity::LocationIdentity;
 use watchkeeper::agent::{Agent, AgentParts};
 use watchkeeper::app;
 use watchkeeper::bus::messages::enrolment::JoinToken;
 use watchkeeper::clock::Clock;
 use watchkeeper::config::Config;
-use watchkeeper::probe::prober::Local;
+use watchkeeper::probe::prober::LocalProber;
 use watchkeeper::supervise::Supervisor;
 
 use crate::bus::now;
@@ -44,11 +44,11 @@ async fn run(token: String, ahead_ms: i64, ended: oneshot::Receiver<()>) {
     let folder = tempfile::tempdir().unwrap();
     let config = Config { data_dir: folder.path().to_owned(), ..Config::default() };
     let token = JoinToken::parse(&token).unwrap();
-    let identity = Identity::enrol(folder.path(), &token, &config.limits.bus).await.unwrap();
+    let identity = LocationIdentity::enrol(folder.path(), &token, &config.limits.bus).await.unwrap();
     let supervisor = Supervisor::default();
     let clock = Clock::driven(now().plus_ms(ahead_ms));
     let toolbox = app::toolbox(&config, &clock, None).unwrap();
-    let prober = Arc::new(Local::new(toolbox));
+    let prober = Arc::new(LocalProber::new(toolbox));
     let parts = AgentParts { config: &config, clock, supervisor: &supervisor, identity, prober };
     let agent = Agent::start(parts).await.unwrap();
     // The other end is dropped, nothing is sent.

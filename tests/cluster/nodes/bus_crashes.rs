@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use tokio::time::sleep;
-use watchkeeper::bus::subjects::{LEASES, Subject};
+use watchkeeper::bus::subjects::{BusSubject, LEASES};
 use watchkeeper::id::Id;
 
 use crate::bus::node::Nodes;
@@ -64,7 +64,7 @@ async fn a_key_that_nobody_renews_keeps_no_partition() {
     nodes.until_even(&[0, 1], JOINED).await;
     let ghost = nodes.bus.node("c").await;
     // Without a time after which it is taken away.
-    let key = Subject::Living("c".parse().unwrap()).to_string();
+    let key = BusSubject::Living("c".parse().unwrap()).to_string();
     ghost.jetstream().publish(key, Id::random().to_string().into()).await.unwrap().await.unwrap();
     eventually("the key is believed at first", || (nodes.number(0, "nodes") == 3).then_some(())).await;
     eventually("and not any more", || (0..2).all(|node| nodes.number(node, "nodes") == 2).then_some(()))
@@ -83,7 +83,7 @@ async fn a_key_that_is_no_lease_is_ignored_and_logged() {
     let Some(nodes) = Nodes::start(1).await else { return };
     nodes.until_even(&[0], JOINED).await;
     let stranger = nodes.bus.node("b").await;
-    let living = |name: &str| Subject::Living(name.parse().unwrap()).to_string();
+    let living = |name: &str| BusSubject::Living(name.parse().unwrap()).to_string();
     for key in [living("b"), living("a"), format!("$KV.{LEASES}.node.B_B")] {
         stranger.jetstream().publish(key, "no lease".into()).await.unwrap().await.unwrap();
     }

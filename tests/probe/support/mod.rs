@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use watchkeeper::egress::EgressPolicy;
-use watchkeeper::model::check::{CheckStatus, CheckType, ErrorCode, Measurement, Outcome};
+use watchkeeper::model::check::{CheckOutcome, CheckStatus, CheckType, ErrorCode, Measurement};
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 
@@ -52,8 +52,8 @@ pub(crate) fn condition(field: &str, operator: &str, value: &Value) -> Value {
 /// Runs a check that must come to a measurement.
 pub(crate) async fn measure(spec: &CheckSpec, toolbox: &Toolbox) -> Measurement {
     match watchkeeper::probe::run(spec, toolbox).await {
-        Outcome::Measured(measurement) => measurement,
-        Outcome::Unmeasured(trouble) => panic!("could not look: {trouble:?}"),
+        CheckOutcome::Measured(measurement) => measurement,
+        CheckOutcome::Unmeasured(trouble) => panic!("could not look: {trouble:?}"),
     }
 }
 

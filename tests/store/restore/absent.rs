@@ -5,7 +5,7 @@ use rstest::rstest;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus;
 use watchkeeper::model::location::Location;
-use watchkeeper::model::service::{Service, Settings};
+use watchkeeper::model::service::{Service, ServiceSettings};
 use watchkeeper::model::verdict::Verdict;
 use watchkeeper::store::probe_locations::{self, Enrolment};
 
@@ -21,7 +21,7 @@ async fn watched_from_far(store: &Store) -> Service {
     let owner = stored_organisation(store, "owner").await;
     let plain = service(owner.key, "watched");
     let assigned_probes = Some(vec!["far".into()]);
-    let settings = plain.settings.clone().map(|settings| Settings { assigned_probes, ..settings });
+    let settings = plain.settings.clone().map(|settings| ServiceSettings { assigned_probes, ..settings });
     stored_service(store, Service { settings, ..plain }).await
 }
 

@@ -2,9 +2,11 @@
 
 use watchkeeper::id::Id;
 use watchkeeper::lifecycle;
-use watchkeeper::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, Notices, Schedule};
+use watchkeeper::model::maintenance::{
+    Maintenance, MaintenanceKind, MaintenanceNotices, MaintenanceStatus, MaintenanceWindow,
+};
 use watchkeeper::model::service::ServiceKey;
-use watchkeeper::model::translated::Translated;
+use watchkeeper::model::translated::TranslatedText;
 
 use crate::support::backend::Store;
 use crate::support::rows::at;
@@ -16,15 +18,15 @@ pub(crate) fn maintenance(organisation: i64, status: MaintenanceStatus) -> Maint
         key: 0,
         id: Id::random(),
         organisation,
-        title: Translated::single("en", "Upgrade"),
+        title: TranslatedText::single("en", "Upgrade"),
         kind: MaintenanceKind::Planned,
         status,
-        schedule: Schedule { start: at(10_000), end: Some(at(20_000)) },
+        schedule: MaintenanceWindow { start: at(10_000), end: Some(at(20_000)) },
         actual_start: ran.then(|| at(11_000)),
         actual_end: (status == MaintenanceStatus::Completed).then(|| at(15_000)),
         auto_start: true,
         auto_complete: true,
-        notices: Notices {
+        notices: MaintenanceNotices {
             announcement: true,
             day_before: false,
             hour_before: true,

@@ -5,12 +5,12 @@ use std::num::NonZeroU32;
 use serde_json::Map;
 use watchkeeper::clock::Timestamp;
 use watchkeeper::id::Id;
-use watchkeeper::model::access::{Organisation, Permissions, Plan, Token};
-use watchkeeper::model::check::{CheckStatus, CheckType, ErrorCode, Failure, Measurement, Timings};
+use watchkeeper::model::access::{ApiToken, Organisation, PermissionSet, Plan};
+use watchkeeper::model::check::{CheckFailure, CheckStatus, CheckType, ErrorCode, Measurement, PhaseTimings};
 use watchkeeper::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use watchkeeper::model::location::LocationCode;
-use watchkeeper::model::rules::Rules;
-use watchkeeper::model::service::{ProbeRole, Service, ServiceKey, Settings};
+use watchkeeper::model::rules::StatusRules;
+use watchkeeper::model::service::{ProbeRole, Service, ServiceKey, ServiceSettings};
 use watchkeeper::store::history::locations::LocationNumbers;
 use watchkeeper::store::history::{History, append};
 use watchkeeper::store::{organisations, services};
@@ -42,13 +42,13 @@ pub(crate) fn organisation(name: &str) -> Organisation {
 }
 
 /// A token that is not stored yet.
-pub(crate) fn token(organisation: i64, name: &str) -> Token {
-    Token {
+pub(crate) fn token(organisation: i64, name: &str) -> ApiToken {
+    ApiToken {
         key: 0,
         id: Id::random(),
         organisation,
         name: name.into(),
-        permissions: Permissions::all(),
+        permissions: PermissionSet::all(),
         expires_at: None,
         access_scope: None,
         created_at: at(2_000),
@@ -64,14 +64,14 @@ pub(crate) fn service(organisation: i64, name: &str) -> Service {
         name: name.into(),
         check_type: CheckType::Tcp,
         target: Some("shop.example:443".into()),
-        settings: Some(Settings {
+        settings: Some(ServiceSettings {
             interval_seconds: 60,
             timeout_seconds: 10,
             retries: 0,
             assigned_probes: None,
             probe_roles: None,
             config: Map::new(),
-            rules: Rules::default(),
+            rules: StatusRules::default(),
         }),
         configured_at: Some(at(3_000)),
         pause: None,
@@ -85,7 +85,8 @@ pub(crate) fn service(organisation: i64, name: &str) -> Service {
 
 /// A finished check.
 pub(crate) fn check(service: ServiceKey, location: &str, at_ms: i64, status: CheckStatus) -> CheckRecord {
-    let failure = (status != CheckStatus::Up).then(|| Failure::new(ErrorCode::ConnectRefused, "refused"));
+    let failure =
+        (status != CheckStatus::Up).then(|| CheckFailure::new(ErrorCode::ConnectRefused, "refused"));
     CheckRecord {
         service,
         location: code(location),
@@ -96,7 +97,7 @@ pub(crate) fn check(service: ServiceKey, location: &str, at_ms: i64, status: Che
         measurement: Measurement {
             status,
             response_time: NonZeroU32::new(1_234).filter(|_| status != CheckStatus::Down),
-            timings: Timings::default(),
+            timings: PhaseTimings::default(),
             status_code: None,
             failure: failure.map(Box::new),
         },

@@ -20,7 +20,7 @@ fn account(start: &str, changes: &str) -> Value {
     })
 }
 
-fn simulation(minutes: i64, before: &Value, after: &Value) -> Simulation {
+fn simulation(minutes: i64, before: &Value, after: &Value) -> SimulationReply {
     let at = |minute: i64| Timestamp::from_ms(minute * 60_000).to_string();
     serde_json::from_value(json!({
         "period": {"from": at(0), "to": at(minutes)}, "results": 3,

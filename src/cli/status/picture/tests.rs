@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cli::status::answer::Answer;
-use crate::cli::status::node::Problem;
+use crate::cli::status::answer::EngineReply;
+use crate::cli::status::node::NodeFailure;
 
 const NOW: &str = "2026-11-23 12:00:05";
 
-fn seen(port: u16, answer: Result<Value, &str>) -> Seen {
-    let answer = answer.map_err(|problem| Problem::Away(problem.into()));
-    let read = |raw: Value| Answer { engine: serde_json::from_value(raw.clone()).unwrap(), raw };
-    Seen { url: format!("http://127.0.0.1:{port}").parse().unwrap(), answer: answer.map(read) }
+fn seen(port: u16, answer: Result<Value, &str>) -> NodeReport {
+    let answer = answer.map_err(|problem| NodeFailure::Away(problem.into()));
+    let read = |raw: Value| EngineReply { engine: serde_json::from_value(raw.clone()).unwrap(), raw };
+    NodeReport { url: format!("http://127.0.0.1:{port}").parse().unwrap(), answer: answer.map(read) }
 }
 
 fn alone() -> Value {

@@ -3,7 +3,7 @@
 use rstest::rstest;
 
 use super::*;
-use crate::model::check::{CheckStatus, Measurement, Timings};
+use crate::model::check::{CheckStatus, Measurement, PhaseTimings};
 
 fn at(ms: i64) -> Timestamp {
     Timestamp::from_ms(ms)
@@ -20,7 +20,7 @@ fn result(checked_at: i64, role: ProbeRole) -> CheckRecord {
         measurement: Measurement {
             status: CheckStatus::Up,
             response_time: std::num::NonZeroU32::new(12_340),
-            timings: Timings::default(),
+            timings: PhaseTimings::default(),
             status_code: None,
             failure: None,
         },
@@ -33,7 +33,7 @@ fn change(at_ms: i64, to: MeasuredStatus) -> StatusChange {
 
 #[test]
 fn the_open_stretch_counts_only_as_far_as_results_back_it() {
-    let mut live = Live::new(at(0));
+    let mut live = LiveServiceState::new(at(0));
     live.take_result(&result(100, ProbeRole::Full), Some(at(1_000)));
     live.take_change(&change(100, MeasuredStatus::Up), Verdict::Up);
     assert_eq!(live.snapshot(at(500)).uptime_30d, Some(100.0));
@@ -45,31 +45,39 @@ fn the_open_stretch_counts_only_as_far_as_results_back_it() {
 
 #[test]
 fn an_override_counts_as_it_says_and_a_pause_not_at_all() {
-    let mut live = Live::new(at(0));
-    live.take_decision(1, Decision { is_left_out: true, stated: None }, at(0));
+    let mut live = LiveServiceState::new(at(0));
+    live.take_decision(1, ManualDecision { is_left_out: true, stated: None }, at(0));
     assert_eq!(live.snapshot(at(1_000)).uptime_30d, None);
-    live.take_decision(2, Decision { is_left_out: true, stated: Some(OverrideStatus::Down) }, at(1_000));
+    live.take_decision(
+        2,
+        ManualDecision { is_left_out: true, stated: Some(OverrideStatus::Down) },
+        at(1_000),
+    );
     assert_eq!(live.snapshot(at(2_000)).uptime_30d, Some(0.0));
-    live.take_decision(3, Decision { is_left_out: false, stated: Some(OverrideStatus::Up) }, at(2_000));
-    live.take_decision(2, Decision { is_left_out: true, stated: Some(OverrideStatus::Down) }, at(2_000));
+    live.take_decision(3, ManualDecision { is_left_out: false, stated: Some(OverrideStatus::Up) }, at(2_000));
+    live.take_decision(
+        2,
+        ManualDecision { is_left_out: true, stated: Some(OverrideStatus::Down) },
+        at(2_000),
+    );
     assert_eq!(live.snapshot(at(3_000)).uptime_30d, Some(50.0));
 }
 
 /// It is down, at first without a known cause; 1,000 ms later the service that it depends on is back.
 #[test]
 fn time_in_which_it_cannot_be_reached_counts_for_nothing_while_it_lasts() {
-    let mut live = Live::new(at(0));
+    let mut live = LiveServiceState::new(at(0));
     live.take_result(&result(0, ProbeRole::Full), Some(at(9_000)));
     live.take_change(&change(0, MeasuredStatus::Up), Verdict::Up);
     live.take_change(&change(1_000, MeasuredStatus::Down), Verdict::Down);
     live.set_unreachable(true, at(2_000));
-    assert_eq!(live.undone_from(), Some(at(2_000)), "the time since it began");
-    let mut before = Window::default();
+    assert_eq!(live.outdated_until(), Some(at(2_000)), "the time since it began");
+    let mut before = RollingStats::default();
     before.day(0).unwrap().availability.up_ms = 1_000;
     live.replace_past(at(2_000), &before);
     assert_eq!(live.snapshot(at(2_999)).uptime_30d, Some(100.0));
     live.set_unreachable(true, at(2_999));
-    assert_eq!(live.undone_from(), None, "that is known");
+    assert_eq!(live.outdated_until(), None, "that is known");
     live.set_unreachable(false, at(3_000));
     live.replace_past(at(3_000), &before);
     assert_eq!(live.snapshot(at(4_000)).uptime_30d, Some(50.0), "its trouble is its own");
@@ -79,31 +87,31 @@ fn time_in_which_it_cannot_be_reached_counts_for_nothing_while_it_lasts() {
 #[test]
 fn what_was_recorded_in_the_time_undone_goes_when_the_past_is_computed_anew() {
     const HOUR_MS: i64 = 3_600_000;
-    let mut live = Live::new(at(0));
+    let mut live = LiveServiceState::new(at(0));
     live.take_result(&result(0, ProbeRole::Full), Some(at(1_000)));
     live.take_change(&change(0, MeasuredStatus::Up), Verdict::Up);
     live.take_change(&change(1_000, MeasuredStatus::NoData), Verdict::Up);
     live.take_result(&result(HOUR_MS + 1_000, ProbeRole::Full), Some(at(HOUR_MS + 9_000)));
     live.take_change(&change(HOUR_MS + 1_000, MeasuredStatus::Down), Verdict::Down);
     live.set_back(-HOUR_MS, at(1_500));
-    assert_eq!(live.undone_from(), Some(at(1_500)));
+    assert_eq!(live.outdated_until(), Some(at(1_500)));
     let shown = live.snapshot(at(1_500));
     assert_eq!((shown.uptime_30d, shown.last_check_at), (Some(66.666), Some(at(1_000))), "as it was");
     for (at_ms, to) in [(HOUR_MS + 1_600, MeasuredStatus::NoData), (1_600, MeasuredStatus::Down)] {
         live.take_change(&StatusChange { cause: ChangeCause::Clock, ..change(at_ms, to) }, Verdict::Down);
     }
     live.take_change(&change(2_500, MeasuredStatus::Up), Verdict::Up);
-    let mut before = Window::default();
+    let mut before = RollingStats::default();
     before.day(0).unwrap().availability.up_ms = 1_000;
-    live.replace_past(at(7), &Window::default());
+    live.replace_past(at(7), &RollingStats::default());
     live.replace_past(at(1_500), &before);
-    assert_eq!(live.undone_from(), None);
+    assert_eq!(live.outdated_until(), None);
     assert_eq!(live.snapshot(at(3_500)).uptime_30d, Some(66.666), "2,000 ms up, 1,000 ms down");
 }
 
 #[test]
 fn reachability_results_do_not_enter_the_mean() {
-    let mut live = Live::new(at(0));
+    let mut live = LiveServiceState::new(at(0));
     live.take_result(&result(1, ProbeRole::Reachability), None);
     assert_eq!(live.snapshot(at(2)).avg_response_ms, None);
     assert_eq!(live.snapshot(at(2)).last_check_at, Some(at(1)));
@@ -128,7 +136,7 @@ fn a_verdict_is_sure_when_most_locations_say_so(
     #[case] verdict: Verdict,
     #[case] since: Option<i64>,
 ) {
-    let mut live = Live::new(at(0));
+    let mut live = LiveServiceState::new(at(0));
     for (number, status) in (1..).zip(seen.chars()) {
         let mut record = result(number, ProbeRole::Full);
         record.location = format!("p{number}").parse().unwrap();
@@ -144,7 +152,7 @@ fn a_verdict_is_sure_when_most_locations_say_so(
 #[test]
 fn a_month_of_a_service_fits_in_memory() {
     const ALLOCATOR_BYTES: usize = 16;
-    let mut live = Live::new(at(0));
+    let mut live = LiveServiceState::new(at(0));
     let mut record = result(0, ProbeRole::Full);
     for day in 0..40 {
         for location in ["a", "b", "c"] {
@@ -155,8 +163,8 @@ fn a_month_of_a_service_fits_in_memory() {
         live.window.day(day).unwrap().availability.up_ms += 1;
     }
     // A hash table holds up to 7/8 of its power of two, and a control byte each.
-    let place = (size_of::<(i64, Live)>() + 1) * 131_072 / 100_000;
-    let votes = live.votes.capacity() * size_of::<(LocationCode, Vote)>() + ALLOCATOR_BYTES;
+    let place = (size_of::<(i64, LiveServiceState)>() + 1) * 131_072 / 100_000;
+    let votes = live.votes.capacity() * size_of::<(LocationCode, LocationVote)>() + ALLOCATOR_BYTES;
     let service = place + votes + live.window.heap_bytes() + ALLOCATOR_BYTES;
     assert!(service * 100_000 <= 300 << 20, "{service} bytes a service");
 }

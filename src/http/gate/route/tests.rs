@@ -4,20 +4,20 @@ use rstest::rstest;
 
 use super::*;
 
-const VIEW: Access = Access::needs(&[Permission::ServicesView]);
+const VIEW: AccessRule = AccessRule::needs(&[Permission::ServicesView]);
 
-async fn nothing<T>(_: Call<()>) -> Result<T, ApiError> {
+async fn nothing<T>(_: ApiCall<()>) -> Result<T, ApiError> {
     Err(ApiError::NotFound)
 }
 
-fn table() -> Routes<()> {
-    let table = Routes::new([
-        Route::get("/v1/tags/{id}", VIEW, nothing),
-        Route::update("/v1/tags/{id}", VIEW, nothing),
-        Route::delete("/v1/tags/{id}", VIEW, nothing),
-        Route::post("/v1/tags/ensure", VIEW, nothing),
-        Route::post("/v1/tags", VIEW, nothing),
-        Route::get("/v1/tags", VIEW, nothing),
+fn table() -> RouteTable<()> {
+    let table = RouteTable::new([
+        ApiRoute::get("/v1/tags/{id}", VIEW, nothing),
+        ApiRoute::update("/v1/tags/{id}", VIEW, nothing),
+        ApiRoute::delete("/v1/tags/{id}", VIEW, nothing),
+        ApiRoute::post("/v1/tags/ensure", VIEW, nothing),
+        ApiRoute::post("/v1/tags", VIEW, nothing),
+        ApiRoute::get("/v1/tags", VIEW, nothing),
     ]);
     table.unwrap()
 }
@@ -37,17 +37,17 @@ fn a_path_has_the_methods_of_its_most_exact_pattern(#[case] path: &str, #[case] 
 
 #[test]
 fn a_route_without_permission_or_twice_does_not_start() {
-    let open = Routes::new([Route::post("/v1/tags", Access::needs(&[]), nothing)]);
+    let open = RouteTable::new([ApiRoute::post("/v1/tags", AccessRule::needs(&[]), nothing)]);
     let (method, path) = ("POST", "/v1/tags");
     assert_eq!(open.err(), Some(RouteTableError::Open { method, path }));
-    let twice = Routes::new([Route::post(path, VIEW, nothing), Route::post(path, VIEW, nothing)]);
+    let twice = RouteTable::new([ApiRoute::post(path, VIEW, nothing), ApiRoute::post(path, VIEW, nothing)]);
     assert_eq!(twice.err(), Some(RouteTableError::Twice { method, path }));
-    assert!(Routes::new([Route::get("/v1/me", Access::any_token(), nothing)]).is_ok());
+    assert!(RouteTable::new([ApiRoute::get("/v1/me", AccessRule::any_token(), nothing)]).is_ok());
 }
 
 #[test]
 fn methods_that_no_route_knows_have_no_verb() {
-    assert_eq!(Verb::of(&Method::PATCH), Some(Verb::Patch));
-    assert_eq!(Verb::of(&Method::TRACE), None);
-    assert_eq!(Verb::of(&Method::from_bytes(b"get").unwrap()), None);
+    assert_eq!(HttpVerb::of(&Method::PATCH), Some(HttpVerb::Patch));
+    assert_eq!(HttpVerb::of(&Method::TRACE), None);
+    assert_eq!(HttpVerb::of(&Method::from_bytes(b"get").unwrap()), None);
 }

@@ -15,20 +15,20 @@ use tokio::task::LocalSet;
 use crate::clock::guard::ClockGuard;
 use crate::clock::{Clock, Timestamp};
 use crate::http::gate::auth::Caller;
-use crate::http::gate::call::Call;
-use crate::http::gate::cors::Cors;
-use crate::http::gate::idempotency::{Claim, KeyState, Keys};
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::cors::CorsPolicy;
+use crate::http::gate::idempotency::{IdempotencyStore, KeyClaim, KeyState};
 use crate::http::gate::rate_limit::RateLimiter;
-use crate::http::gate::route::{Access, Route, Routes};
-use crate::http::gate::write::{AnswerKeeper, Committed};
-use crate::http::gate::{Callers, Gate, GateRules};
+use crate::http::gate::route::{AccessRule, ApiRoute, RouteTable};
+use crate::http::gate::write::{AnswerKeeper, CommittedReply};
+use crate::http::gate::{ApiGate, CallerLookup, GateRules};
 use crate::http::kit::body::BodyLimits;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::known_input::KnownInput;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 use crate::id::Id;
-use crate::model::access::{Organisation, Permission, Permissions, Plan, Token};
-use crate::model::allowance::Allowance;
+use crate::model::access::{ApiToken, Organisation, Permission, PermissionSet, Plan};
+use crate::model::allowance::RateLimitDecision;
 use crate::model::token::{TokenHash, TokenText};
 use crate::store::idempotency_keys::Fingerprint;
 
@@ -45,8 +45,8 @@ pub(super) struct Directory {
     pub(super) finished: Notify,
 }
 
-impl Callers for Directory {
-    async fn count_elsewhere(&self, _: i64) -> Option<Allowance> {
+impl CallerLookup for Directory {
+    async fn count_cluster_wide(&self, _: i64) -> Option<RateLimitDecision> {
         None
     }
 
@@ -60,20 +60,20 @@ impl Callers for Directory {
 }
 
 /// Every key is free: the behaviour of keys is tested with a database.
-impl Keys for Directory {
-    async fn claim(&self, _: &Claim, _: &Fingerprint) -> Result<KeyState, ApiError> {
+impl IdempotencyStore for Directory {
+    async fn claim(&self, _: &KeyClaim, _: &Fingerprint) -> Result<KeyState, ApiError> {
         Ok(KeyState::Mine)
     }
 
-    async fn renew(&self, _: &Claim) -> Result<(), ApiError> {
+    async fn renew(&self, _: &KeyClaim) -> Result<(), ApiError> {
         Ok(())
     }
 
-    async fn free(&self, _: &Claim) -> Result<(), ApiError> {
+    async fn free(&self, _: &KeyClaim) -> Result<(), ApiError> {
         Ok(())
     }
 
-    fn keeper(&self, _: Arc<Claim>) -> Arc<dyn AnswerKeeper> {
+    fn keeper(&self, _: Arc<KeyClaim>) -> Arc<dyn AnswerKeeper> {
         unreachable!("no handler here begins a write")
     }
 }
@@ -82,7 +82,7 @@ impl Keys for Directory {
 pub(super) struct World {
     /// The set in which writes continue on their own, as on a thread of the server.
     pub(super) tasks: LocalSet,
-    pub(super) gate: Gate<Directory>,
+    pub(super) gate: ApiGate<Directory>,
     pub(super) tokens: HashMap<&'static str, TokenText>,
 }
 
@@ -92,9 +92,9 @@ pub(super) fn caller(
     permissions: &[Permission],
     expires_at: Option<Timestamp>,
 ) -> Caller {
-    let permissions: Permissions = permissions.iter().copied().collect();
+    let permissions: PermissionSet = permissions.iter().copied().collect();
     Caller {
-        token: Token {
+        token: ApiToken {
             key,
             id: Id::random(),
             organisation: 1,
@@ -118,49 +118,49 @@ pub(super) fn caller(
     }
 }
 
-pub(super) async fn show(call: Call<Directory>) -> Result<Reply, ApiError> {
+pub(super) async fn show(call: ApiCall<Directory>) -> Result<ApiReply, ApiError> {
     let id = call.path.id(0)?;
-    Ok(Reply::data(json!({"id": id.as_str(), "path": call.canonical_path})))
+    Ok(ApiReply::data(json!({"id": id.as_str(), "path": call.canonical_path})))
 }
 
-pub(super) async fn echo(call: Call<Directory>) -> Result<Committed, ApiError> {
-    Ok(Committed::without_database(Reply::data(call.body.read_object(&call.headers).await?.into())))
+pub(super) async fn echo(call: ApiCall<Directory>) -> Result<CommittedReply, ApiError> {
+    Ok(CommittedReply::without_database(ApiReply::data(call.body.read_object(&call.headers).await?.into())))
 }
 
-pub(super) async fn change(call: Call<Directory>) -> Result<Committed, ApiError> {
-    show(call).await.map(Committed::without_database)
+pub(super) async fn change(call: ApiCall<Directory>) -> Result<CommittedReply, ApiError> {
+    show(call).await.map(CommittedReply::without_database)
 }
 
-pub(super) async fn fail<T>(_: Call<Directory>) -> Result<T, ApiError> {
+pub(super) async fn fail<T>(_: ApiCall<Directory>) -> Result<T, ApiError> {
     panic!("hunter2")
 }
 
-pub(super) async fn remove(call: Call<Directory>) -> Result<Committed, ApiError> {
-    Ok(Committed::without_database(Reply::deleted(call.path.id(0)?)))
+pub(super) async fn remove(call: ApiCall<Directory>) -> Result<CommittedReply, ApiError> {
+    Ok(CommittedReply::without_database(ApiReply::deleted(call.path.id(0)?)))
 }
 
-pub(super) async fn write_slowly(call: Call<Directory>) -> Result<Committed, ApiError> {
+pub(super) async fn write_slowly(call: ApiCall<Directory>) -> Result<CommittedReply, ApiError> {
     call.state.may_finish.notified().await;
     call.state.finished.notify_one();
-    Ok(Committed::without_database(Reply::data(Value::Null)))
+    Ok(CommittedReply::without_database(ApiReply::data(Value::Null)))
 }
 
-pub(super) fn routes() -> Routes<Directory> {
-    let view = Access::needs(&[Permission::ServicesView]);
-    let edit = Access::needs(&[Permission::ServicesEdit]);
-    let delete = Access::needs(&[Permission::ServicesDelete])
+pub(super) fn routes() -> RouteTable<Directory> {
+    let view = AccessRule::needs(&[Permission::ServicesView]);
+    let edit = AccessRule::needs(&[Permission::ServicesEdit]);
+    let delete = AccessRule::needs(&[Permission::ServicesDelete])
         .when_true(&[("delete_orphaned_incidents", Permission::IncidentsDelete)]);
-    let both = Access::needs(&[Permission::ServicesView, Permission::IncidentsView]);
-    let routes = Routes::new([
-        Route::get("/v1/me", Access::any_token(), |_| async { Ok(Reply::ok(Value::Null)) }),
-        Route::get("/v1/services/{id}", view, show),
-        Route::post("/v1/services", edit, echo),
-        Route::update("/v1/services/{id}", edit, change),
-        Route::delete("/v1/services/{id}", delete, remove),
-        Route::get("/v1/services/{id}/incidents", both, show),
-        Route::get("/v1/broken", view, fail),
-        Route::post("/v1/broken", edit, fail),
-        Route::post("/v1/slow", edit, write_slowly),
+    let both = AccessRule::needs(&[Permission::ServicesView, Permission::IncidentsView]);
+    let routes = RouteTable::new([
+        ApiRoute::get("/v1/me", AccessRule::any_token(), |_| async { Ok(ApiReply::ok(Value::Null)) }),
+        ApiRoute::get("/v1/services/{id}", view, show),
+        ApiRoute::post("/v1/services", edit, echo),
+        ApiRoute::update("/v1/services/{id}", edit, change),
+        ApiRoute::delete("/v1/services/{id}", delete, remove),
+        ApiRoute::get("/v1/services/{id}/incidents", both, show),
+        ApiRoute::get("/v1/broken", view, fail),
+        ApiRoute::post("/v1/broken", edit, fail),
+        ApiRoute::post("/v1/slow", edit, write_slowly),
     ]);
     routes.unwrap()
 }
@@ -191,11 +191,11 @@ pub(super) fn world(limit: u32) -> World {
         token_prefix: "wk_".into(),
         limiter: Arc::new(RateLimiter::new(limit, 100)),
         is_trusted_proxy: Box::new(|_| false),
-        cors: Cors::default(),
+        cors: CorsPolicy::default(),
         body_limits: BodyLimits { bytes: 100, timeout: Duration::from_secs(10) },
         known_input: Box::new(|_, _| KnownInput::default()),
     };
-    World { tasks: LocalSet::new(), gate: Gate::new(rules, routes(), Arc::new(directory)), tokens }
+    World { tasks: LocalSet::new(), gate: ApiGate::new(rules, routes(), Arc::new(directory)), tokens }
 }
 
 impl World {

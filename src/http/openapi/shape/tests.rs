@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::*;
 
-fn shown(shape: Shape) -> Value {
+fn shown(shape: ApiSchema) -> Value {
     serde_json::to_value(shape.into_schema()).unwrap()
 }
 

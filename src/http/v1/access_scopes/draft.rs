@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::tags::entries::{Entries, Wanted, read_entries};
+use crate::http::v1::tags::entries::{Entries, TagEntry, read_entries};
 use crate::id::Id;
 use crate::model::access_scope::{AccessScope, NAME_LENGTH, TAGS_MAX};
 use crate::model::tag::{Tag, TagName};
@@ -15,13 +15,13 @@ use crate::store::{Transaction, tags};
 
 /// The contents of a valid body.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Draft {
+pub(super) struct AccessScopeDraft {
     name: Option<String>,
     /// Database keys of the tags.
     tags: Option<Vec<i64>>,
 }
 
-impl Draft {
+impl AccessScopeDraft {
     /// The body of a create request.
     ///
     /// # Errors
@@ -31,8 +31,8 @@ impl Draft {
         transaction: &Transaction,
         caller: &Caller,
     ) -> Result<Self, ApiError> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH));
         let tags = fields.required("tags").is_some();
         read(body, transaction, caller, (name, errors, tags)).await
@@ -47,8 +47,8 @@ impl Draft {
         transaction: &Transaction,
         caller: &Caller,
     ) -> Result<Self, ApiError> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
         let tags = fields.optional("tags").is_some();
         read(body, transaction, caller, (name, errors, tags)).await
@@ -64,7 +64,7 @@ impl Draft {
 
     /// The stored scope with the changes, and the database keys of its tags; `tags` are its stored ones. `None` when
     /// nothing changes.
-    pub(super) fn over(
+    pub(super) fn apply_to(
         self,
         (stored, tags): (&AccessScope, &[Tag]),
         now: Timestamp,
@@ -83,24 +83,24 @@ async fn read(
     body: &Map<String, Value>,
     transaction: &Transaction,
     caller: &Caller,
-    (name, errors, has_tags): (Option<String>, Errors, bool),
-) -> Result<Draft, ApiError> {
+    (name, errors, has_tags): (Option<String>, ErrorCollector, bool),
+) -> Result<AccessScopeDraft, ApiError> {
     let mut tags = None;
     if has_tags {
         let (entries, found) = read_entries(body, TAGS_MAX);
         errors.extend(found);
         if let Some(entries) = entries {
-            let ids: Vec<Id> = entries.iter().flatten().filter_map(Wanted::id).collect();
-            let names: Vec<TagName> = entries.iter().flatten().filter_map(Wanted::name).cloned().collect();
+            let ids: Vec<Id> = entries.iter().flatten().filter_map(TagEntry::id).collect();
+            let names: Vec<TagName> = entries.iter().flatten().filter_map(TagEntry::name).cloned().collect();
             let known = tags::find_all(transaction, caller.sight(), &ids, &names).await?;
             tags = Some(resolve(&entries, &known, &errors));
         }
     }
-    Ok(errors.into_inner().into_result(Draft { name, tags })?)
+    Ok(errors.into_inner().into_result(AccessScopeDraft { name, tags })?)
 }
 
 /// The database keys of the tags that the entries name, without repetitions.
-fn resolve(entries: &Entries, known: &[Tag], errors: &Errors) -> Vec<i64> {
+fn resolve(entries: &Entries, known: &[Tag], errors: &ErrorCollector) -> Vec<i64> {
     let mut rows = Vec::new();
     if entries.is_empty() {
         errors.add("tags", FieldRule::MinItems(1));
@@ -153,7 +153,7 @@ mod tests {
     fn entries_name_tags_that_exist(#[case] sent: Value, #[case] rows: &[i64], #[case] refused: &[&str]) {
         let body = json!({ "tags": sent });
         let (entries, _) = read_entries(body.as_object().unwrap(), TAGS_MAX);
-        let errors = Errors::default();
+        let errors = ErrorCollector::default();
         assert_eq!(resolve(&entries.unwrap(), &known(), &errors), rows);
         let found = errors.into_inner();
         let found: Vec<String> = found.iter().map(|(path, rule)| format!("{path}: {rule}")).collect();

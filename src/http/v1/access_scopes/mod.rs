@@ -9,88 +9,88 @@ mod view;
 
 use serde_json::Value;
 
-use crate::http::gate::call::Call;
-use crate::http::gate::write::{Committed, Write};
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::{CommittedReply, WriteTransaction};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::quota::Quota;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
+use crate::http::kit::quota::PlanQuota;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
-use crate::http::v1::access_scopes::draft::Draft;
+use crate::http::v1::access_scopes::draft::AccessScopeDraft;
 use crate::http::v1::access_scopes::view::AccessScopeView;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::model::access_scope::AccessScope;
 use crate::store::{Connection, access_scopes};
 
-pub(super) async fn list_access_scopes(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let Call { state, caller, query, canonical_path, .. } = call;
+pub(super) async fn list_access_scopes(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let ApiCall { state, caller, query, canonical_path, .. } = call;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let main = state.databases.main.reader();
     let (scopes, total) = access_scopes::list(main, caller.sight(), request.window()).await?;
     let rows = shown(main, &scopes).await?;
     let path = format!("{}{canonical_path}", state.base_url);
-    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
+    Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))
 }
 
-pub(super) async fn show_access_scope(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let scope = in_path::find(&call, access_scopes::find).await?;
-    Ok(Reply::data(shown_one(call.state.databases.main.reader(), &scope).await?))
+pub(super) async fn show_access_scope(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let scope = in_path::find_or_404(&call, access_scopes::find).await?;
+    Ok(ApiReply::data(shown_one(call.state.databases.main.reader(), &scope).await?))
 }
 
-pub(super) async fn create_access_scope(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn create_access_scope(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let now = state.created_at();
-    let draft = Draft::create(&body, &write, &caller).await?;
+    let draft = AccessScopeDraft::create(&body, &write, &caller).await?;
     let (scope, tags) = draft.scope(caller.organisation.key, now);
     refuse_taken_name(&write, &scope).await?;
     let usage = access_scopes::count(&*write, caller.organisation.key);
-    take_slot(Quota::AccessScopes, caller.limits.access_scopes, usage).await?;
+    take_slot(PlanQuota::AccessScopes, caller.limits.access_scopes, usage).await?;
     let scope = access_scopes::insert(&*write, scope).await?;
     access_scopes::set_tags(&*write, scope.key, &tags).await?;
     let location = format!("{}/v1/access-scopes/{}", state.base_url, scope.id);
-    let reply = Reply::created(shown_one(&*write, &scope).await?, &location);
+    let reply = ApiReply::created(shown_one(&*write, &scope).await?, &location);
     write.commit(reply).await
 }
 
-pub(super) async fn update_access_scope(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, access_scopes::find).await?.id;
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn update_access_scope(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, access_scopes::find).await?.id;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::find_for_update(&write, &caller, id, access_scopes::find).await?;
-    let draft = Draft::update(&body, &write, &caller).await?;
+    let stored = in_path::lock_or_404(&write, &caller, id, access_scopes::find).await?;
+    let draft = AccessScopeDraft::update(&body, &write, &caller).await?;
     let tags = access_scopes::tags_of(&*write, &[stored.key]).await?.remove(&stored.key).unwrap_or_default();
-    let Some((changed, tags)) = draft.over((&stored, &tags), state.now()) else {
-        let reply = Reply::data(shown_one(&*write, &stored).await?);
+    let Some((changed, tags)) = draft.apply_to((&stored, &tags), state.now()) else {
+        let reply = ApiReply::data(shown_one(&*write, &stored).await?);
         return write.commit(reply).await;
     };
     refuse_taken_name(&write, &changed).await?;
     access_scopes::set_tags(&*write, stored.key, &tags).await?;
     access_scopes::update(&*write, &changed).await?;
-    let reply = Reply::data(shown_one(&*write, &changed).await?);
+    let reply = ApiReply::data(shown_one(&*write, &changed).await?);
     write.commit(reply).await
 }
 
-pub(super) async fn delete_access_scope(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, access_scopes::find).await?.id;
-    let Call { state, caller, effect, .. } = call;
+pub(super) async fn delete_access_scope(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, access_scopes::find).await?.id;
+    let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::find_for_update(&write, &caller, id, access_scopes::find).await?;
+    let stored = in_path::lock_or_404(&write, &caller, id, access_scopes::find).await?;
     let tokens = access_scopes::tokens_of(&*write, &[stored.key]).await?.remove(&stored.key);
     if let Some(tokens) = tokens {
         return Err(refused("access_scope", FieldRule::ScopeInUse(tokens.join(", "))));
     }
     access_scopes::delete(&*write, stored.key).await?;
-    write.commit(Reply::deleted(id)).await
+    write.commit(ApiReply::deleted(id)).await
 }
 
-async fn refuse_taken_name(write: &Write, scope: &AccessScope) -> Result<(), ApiError> {
+async fn refuse_taken_name(write: &WriteTransaction, scope: &AccessScope) -> Result<(), ApiError> {
     match access_scopes::is_name_taken(&**write, scope).await? {
         true => Err(refused("name", FieldRule::ScopeExists)),
         false => Ok(()),

@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, id, list_of, named, text, timestamp};
+use crate::http::openapi::shape::{ApiSchema, id, list_of, named, text, timestamp};
 use crate::http::v1::tags::view::ServiceTagView;
 use crate::id::Id;
 use crate::model::access_scope::{AccessScope, NAME_LENGTH};
@@ -43,10 +43,10 @@ impl<'a> AccessScopeView<'a> {
     }
 }
 
-pub(super) fn name() -> Shape {
+pub(super) fn name() -> ApiSchema {
     text(*NAME_LENGTH.start(), *NAME_LENGTH.end())
 }
 
-fn tags() -> Shape {
+fn tags() -> ApiSchema {
     list_of(named("ServiceTag")).says("Its tags, by label.")
 }

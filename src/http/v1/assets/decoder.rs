@@ -4,7 +4,7 @@ use tokio::sync::Semaphore;
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::assets::picture::{Picture, accept};
+use crate::http::v1::assets::picture::{AssetPicture, accept};
 use crate::model::asset::AssetKind;
 
 /// Images decoded at a time; a large one takes several hundred megabytes.
@@ -31,7 +31,7 @@ impl ImageDecoder {
         &self,
         kind: AssetKind,
         bytes: Vec<u8>,
-    ) -> Result<Result<Picture, FieldRule>, ApiError> {
+    ) -> Result<Result<AssetPicture, FieldRule>, ApiError> {
         let _permit = self.permits.acquire().await.map_err(|_| ApiError::Unavailable)?;
         let work = tokio::task::spawn_blocking(move || accept(kind, bytes));
         work.await.map_err(|error| ApiError::Internal(error.into()))

@@ -31,7 +31,7 @@ impl IconPng<'_> {
 
 /// An entry of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+struct IconEntry {
     bits_per_pixel: u16,
     pixels: u32,
     width: u32,
@@ -39,7 +39,7 @@ struct Entry {
     offset: usize,
 }
 
-impl Entry {
+impl IconEntry {
     fn read(entry: &[u8]) -> Option<Self> {
         let side = |at: usize| entry.get(at).map(|side| if *side == 0 { NAMED_SIDE } else { (*side).into() });
         let (width, height) = (side(0)?, side(1)?);
@@ -58,7 +58,7 @@ impl Entry {
 pub(super) fn best_png(icon: &[u8]) -> Option<IconPng<'_>> {
     let count = u16::from_le_bytes(icon.get(4..HEAD_BYTES)?.try_into().ok()?);
     let entries = icon.get(HEAD_BYTES..)?.chunks_exact(ENTRY_BYTES).take(usize::from(count));
-    let best = entries.filter_map(Entry::read).max()?;
+    let best = entries.filter_map(IconEntry::read).max()?;
     let bytes = icon.get(best.offset..).filter(|bytes| bytes.starts_with(PNG_SIGNATURE))?;
     Some(IconPng { bytes, width: best.width, height: best.height })
 }

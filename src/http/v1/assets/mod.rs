@@ -13,15 +13,15 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::languages::Languages;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::languages::AnswerLanguage;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::assets::picture::size_limit;
-use crate::http::v1::assets::upload::{Upload, read_file};
+use crate::http::v1::assets::upload::{FormUpload, read_file};
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::viewer::PageViewer;
@@ -33,54 +33,54 @@ pub(super) use decoder::ImageDecoder;
 
 pub(super) async fn upload_logo(
     decoder: Arc<ImageDecoder>,
-    call: Call<AppState>,
-) -> Result<Committed, ApiError> {
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
     upload(&decoder, call, AssetKind::Logo).await
 }
 
 pub(super) async fn upload_dark_logo(
     decoder: Arc<ImageDecoder>,
-    call: Call<AppState>,
-) -> Result<Committed, ApiError> {
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
     upload(&decoder, call, AssetKind::LogoDark).await
 }
 
 pub(super) async fn upload_favicon(
     decoder: Arc<ImageDecoder>,
-    call: Call<AppState>,
-) -> Result<Committed, ApiError> {
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
     upload(&decoder, call, AssetKind::Favicon).await
 }
 
-pub(super) async fn delete_logo(call: Call<AppState>) -> Result<Committed, ApiError> {
+pub(super) async fn delete_logo(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     delete(call, AssetKind::Logo).await
 }
 
-pub(super) async fn delete_dark_logo(call: Call<AppState>) -> Result<Committed, ApiError> {
+pub(super) async fn delete_dark_logo(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     delete(call, AssetKind::LogoDark).await
 }
 
-pub(super) async fn delete_favicon(call: Call<AppState>) -> Result<Committed, ApiError> {
+pub(super) async fn delete_favicon(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     delete(call, AssetKind::Favicon).await
 }
 
 async fn upload(
     decoder: &ImageDecoder,
-    call: Call<AppState>,
+    call: ApiCall<AppState>,
     kind: AssetKind,
-) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, statuspages::find).await?.id;
-    let Call { state, caller, headers, body, effect, .. } = call;
+) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, statuspages::find).await?.id;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let (most, mebibytes) = size_limit(kind);
     let refused = |rule| ApiError::Fields(FieldErrors::of("file", rule));
     let bytes = match read_file(&headers, body.into_payload(), most).await? {
-        Upload::File(bytes) => bytes,
-        Upload::TooLarge => return Err(refused(FieldRule::FileSize(mebibytes))),
-        Upload::Missing => return Err(refused(FieldRule::Required)),
+        FormUpload::File(bytes) => bytes,
+        FormUpload::TooLarge => return Err(refused(FieldRule::FileSize(mebibytes))),
+        FormUpload::Missing => return Err(refused(FieldRule::Required)),
     };
     let picture = decoder.decode(kind, bytes).await?.map_err(refused)?;
     let write = effect.begin(&state.databases.main).await?;
-    let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
+    let page = in_path::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
     let asset = NewAsset {
         statuspage: page.key,
         kind,
@@ -90,21 +90,21 @@ async fn upload(
         created_at: state.now(),
     };
     assets::replace(&*write, asset).await?;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
-    let reply = Reply::data(viewer.bare(&*write, &page).await?);
+    let reply = ApiReply::data(viewer.bare(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }
 
-async fn delete(call: Call<AppState>, kind: AssetKind) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, statuspages::find).await?.id;
-    let Call { state, caller, headers, effect, .. } = call;
+async fn delete(call: ApiCall<AppState>, kind: AssetKind) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, statuspages::find).await?.id;
+    let ApiCall { state, caller, headers, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
+    let page = in_path::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
     assets::delete(&*write, page.key, kind).await?;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
-    let reply = Reply::data(viewer.bare(&*write, &page).await?);
+    let reply = ApiReply::data(viewer.bare(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }
 

@@ -44,7 +44,7 @@ pub enum FileType {
 
 /// A file as it is stored and served.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
+pub struct AssetPicture {
     /// Media type, detected by content.
     pub content_type: &'static str,
     /// The bytes.
@@ -99,7 +99,7 @@ const fn allowed(kind: AssetKind) -> (&'static [FileType], &'static str) {
 ///
 /// # Errors
 /// The broken rule (contract 5.3).
-pub fn accept(kind: AssetKind, bytes: Vec<u8>) -> Result<Picture, FieldRule> {
+pub fn accept(kind: AssetKind, bytes: Vec<u8>) -> Result<AssetPicture, FieldRule> {
     if bytes.is_empty() {
         return Err(FieldRule::FileEmpty);
     }
@@ -120,7 +120,7 @@ pub fn accept(kind: AssetKind, bytes: Vec<u8>) -> Result<Picture, FieldRule> {
         FileType::Jpeg => checked(bytes, ImageFormat::Jpeg)?,
         FileType::Ico => checked_icon(bytes)?,
     };
-    Ok(Picture { content_type: file_type.content_type(), bytes })
+    Ok(AssetPicture { content_type: file_type.content_type(), bytes })
 }
 
 fn limits() -> Limits {

@@ -10,7 +10,7 @@ use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-use part::{Refused, Tag, is_forbidden_element, is_harmful_style, is_style_element, is_xml_text};
+use part::{SvgPartError, SvgTag, is_forbidden_element, is_harmful_style, is_style_element, is_xml_text};
 
 /// Deepest nesting of elements; the root is level 1.
 const MAX_DEPTH: usize = 64;
@@ -33,7 +33,7 @@ pub fn sanitise(bytes: &[u8]) -> Result<Vec<u8>, SvgError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_comments = true;
-    let mut cleaning = Cleaning::default();
+    let mut cleaning = SvgSanitiser::default();
     loop {
         match reader.read_event().map_err(|_| SvgError::Unreadable)? {
             Event::Eof => return cleaning.finish(),
@@ -44,24 +44,24 @@ pub fn sanitise(bytes: &[u8]) -> Result<Vec<u8>, SvgError> {
 
 /// The output so far, and the position of the reader in the tree.
 #[derive(Default)]
-struct Cleaning {
+struct SvgSanitiser {
     out: String,
     depth: usize,
     has_root: bool,
     /// Depth of the removed element; everything inside is removed as well.
     skipped_at: Option<usize>,
     /// The `<style>` being read, and its depth.
-    style: Option<Style>,
+    style: Option<StyleBlock>,
 }
 
 /// A `<style>` is checked as a whole: its text may arrive in pieces.
-struct Style {
-    tag: Tag,
+struct StyleBlock {
+    tag: SvgTag,
     depth: usize,
     text: String,
 }
 
-impl Cleaning {
+impl SvgSanitiser {
     fn take(&mut self, event: &Event<'_>) -> Result<(), SvgError> {
         match event {
             Event::Start(start) => self.open(start, false),
@@ -80,7 +80,7 @@ impl Cleaning {
         if self.depth > MAX_DEPTH {
             return Err(SvgError::Refused);
         }
-        let tag = Tag::read(start)?;
+        let tag = SvgTag::read(start)?;
         if self.depth == 1 {
             if self.has_root {
                 return Err(SvgError::Unreadable);
@@ -95,7 +95,7 @@ impl Cleaning {
             if is_forbidden_element(&tag) {
                 self.skipped_at = Some(self.depth);
             } else if is_style_element(&tag) {
-                self.style = Some(Style { tag, depth: self.depth, text: String::new() });
+                self.style = Some(StyleBlock { tag, depth: self.depth, text: String::new() });
             } else {
                 tag.write(&mut self.out, is_empty);
             }
@@ -127,7 +127,7 @@ impl Cleaning {
         Ok(())
     }
 
-    fn write_style(&mut self, style: &Style) {
+    fn write_style(&mut self, style: &StyleBlock) {
         if is_harmful_style(&style.text) {
             return;
         }
@@ -174,11 +174,11 @@ impl Cleaning {
     }
 }
 
-impl From<Refused> for SvgError {
-    fn from(refused: Refused) -> Self {
+impl From<SvgPartError> for SvgError {
+    fn from(refused: SvgPartError) -> Self {
         match refused {
-            Refused::Unreadable => Self::Unreadable,
-            Refused::Entity => Self::Refused,
+            SvgPartError::Unreadable => Self::Unreadable,
+            SvgPartError::Entity => Self::Refused,
         }
     }
 }

@@ -15,7 +15,7 @@ use multer::{Constraints, Multipart, SizeLimit};
 use tokio::sync::mpsc;
 
 use crate::http::kit::error::ApiError;
-use crate::http::kit::malformed::Malformed;
+use crate::http::kit::malformed::BadRequest;
 
 /// Name of the field.
 const FIELD: &str = "file";
@@ -26,7 +26,7 @@ const AROUND_BYTES: usize = 4 * 1024 * 1024;
 
 /// The contents of a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Upload {
+pub(super) enum FormUpload {
     /// A file.
     File(Vec<u8>),
     /// A file with more bytes than allowed.
@@ -43,8 +43,8 @@ pub(super) async fn read_file(
     headers: &HeaderMap,
     payload: Payload,
     most: usize,
-) -> Result<Upload, ApiError> {
-    let boundary = boundary(headers).ok_or(Malformed::FileContentType)?;
+) -> Result<FormUpload, ApiError> {
+    let boundary = boundary(headers).ok_or(BadRequest::FileContentType)?;
     let (sender, receiver) = mpsc::channel(1);
     let chunks = stream::unfold(receiver, |mut receiver: mpsc::Receiver<io::Result<Bytes>>| async move {
         receiver.recv().await.map(|chunk| (chunk, receiver))
@@ -59,7 +59,7 @@ pub(super) async fn read_file(
     let _ = tokio::time::timeout(TIMEOUT, work).await;
     match result.into_inner() {
         Some(Ok(upload)) => Ok(upload),
-        Some(Err(_)) => Err(Malformed::FileContentType.into()),
+        Some(Err(_)) => Err(BadRequest::FileContentType.into()),
         None => Err(ApiError::BodyTimeout),
     }
 }
@@ -91,10 +91,10 @@ async fn read_form(
     chunks: impl stream::Stream<Item = io::Result<Bytes>> + Send + Unpin,
     boundary: String,
     most: usize,
-) -> multer::Result<Upload> {
+) -> multer::Result<FormUpload> {
     let mut chunks = chunks.peekable();
     if std::pin::Pin::new(&mut chunks).peek().await.is_none() {
-        return Ok(Upload::Missing);
+        return Ok(FormUpload::Missing);
     }
     let whole = u64::try_from(most + AROUND_BYTES).unwrap_or(u64::MAX);
     let limits = Constraints::new().size_limit(SizeLimit::new().whole_stream(whole));
@@ -106,13 +106,13 @@ async fn read_form(
         let mut bytes = Vec::new();
         while let Some(chunk) = field.chunk().await? {
             if bytes.len() + chunk.len() > most {
-                return Ok(Upload::TooLarge);
+                return Ok(FormUpload::TooLarge);
             }
             bytes.extend_from_slice(&chunk);
         }
-        return Ok(Upload::File(bytes));
+        return Ok(FormUpload::File(bytes));
     }
-    Ok(Upload::Missing)
+    Ok(FormUpload::Missing)
 }
 
 #[cfg(test)]
@@ -135,7 +135,7 @@ mod tests {
         stream.into()
     }
 
-    async fn read(content_type: &[&'static str], body: &str) -> Result<Upload, String> {
+    async fn read(content_type: &[&'static str], body: &str) -> Result<FormUpload, String> {
         let mut headers = HeaderMap::new();
         for value in content_type {
             headers.append(header::CONTENT_TYPE, HeaderValue::from_static(value));
@@ -148,8 +148,8 @@ mod tests {
 
     const END: &str = "--X--\r\n";
 
-    fn file(text: &str) -> Upload {
-        Upload::File(text.into())
+    fn file(text: &str) -> FormUpload {
+        FormUpload::File(text.into())
     }
 
     /// Contract 4.16: one file in field `file`; other fields are ignored.
@@ -159,17 +159,17 @@ mod tests {
     #[case(part("name=\"file\"; filename=\"\"", ""), file(""))]
     #[case(part("name=\"other\"", "123456789012345") + &part("name=\"file\"", "1"), file("1"))]
     #[case(part("name=\"file\"", "1") + &part("name=\"file\"", "2"), file("1"))]
-    #[case(part("name=\"file\"", "123456789"), Upload::TooLarge)]
-    #[case(part("name=\"File\"", "1"), Upload::Missing)]
-    #[case(String::new(), Upload::Missing)]
+    #[case(part("name=\"file\"", "123456789"), FormUpload::TooLarge)]
+    #[case(part("name=\"File\"", "1"), FormUpload::Missing)]
+    #[case(String::new(), FormUpload::Missing)]
     #[tokio::test]
-    async fn the_file_is_found(#[case] parts: String, #[case] expected: Upload) {
+    async fn the_file_is_found(#[case] parts: String, #[case] expected: FormUpload) {
         assert_eq!(read(&[TYPE], &(parts + END)).await, Ok(expected));
     }
 
     #[tokio::test]
     async fn an_empty_body_has_no_file() {
-        assert_eq!(read(&[TYPE], "").await, Ok(Upload::Missing));
+        assert_eq!(read(&[TYPE], "").await, Ok(FormUpload::Missing));
     }
 
     /// A form that never ends is aborted after 30 seconds; a file that is complete by then counts.
@@ -178,7 +178,7 @@ mod tests {
     #[case::half_a_file("--X\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n123".to_owned(), Err("408 The request body did not arrive in time.".to_owned()))]
     #[case::the_file_is_whole(part("name=\"file\"", "1") + "--X\r\n", Ok(file("1")))]
     #[tokio::test(start_paused = true)]
-    async fn a_form_has_thirty_seconds(#[case] sent: String, #[case] expected: Result<Upload, String>) {
+    async fn a_form_has_thirty_seconds(#[case] sent: String, #[case] expected: Result<FormUpload, String>) {
         let started = tokio::time::Instant::now();
         let first: Chunk = Ok(Bytes::from(sent));
         let chunks = stream::iter([first]).chain(stream::pending());

@@ -7,18 +7,18 @@ mod view;
 
 use serde_json::Value;
 
-use crate::http::gate::call::Call;
+use crate::http::gate::call::ApiCall;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::channel_types::view::ChannelTypeView;
 use crate::http::v1::state::AppState;
 use crate::model::notification::ChannelKind;
 use crate::notify::kinds::definition;
 
-pub(super) async fn show_channel_types(_: Call<AppState>) -> Result<Reply, ApiError> {
+pub(super) async fn show_channel_types(_: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let entries = ChannelKind::ALL
         .into_iter()
         .map(|kind| (kind.as_str().to_owned(), to_json(&ChannelTypeView::of(definition(kind)))));
-    Ok(Reply::data(Value::Object(entries.collect())))
+    Ok(ApiReply::data(Value::Object(entries.collect())))
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::http::openapi::shape::{Shape, anything, integer, list_of, one_of, string};
-use crate::notify::kinds::{self, Definition, Field};
+use crate::http::openapi::shape::{ApiSchema, anything, integer, list_of, one_of, string};
+use crate::notify::kinds::{self, ChannelDefinition, ChannelField};
 
 /// A kind of notification channel.
 #[derive(Serialize, ToSchema)]
@@ -50,7 +50,7 @@ pub(super) struct ChannelFieldView {
 
 impl ChannelTypeView {
     /// The view of a kind.
-    pub(super) fn of(definition: &'static Definition) -> Self {
+    pub(super) fn of(definition: &'static ChannelDefinition) -> Self {
         Self {
             key: definition.kind.as_str(),
             label: definition.label,
@@ -61,19 +61,23 @@ impl ChannelTypeView {
 }
 
 impl ChannelFieldView {
-    fn of(field: &'static Field) -> Self {
+    fn of(field: &'static ChannelField) -> Self {
         let (r#type, max_length, max_items) = match field.shape {
-            kinds::Shape::Url => ("url", Some(2_048), None),
-            kinds::Shape::Text { max_length, .. } => ("string", Some(max_length), None),
-            kinds::Shape::Template { max_length, .. } => ("text", Some(max_length), None),
-            kinds::Shape::List { max_items, max_length, .. } => ("list", Some(max_length), Some(max_items)),
-            kinds::Shape::Headers { max_items } => ("headers", Some(kinds::HEADER_LENGTH), Some(max_items)),
-            kinds::Shape::Number { .. } => ("integer", None, None),
-            kinds::Shape::Select { .. } => ("select", None, None),
+            kinds::FieldShape::Url => ("url", Some(2_048), None),
+            kinds::FieldShape::Text { max_length, .. } => ("string", Some(max_length), None),
+            kinds::FieldShape::Template { max_length, .. } => ("text", Some(max_length), None),
+            kinds::FieldShape::List { max_items, max_length, .. } => {
+                ("list", Some(max_length), Some(max_items))
+            }
+            kinds::FieldShape::Headers { max_items } => {
+                ("headers", Some(kinds::HEADER_LENGTH), Some(max_items))
+            }
+            kinds::FieldShape::Number { .. } => ("integer", None, None),
+            kinds::FieldShape::Select { .. } => ("select", None, None),
         };
         let (options, default, bounds) = match field.shape {
-            kinds::Shape::Select { options, default } => (Some(options), Some(default.into()), None),
-            kinds::Shape::Number { min, max, default } => (None, Some(default.into()), Some((min, max))),
+            kinds::FieldShape::Select { options, default } => (Some(options), Some(default.into()), None),
+            kinds::FieldShape::Number { min, max, default } => (None, Some(default.into()), Some((min, max))),
             _ => (None, None, None),
         };
         Self {
@@ -93,10 +97,10 @@ impl ChannelFieldView {
     }
 }
 
-fn field_type() -> Shape {
+fn field_type() -> ApiSchema {
     one_of(&["url", "string", "text", "list", "headers", "integer", "select"])
 }
 
-fn strings() -> Shape {
+fn strings() -> ApiSchema {
     list_of(string())
 }

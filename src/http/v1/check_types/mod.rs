@@ -8,9 +8,9 @@ mod view;
 
 use serde_json::Value;
 
-use crate::http::gate::call::Call;
+use crate::http::gate::call::ApiCall;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::check_types::view::CheckTypeView;
 use crate::model::check::CheckType;
@@ -20,8 +20,8 @@ use crate::probe::catalogue::definition;
 ///
 /// # Errors
 /// None.
-pub async fn show_check_types<S>(_: Call<S>) -> Result<Reply, ApiError> {
-    Ok(Reply::data(check_types()))
+pub async fn show_check_types<S>(_: ApiCall<S>) -> Result<ApiReply, ApiError> {
+    Ok(ApiReply::data(check_types()))
 }
 
 /// All check types by slug, in the order of the catalogue: the `data` of the response.

@@ -1,13 +1,13 @@
 //! `/v1/meta/check-types` (contract 4.2).
 
-use crate::http::gate::route::Verb;
-use crate::http::openapi::operation::{Operation, enveloped, example};
-use crate::http::openapi::shape::{Shape, map_of, named, view};
+use crate::http::gate::route::HttpVerb;
+use crate::http::openapi::operation::{ApiOperation, enveloped, example};
+use crate::http::openapi::shape::{ApiSchema, map_of, named, view};
 use crate::http::v1::check_types::view::{CheckTypeView, ConditionFieldView, ConfigFieldView};
 
 const EXAMPLE: &str = include_str!("example.json");
 
-pub(in crate::http::v1) fn schemas() -> Vec<(&'static str, Shape)> {
+pub(in crate::http::v1) fn schemas() -> Vec<(&'static str, ApiSchema)> {
     vec![
         ("CheckType", view::<CheckTypeView>()),
         ("ConfigField", view::<ConfigFieldView>()),
@@ -15,12 +15,8 @@ pub(in crate::http::v1) fn schemas() -> Vec<(&'static str, Shape)> {
     ]
 }
 
-pub(in crate::http::v1) fn show_check_types() -> Operation {
+pub(in crate::http::v1) fn show_check_types() -> ApiOperation {
     let types = map_of(named("CheckType")).says("By slug.");
-    Operation::new(Verb::Get, "/v1/meta/check-types", "show_check_types", "Show the check types").answers(
-        200,
-        "What can be checked and configured.",
-        enveloped(types),
-        Some(example(EXAMPLE)),
-    )
+    ApiOperation::new(HttpVerb::Get, "/v1/meta/check-types", "show_check_types", "Show the check types")
+        .answers(200, "What can be checked and configured.", enveloped(types), Some(example(EXAMPLE)))
 }

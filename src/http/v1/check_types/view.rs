@@ -5,15 +5,15 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::http::openapi::shape::{
-    Shape, always_true, anything, integer, list_of, map_of, named, one_of, string, view,
+    ApiSchema, always_true, anything, integer, list_of, map_of, named, one_of, string, view,
 };
 use crate::http::v1::services::settings::check_config::default_of;
 use crate::http::v1::services::settings::form::{FormSetting, form_settings};
 use crate::http::v1::services::view::check_type;
 use crate::model::check::CheckType;
 use crate::probe::catalogue::{
-    BySubtype, ConditionField, ConditionKind, Definition, Field, FieldKind, IntervalBounds,
-    always_conditions, default_conditions,
+    CheckTypeDefinition, ConditionField, ConditionKind, ConfigField, ConfigFieldKind, IntervalBounds,
+    SubtypeRules, always_conditions, default_conditions,
 };
 
 /// A check type.
@@ -125,7 +125,7 @@ struct IntervalView {
 
 impl CheckTypeView {
     /// The view of a type of the catalogue.
-    pub(super) fn of(definition: &'static Definition) -> Self {
+    pub(super) fn of(definition: &'static CheckTypeDefinition) -> Self {
         Self {
             key: definition.check_type.as_str(),
             label: definition.label,
@@ -143,13 +143,13 @@ impl CheckTypeView {
 }
 
 impl ConfigFieldView {
-    fn of(field: &'static Field) -> Self {
+    fn of(field: &'static ConfigField) -> Self {
         let options = match field.kind {
-            FieldKind::Select { options, .. } => Some(options),
+            ConfigFieldKind::Select { options, .. } => Some(options),
             _ => None,
         };
         let (min, max) = match field.kind {
-            FieldKind::Number { min, max, .. } => (Some(min), Some(max)),
+            ConfigFieldKind::Number { min, max, .. } => (Some(min), Some(max)),
             _ => (None, None),
         };
         Self {
@@ -187,7 +187,7 @@ impl ConfigFieldView {
 }
 
 impl ConditionsView {
-    fn of(definition: &'static Definition) -> Self {
+    fn of(definition: &'static CheckTypeDefinition) -> Self {
         let by_subtype = |limits| BySubtypeView::of(definition.check_type, limits);
         Self {
             fields: definition.condition_fields.iter().map(ConditionFieldView::of).collect(),
@@ -218,7 +218,7 @@ impl ConditionFieldView {
 }
 
 impl BySubtypeView {
-    fn of(check_type: CheckType, limits: &'static BySubtype) -> Self {
+    fn of(check_type: CheckType, limits: &'static SubtypeRules) -> Self {
         let fields = limits.fields.iter().map(|(subtype, fields)| {
             let fields: Value = fields.iter().copied().collect();
             ((*subtype).to_owned(), fields)
@@ -237,14 +237,14 @@ impl IntervalView {
     }
 }
 
-const fn type_of(kind: FieldKind) -> &'static str {
+const fn type_of(kind: ConfigFieldKind) -> &'static str {
     match kind {
-        FieldKind::Select { .. } => "select",
-        FieldKind::KeyValueArray { .. } => "key_value_array",
-        FieldKind::Auth => "auth",
-        FieldKind::Textarea { .. } => "textarea",
-        FieldKind::Boolean { .. } => "boolean",
-        FieldKind::Number { .. } => "number",
+        ConfigFieldKind::Select { .. } => "select",
+        ConfigFieldKind::KeyValueArray { .. } => "key_value_array",
+        ConfigFieldKind::Auth => "auth",
+        ConfigFieldKind::Textarea { .. } => "textarea",
+        ConfigFieldKind::Boolean { .. } => "boolean",
+        ConfigFieldKind::Number { .. } => "number",
     }
 }
 
@@ -258,43 +258,43 @@ const fn condition_type_of(kind: ConditionKind) -> &'static str {
     }
 }
 
-fn field_type() -> Shape {
+fn field_type() -> ApiSchema {
     one_of(&["select", "key_value_array", "auth", "textarea", "boolean", "number"])
 }
 
-fn condition_type() -> Shape {
+fn condition_type() -> ApiSchema {
     one_of(&["number", "string", "array", "json", "header"])
 }
 
-fn interval() -> Shape {
+fn interval() -> ApiSchema {
     view::<IntervalView>()
 }
 
-fn by_subtype() -> Shape {
+fn by_subtype() -> ApiSchema {
     view::<BySubtypeView>()
 }
 
-fn strings() -> Shape {
+fn strings() -> ApiSchema {
     list_of(string())
 }
 
-fn conditions() -> Shape {
+fn conditions() -> ApiSchema {
     list_of(named("Condition"))
 }
 
-fn always() -> Shape {
+fn always() -> ApiSchema {
     conditions()
         .says("Applied beside a service's own conditions as long as none of those tests the same field.")
 }
 
-fn strings_by_subtype() -> Shape {
+fn strings_by_subtype() -> ApiSchema {
     map_of(strings())
 }
 
-fn conditions_by_subtype() -> Shape {
+fn conditions_by_subtype() -> ApiSchema {
     map_of(conditions())
 }
 
-fn seconds() -> Shape {
+fn seconds() -> ApiSchema {
     integer().at_least(1)
 }

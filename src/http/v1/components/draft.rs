@@ -7,24 +7,24 @@
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
 use crate::http::kit::linked::read_id;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::{read_nullable_translated, read_translated};
 use crate::id::Id;
 use crate::model::access::Organisation;
-use crate::model::component::tree::Tree;
+use crate::model::component::tree::ComponentTree;
 use crate::model::component::{
     Component, ComponentKey, DEPTH_MAX, DESCRIPTION_LENGTH, NAME_LENGTH, ORDER_MAX, order_behind,
 };
 use crate::model::service::ServiceKey;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// Database keys for the ids of a body; `None` for an id that does not exist in the organisation.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Links {
+pub(super) struct ComponentLinks {
     /// `service_id`.
     pub(super) service: Option<ServiceKey>,
     /// `sync_tag_id`.
@@ -34,16 +34,16 @@ pub(super) struct Links {
 }
 
 /// The page to which a component is written.
-pub(super) struct Draft<'a> {
+pub(super) struct ComponentParser<'a> {
     /// The organisation that owns the page.
     pub(super) organisation: &'a Organisation,
     /// All components of the page.
     pub(super) components: &'a [Component],
     /// Database keys for the ids of the body.
-    pub(super) links: Links,
+    pub(super) links: ComponentLinks,
 }
 
-impl Draft<'_> {
+impl ComponentParser<'_> {
     /// The new component of a create request.
     pub(super) fn create(
         &self,
@@ -51,11 +51,11 @@ impl Draft<'_> {
         page: i64,
         now: Timestamp,
     ) -> Result<Component, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| self.read_name(&field));
         // Without a name there is an error, and the component is dropped.
-        let name = name.unwrap_or_else(|| Translated::single(&self.organisation.default_locale, ""));
+        let name = name.unwrap_or_else(|| TranslatedText::single(&self.organisation.default_locale, ""));
         let mut component = Component { has_own_name: true, ..Component::new(page, name, now) };
         self.read(&fields, &mut component);
         if !fields.has("display_order") {
@@ -71,8 +71,8 @@ impl Draft<'_> {
         body: &Map<String, Value>,
         stored: &Component,
     ) -> Result<Component, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let mut component = stored.clone();
         if let Some(name) = fields.optional("name").and_then(|field| self.read_name(&field)) {
             component.has_own_name |= name != stored.name;
@@ -82,12 +82,12 @@ impl Draft<'_> {
         errors.into_inner().into_result(component)
     }
 
-    fn read_name(&self, field: &Field<'_>) -> Option<Translated> {
+    fn read_name(&self, field: &BodyField<'_>) -> Option<TranslatedText> {
         read_translated(field, NAME_LENGTH, self.organisation)
     }
 
     /// Reads all fields after the name.
-    fn read(&self, fields: &Fields<'_>, component: &mut Component) {
+    fn read(&self, fields: &BodyFields<'_>, component: &mut Component) {
         let description =
             read_nullable_translated(fields.nullable("description"), DESCRIPTION_LENGTH, self.organisation);
         component.description = description.or_stored(component.description.take());
@@ -109,7 +109,7 @@ impl Draft<'_> {
         self.read_sync_tag(fields, component);
     }
 
-    fn read_is_group(&self, fields: &Fields<'_>, component: &mut Component) {
+    fn read_is_group(&self, fields: &BodyFields<'_>, component: &mut Component) {
         let sent = fields.optional("is_group").and_then(|field| field.boolean());
         match sent {
             Some(true) if component.is_sync_managed => fields.refuse("is_group", FieldRule::Managed),
@@ -125,15 +125,15 @@ impl Draft<'_> {
         self.components.iter().any(|other| other.parent == Some(component.key))
     }
 
-    fn read_service(&self, fields: &Fields<'_>, component: &mut Component) {
+    fn read_service(&self, fields: &BodyFields<'_>, component: &mut Component) {
         let stored = component.service;
         let given = fields.nullable("service_id");
-        let was_sent = !matches!(given, Given::Absent);
+        let was_sent = !matches!(given, FieldPatch::Absent);
         let linked = given.read(|field| {
             let id = read_id(&field)?;
             self.links.service.or_else(|| unknown(&field, "service", id))
         });
-        let is_unreadable = was_sent && matches!(linked, Given::Absent);
+        let is_unreadable = was_sent && matches!(linked, FieldPatch::Absent);
         component.service = linked.or_stored(stored);
         component.has_lost_service &= !was_sent;
         if component.is_sync_managed && component.service != stored {
@@ -143,11 +143,11 @@ impl Draft<'_> {
         }
     }
 
-    fn read_parent(&self, fields: &Fields<'_>, component: &mut Component) {
+    fn read_parent(&self, fields: &BodyFields<'_>, component: &mut Component) {
         let stored = component.parent;
         let parent = fields.nullable("parent_id").read(|field| self.find_group(&field));
         component.parent = parent.or_stored(stored);
-        let tree = Tree::of(self.components);
+        let tree = ComponentTree::of(self.components);
         let is_stored = component.key != 0;
         if component.is_sync_managed && component.parent != stored {
             fields.refuse("parent_id", FieldRule::Managed);
@@ -162,7 +162,7 @@ impl Draft<'_> {
     }
 
     /// The group of the page with this id.
-    fn find_group(&self, field: &Field<'_>) -> Option<ComponentKey> {
+    fn find_group(&self, field: &BodyField<'_>) -> Option<ComponentKey> {
         let id = read_id(field)?;
         match self.components.iter().find(|component| component.id == id) {
             Some(group) if group.is_group => Some(group.key),
@@ -172,7 +172,7 @@ impl Draft<'_> {
         }
     }
 
-    fn read_sync_tag(&self, fields: &Fields<'_>, component: &mut Component) {
+    fn read_sync_tag(&self, fields: &BodyFields<'_>, component: &mut Component) {
         let given = fields.nullable("sync_tag_id");
         let followed = given.read(|field| {
             let id = read_id(&field)?;
@@ -185,6 +185,6 @@ impl Draft<'_> {
     }
 }
 
-fn unknown<T>(field: &Field<'_>, kind: &'static str, id: Id) -> Option<T> {
+fn unknown<T>(field: &BodyField<'_>, kind: &'static str, id: Id) -> Option<T> {
     field.refuse(FieldRule::UnknownId { kind, id: id.to_string() })
 }

@@ -11,18 +11,18 @@ pub(super) mod view;
 use serde_json::{Map, Value};
 
 use crate::http::gate::auth::Caller;
-use crate::http::gate::call::Call;
-use crate::http::gate::write::{Committed, Write};
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::{CommittedReply, WriteTransaction};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::languages::Languages;
-use crate::http::kit::page::{Page, PageRequest};
-use crate::http::kit::quota::Quota;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::languages::AnswerLanguage;
+use crate::http::kit::page::{PageEnvelope, PageRequest};
+use crate::http::kit::quota::PlanQuota;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
-use crate::http::v1::components::draft::{Draft, Links};
+use crate::http::v1::components::draft::{ComponentLinks, ComponentParser};
 use crate::http::v1::components::of_page::PageComponents;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
@@ -31,66 +31,66 @@ use crate::model::component::Component;
 use crate::model::statuspage::Statuspage;
 use crate::store::{Transaction, components, organisations, services, statuspages, synced_groups};
 
-pub(in crate::http) async fn list_components(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let page = in_path::find(&call, statuspages::find).await?;
-    let Call { state, caller, query, canonical_path, headers, .. } = call;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+pub(in crate::http) async fn list_components(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let page = in_path::find_or_404(&call, statuspages::find).await?;
+    let ApiCall { state, caller, query, canonical_path, headers, .. } = call;
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let found = PageComponents::load(&state, state.databases.main.reader(), caller.sight(), &page).await?;
     let rows = found.all(&languages);
     let total = u64::try_from(rows.len()).unwrap_or(u64::MAX);
     let request = PageRequest::read_whole(&query, total);
     let path = format!("{}{canonical_path}", state.base_url);
-    let rows = request.cut(rows).iter().map(to_json).collect();
-    let envelope = Page { request, total, path: &path, query: &query }.envelope(rows);
-    Ok(Reply::ok(envelope).in_language(&languages))
+    let rows = request.slice_rows(rows).iter().map(to_json).collect();
+    let envelope = PageEnvelope { request, total, path: &path, query: &query }.envelope(rows);
+    Ok(ApiReply::ok(envelope).in_language(&languages))
 }
 
-pub(in crate::http) async fn show_component(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let page = in_path::find(&call, statuspages::find).await?;
+pub(in crate::http) async fn show_component(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let page = in_path::find_or_404(&call, statuspages::find).await?;
     let id = find_component(&call, &page).await?.id;
-    let Call { state, caller, headers, .. } = call;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let ApiCall { state, caller, headers, .. } = call;
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let found = PageComponents::load(&state, state.databases.main.reader(), caller.sight(), &page).await?;
-    Ok(Reply::data(to_json(&found.one(id, &languages)?)).in_language(&languages))
+    Ok(ApiReply::data(to_json(&found.one(id, &languages)?)).in_language(&languages))
 }
 
-pub(in crate::http) async fn create_component(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let page = in_path::find(&call, statuspages::find).await?;
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(in crate::http) async fn create_component(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let page = in_path::find_or_404(&call, statuspages::find).await?;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
     let stored = components::of_page(&*write, caller.sight(), page.key).await?;
-    let links = links(&write, &caller, &body).await?;
-    let draft = Draft { organisation: &caller.organisation, components: &stored, links };
+    let links = find_links(&write, &caller, &body).await?;
+    let draft = ComponentParser { organisation: &caller.organisation, components: &stored, links };
     let component = draft.create(&body, page.key, state.created_at()).map_err(ApiError::Fields)?;
     refuse_unseen(&caller, &component)?;
     let usage = components::count_made(&*write, page.key);
-    take_slot(Quota::Components, caller.limits.components, usage).await?;
+    take_slot(PlanQuota::Components, caller.limits.components, usage).await?;
     let component = components::insert(&*write, component).await?;
     if component.sync_tag.is_some() {
         let followed = synced_groups::follow_group(&*write, &caller.organisation, &component, state.now());
         followed.await?;
     }
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let found = PageComponents::load(&state, &*write, caller.sight(), &page).await?;
     let shown = to_json(&found.one(component.id, &languages)?);
     let location = format!("{}/v1/statuspages/{}/components/{}", state.base_url, page.id, component.id);
-    write.commit(Reply::created(shown, &location).in_language(&languages)).await
+    write.commit(ApiReply::created(shown, &location).in_language(&languages)).await
 }
 
-pub(in crate::http) async fn update_component(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let page = in_path::find(&call, statuspages::find).await?;
+pub(in crate::http) async fn update_component(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let page = in_path::find_or_404(&call, statuspages::find).await?;
     let id = find_component(&call, &page).await?.id;
-    let Call { state, caller, headers, body, effect, .. } = call;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
     let stored = components::of_page(&*write, caller.sight(), page.key).await?;
     let before = stored.iter().find(|component| component.id == id).ok_or(ApiError::NotFound)?;
-    let links = links(&write, &caller, &body).await?;
+    let links = find_links(&write, &caller, &body).await?;
     refuse_group(&caller, before)?;
-    let draft = Draft { organisation: &caller.organisation, components: &stored, links };
+    let draft = ComponentParser { organisation: &caller.organisation, components: &stored, links };
     let changed = draft.update(&body, before).map_err(ApiError::Fields)?;
     refuse_unseen(&caller, &changed)?;
     if changed != *before {
@@ -100,16 +100,16 @@ pub(in crate::http) async fn update_component(call: Call<AppState>) -> Result<Co
             followed.await?;
         }
     }
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let found = PageComponents::load(&state, &*write, caller.sight(), &page).await?;
     let shown = to_json(&found.one(id, &languages)?);
-    write.commit(Reply::data(shown).in_language(&languages)).await
+    write.commit(ApiReply::data(shown).in_language(&languages)).await
 }
 
-pub(in crate::http) async fn delete_component(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let page = in_path::find(&call, statuspages::find).await?;
+pub(in crate::http) async fn delete_component(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let page = in_path::find_or_404(&call, statuspages::find).await?;
     let id = find_component(&call, &page).await?.id;
-    let Call { state, caller, effect, .. } = call;
+    let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
     let found = components::find(&*write, caller.sight(), page.key, id).await?;
@@ -119,29 +119,33 @@ pub(in crate::http) async fn delete_component(call: Call<AppState>) -> Result<Co
         return Err(ApiError::Fields(FieldErrors::of("component", FieldRule::Managed)));
     }
     components::delete(&*write, component.key).await?;
-    write.commit(Reply::deleted(id)).await
+    write.commit(ApiReply::deleted(id)).await
 }
 
 /// The component in the path, of the page in the path.
-async fn find_component(call: &Call<AppState>, page: &Statuspage) -> Result<Component, ApiError> {
+async fn find_component(call: &ApiCall<AppState>, page: &Statuspage) -> Result<Component, ApiError> {
     let id = call.path.id(1)?;
     let main = call.state.databases.main.reader();
     components::find(main, call.caller.sight(), page.key, id).await?.ok_or(ApiError::NotFound)
 }
 
 /// Locks the organisation and then the page until the transaction ends.
-async fn lock(write: &Write, caller: &Caller, page: Id) -> Result<Statuspage, ApiError> {
+async fn lock(write: &WriteTransaction, caller: &Caller, page: Id) -> Result<Statuspage, ApiError> {
     let transaction: &Transaction = write;
     organisations::lock(transaction, caller.organisation.key).await?;
-    in_path::find_for_update(transaction, caller, page, statuspages::find_for_update).await
+    in_path::lock_or_404(transaction, caller, page, statuspages::find_for_update).await
 }
 
 /// Looks up the database keys for the ids in a body.
-async fn links(write: &Write, caller: &Caller, body: &Map<String, Value>) -> Result<Links, ApiError> {
+async fn find_links(
+    write: &WriteTransaction,
+    caller: &Caller,
+    body: &Map<String, Value>,
+) -> Result<ComponentLinks, ApiError> {
     let transaction: &Transaction = write;
     let sight = caller.sight();
     let id = |name: &str| body.get(name).and_then(Value::as_str).and_then(|text| text.trim().parse().ok());
-    let mut links = Links::default();
+    let mut links = ComponentLinks::default();
     if let Some(id) = id("service_id") {
         let found = services::find(transaction, sight, id).await?;
         links.service = found.map(|service| service.key);

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 
 use crate::http::kit::error::ApiError;
-use crate::http::kit::languages::Languages;
-use crate::http::v1::components::view::{ComponentView, ShownBeside};
+use crate::http::kit::languages::AnswerLanguage;
+use crate::http::v1::components::view::{ComponentDetails, ComponentView};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
-use crate::model::component::status::{Derived, statuses};
-use crate::model::component::tree::Tree;
+use crate::model::component::status::{DerivedStatus, statuses};
+use crate::model::component::tree::ComponentTree;
 use crate::model::component::{Component, ComponentKey};
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::ServiceOutline;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::statuspage::Statuspage;
 use crate::store::{Connection, components, page_facts};
 
@@ -21,7 +21,7 @@ pub(in crate::http::v1) struct PageComponents {
     components: Vec<Component>,
     services: HashMap<ServiceKey, ServiceOutline>,
     tags: HashMap<i64, Id>,
-    derived: HashMap<ComponentKey, Derived>,
+    derived: HashMap<ComponentKey, DerivedStatus>,
 }
 
 impl PageComponents {
@@ -32,7 +32,7 @@ impl PageComponents {
     pub(in crate::http::v1) async fn load(
         state: &AppState,
         connection: &impl Connection,
-        sight: Sight,
+        sight: Visibility,
         page: &Statuspage,
     ) -> Result<Self, ApiError> {
         let components = components::of_page(connection, sight, page.key).await?;
@@ -52,9 +52,9 @@ impl PageComponents {
     }
 
     /// Every component, depth first.
-    pub(in crate::http::v1) fn all(&self, languages: &Languages) -> Vec<ComponentView<'_>> {
+    pub(in crate::http::v1) fn all(&self, languages: &AnswerLanguage) -> Vec<ComponentView<'_>> {
         let ids = self.components.iter().map(|component| (component.key, component.id)).collect();
-        let ordered = Tree::of(&self.components).depth_first();
+        let ordered = ComponentTree::of(&self.components).depth_first();
         ordered.into_iter().map(|component| self.view(component, &ids, languages)).collect()
     }
 
@@ -62,7 +62,7 @@ impl PageComponents {
     ///
     /// # Errors
     /// 404 when it has been deleted meanwhile.
-    pub(super) fn one(&self, id: Id, languages: &Languages) -> Result<ComponentView<'_>, ApiError> {
+    pub(super) fn one(&self, id: Id, languages: &AnswerLanguage) -> Result<ComponentView<'_>, ApiError> {
         let component = self.components.iter().find(|component| component.id == id);
         let component = component.ok_or(ApiError::NotFound)?;
         let ids = self.components.iter().map(|component| (component.key, component.id)).collect();
@@ -73,9 +73,9 @@ impl PageComponents {
         &'a self,
         component: &'a Component,
         ids: &HashMap<ComponentKey, Id>,
-        languages: &Languages,
+        languages: &AnswerLanguage,
     ) -> ComponentView<'a> {
-        let beside = ShownBeside {
+        let beside = ComponentDetails {
             derived: self.derived.get(&component.key),
             service: component.service.and_then(|service| self.services.get(&service)),
             parent: component.parent.and_then(|parent| ids.get(&parent)).copied(),

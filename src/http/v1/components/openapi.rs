@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::http::gate::route::Verb;
-use crate::http::openapi::operation::{Chapter, Operation, example};
-use crate::http::openapi::shape::{Shape, boolean, id, object, translatable, view};
+use crate::http::gate::route::HttpVerb;
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
+use crate::http::openapi::shape::{ApiSchema, boolean, id, object, translatable, view};
 use crate::http::v1::components::view::{ComponentView, display_order};
 use crate::model::component::{DESCRIPTION_LENGTH, NAME_LENGTH};
 
@@ -13,46 +13,46 @@ const COMPONENT: &str = include_str!("example.json");
 const COMPONENTS: &str = "/v1/statuspages/{id}/components";
 const ONE_COMPONENT: &str = "/v1/statuspages/{id}/components/{component}";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
         ("Component", view::<ComponentView<'_>>()),
         ("CreateComponent", write().needs(&["name"])),
         ("UpdateComponent", write()),
     ];
     let about = "What a status page is made of: services, groups, and plain lines.";
-    Chapter { name: "Components", about, schemas, operations: component_operations() }
+    ApiChapter { name: "Components", about, schemas, operations: component_operations() }
 }
 
-fn component_operations() -> Vec<Operation> {
+fn component_operations() -> Vec<ApiOperation> {
     let component = example(COMPONENT);
     let sent =
         json!({"name": "Shop", "service_id": "rNSJxMbDTX2uHc08AiCqo", "parent_id": "3DLqlx_g1d3lV0D7fPVKb"});
     vec![
-        Operation::new(Verb::Get, COMPONENTS, "list_components", "List the components of a page")
+        ApiOperation::new(HttpVerb::Get, COMPONENTS, "list_components", "List the components of a page")
             .paged_on_demand()
             .lists("Components in display order, parents before children.", "Component", &component)
             .translated(),
-        Operation::new(Verb::Post, COMPONENTS, "create_component", "Create a component")
+        ApiOperation::new(HttpVerb::Post, COMPONENTS, "create_component", "Create a component")
             .takes("CreateComponent", Some(sent))
             .creates("The new component.", "Component", &component)
             .refuses(&[402])
             .translated(),
-        Operation::new(Verb::Get, ONE_COMPONENT, "show_component", "Show a component")
+        ApiOperation::new(HttpVerb::Get, ONE_COMPONENT, "show_component", "Show a component")
             .shows("The component.", "Component", &component)
             .translated(),
-        Operation::new(Verb::Patch, ONE_COMPONENT, "update_component", "Change a component")
+        ApiOperation::new(HttpVerb::Patch, ONE_COMPONENT, "update_component", "Change a component")
             .takes("UpdateComponent", Some(json!({"is_visible": false})))
             .shows("The changed component.", "Component", &component)
             .refuses(&[422])
             .translated(),
-        Operation::new(Verb::Delete, ONE_COMPONENT, "delete_component", "Delete a component")
+        ApiOperation::new(HttpVerb::Delete, ONE_COMPONENT, "delete_component", "Delete a component")
             .says("A group goes with everything below it. One that a synced group manages cannot be deleted: 422.")
             .deletes("It is gone.")
             .refuses(&[422]),
     ]
 }
 
-fn write() -> Shape {
+fn write() -> ApiSchema {
     let flags = [
         "is_group",
         "is_visible",

@@ -4,16 +4,16 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::kit::languages::Languages;
+use crate::http::kit::languages::AnswerLanguage;
 use crate::http::openapi::shape::{
-    Shape, id, integer, map_of, named, one_of, string, string_or_null, translations,
+    ApiSchema, id, integer, map_of, named, one_of, string, string_or_null, translations,
 };
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
-use crate::model::component::status::{ComponentStatus, Derived};
+use crate::model::component::status::{ComponentStatus, DerivedStatus};
 use crate::model::component::{Component, ORDER_MAX};
 use crate::model::service_outline::ServiceOutline;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// A component or a group.
 #[derive(Serialize, ToSchema)]
@@ -23,11 +23,11 @@ pub(in crate::http::v1) struct ComponentView<'a> {
     id: Id,
     name: &'a str,
     #[schema(schema_with = translations)]
-    name_translations: &'a Translated,
+    name_translations: &'a TranslatedText,
     #[schema(schema_with = string_or_null, required)]
     description: Option<&'a str>,
     #[schema(schema_with = translations_or_null, required)]
-    description_translations: Option<&'a Translated>,
+    description_translations: Option<&'a TranslatedText>,
     #[schema(schema_with = stored_status)]
     status: &'static str,
     #[schema(schema_with = effective_status, required)]
@@ -52,9 +52,9 @@ pub(in crate::http::v1) struct ComponentView<'a> {
 
 /// Data of a component beside its own row.
 #[derive(Clone, Copy, Default)]
-pub(super) struct ShownBeside<'a> {
+pub(super) struct ComponentDetails<'a> {
     /// Statuses derived from the current facts.
-    pub(super) derived: Option<&'a Derived>,
+    pub(super) derived: Option<&'a DerivedStatus>,
     /// The shown service.
     pub(super) service: Option<&'a ServiceOutline>,
     /// The parent group.
@@ -65,8 +65,12 @@ pub(super) struct ShownBeside<'a> {
 
 impl<'a> ComponentView<'a> {
     /// The view of a component.
-    pub(super) fn of(component: &'a Component, beside: ShownBeside<'a>, languages: &Languages) -> Self {
-        let ShownBeside { derived, service, parent, sync_tag } = beside;
+    pub(super) fn of(
+        component: &'a Component,
+        beside: ComponentDetails<'a>,
+        languages: &AnswerLanguage,
+    ) -> Self {
+        let ComponentDetails { derived, service, parent, sync_tag } = beside;
         let status = derived.map_or(ComponentStatus::Operational, |derived| derived.status);
         let effective = derived.and_then(|derived| derived.effective);
         let description = component.description.as_ref();
@@ -94,34 +98,34 @@ impl<'a> ComponentView<'a> {
 }
 
 /// Position among its siblings.
-pub(super) fn display_order() -> Shape {
+pub(super) fn display_order() -> ApiSchema {
     integer().range(0, ORDER_MAX.unsigned_abs())
 }
 
-fn translations_or_null() -> Shape {
+fn translations_or_null() -> ApiSchema {
     map_of(string()).nullable()
 }
 
-fn status() -> Shape {
+fn status() -> ApiSchema {
     one_of(&ComponentStatus::ALL.map(ComponentStatus::as_str))
 }
 
-fn stored_status() -> Shape {
+fn stored_status() -> ApiSchema {
     status().says("Stored; visitors do not see it.")
 }
 
-fn effective_status() -> Shape {
+fn effective_status() -> ApiSchema {
     status().nullable().says("What visitors see; null when hidden.")
 }
 
-fn parent_id() -> Shape {
+fn parent_id() -> ApiSchema {
     id().nullable().says("The group that it stands in.")
 }
 
-fn service() -> Shape {
+fn service() -> ApiSchema {
     named("Named").nullable().says("Written as `service_id`.")
 }
 
-fn sync_tag_id() -> Shape {
+fn sync_tag_id() -> ApiSchema {
     id().nullable().says("On a group: services with this tag fill it.")
 }

@@ -2,10 +2,10 @@
 //!
 //! Only its hash is stored, so it is shown once. The feed itself is served by `http::outside::calendar`.
 
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::address_secret::{draw_secret, hash};
 use crate::http::v1::contacts::view::CalendarView;
@@ -13,28 +13,30 @@ use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::store::{contact_calendars, contacts};
 
-pub(in crate::http::v1) async fn make_contact_calendar(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, contacts::find).await?.id;
-    let Call { state, caller, effect, .. } = call;
+pub(in crate::http::v1) async fn make_contact_calendar(
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, contacts::find).await?.id;
+    let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let contact = in_path::find_for_update(&write, &caller, id, contacts::find).await?;
+    let contact = in_path::lock_or_404(&write, &caller, id, contacts::find).await?;
     let secret = draw_secret()?;
     contact_calendars::replace(&*write, contact.key, hash(&secret), state.now()).await?;
     let url = format!("{}/calendars/{secret}.ics", state.base_url);
     // Not the secret URL itself: responses stored under an `Idempotency-Key` hold this header in clear.
     let location = format!("{}/v1/contacts/{id}", state.base_url);
-    write.commit(Reply::created(to_json(&CalendarView { url }), &location)).await
+    write.commit(ApiReply::created(to_json(&CalendarView { url }), &location)).await
 }
 
 pub(in crate::http::v1) async fn delete_contact_calendar(
-    call: Call<AppState>,
-) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, contacts::find).await?.id;
-    let Call { state, caller, effect, .. } = call;
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, contacts::find).await?.id;
+    let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let contact = in_path::find_for_update(&write, &caller, id, contacts::find).await?;
+    let contact = in_path::lock_or_404(&write, &caller, id, contacts::find).await?;
     if !contact_calendars::delete(&*write, contact.key).await? {
         return Err(ApiError::NotFound);
     }
-    write.commit(Reply::deleted(id)).await
+    write.commit(ApiReply::deleted(id)).await
 }

@@ -6,21 +6,21 @@ use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::quiet_hours::read_own_quiet_hours;
-use crate::http::v1::routed_services::{Known, read_links};
+use crate::http::v1::routed_services::{LinkableRows, read_links};
 use crate::http::v1::weekly_hours::read_zone;
 use crate::id::Id;
 use crate::model::contact::{CHANNELS_MAX, Contact, NAME_LENGTH};
 use crate::model::email::is_address;
 use crate::model::notification::quiet::QuietHours;
-use crate::model::recurrence::zone::Zone;
+use crate::model::recurrence::zone::IanaZone;
 
 /// The context in which a contact is written.
-pub(super) struct Draft<'a> {
+pub(super) struct ContactParser<'a> {
     /// The caller, whose organisation owns the contact.
     pub(super) caller: &'a Caller,
     /// Existing channels.
@@ -28,11 +28,11 @@ pub(super) struct Draft<'a> {
     pub(super) now: Timestamp,
 }
 
-impl Draft<'_> {
+impl ContactParser<'_> {
     /// The new contact of a create request.
     pub(super) fn create(&self, body: &Map<String, Value>) -> Result<Contact, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH));
         let email = fields.required("email").and_then(|field| read_email(&field));
         let contact = Contact {
@@ -41,7 +41,7 @@ impl Draft<'_> {
             organisation: self.caller.organisation.key,
             name: name.unwrap_or_default(),
             email: email.unwrap_or_default(),
-            zone: Zone::UTC,
+            zone: IanaZone::UTC,
             language: self.caller.organisation.default_locale.clone(),
             channels: Vec::new(),
             quiet: None,
@@ -54,8 +54,8 @@ impl Draft<'_> {
 
     /// The stored contact with the changes of an update request.
     pub(super) fn update(&self, body: &Map<String, Value>, stored: &Contact) -> Result<Contact, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
         let email = fields.optional("email").and_then(|field| read_email(&field));
         let stored = stored.clone();
@@ -66,10 +66,10 @@ impl Draft<'_> {
     }
 
     /// Reads all fields but name and address. Quiet hours use the time zone of the contact.
-    fn read(&self, fields: &Fields<'_>, contact: Contact) -> Contact {
+    fn read(&self, fields: &BodyFields<'_>, contact: Contact) -> Contact {
         let zone = fields.optional("time_zone").and_then(|field| read_zone(&field)).unwrap_or(contact.zone);
         let language = fields.optional("language").and_then(|field| self.read_language(&field));
-        let known = Known { kind: "notification channel", keys: &self.channels };
+        let known = LinkableRows { kind: "notification channel", keys: &self.channels };
         let channels = read_links(fields, "channel_ids", CHANNELS_MAX, &known);
         let quiet = fields.nullable("quiet_hours").read(|field| read_own_quiet_hours(&field, zone));
         Contact {
@@ -81,14 +81,14 @@ impl Draft<'_> {
         }
     }
 
-    fn read_language(&self, field: &Field<'_>) -> Option<String> {
+    fn read_language(&self, field: &BodyField<'_>) -> Option<String> {
         let language = field.string()?.trim();
         let known = self.caller.organisation.locales.iter().find(|locale| *locale == language);
         known.cloned().or_else(|| field.refuse(FieldRule::LocaleUnknown(language.to_owned())))
     }
 }
 
-fn read_email(field: &Field<'_>) -> Option<String> {
+fn read_email(field: &BodyField<'_>) -> Option<String> {
     let address = field.string()?.trim();
     if is_address(address) && address.is_ascii() {
         Some(address.to_owned())

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
-use crate::http::openapi::operation::{Chapter, Operation, example};
-use crate::http::openapi::shape::{Shape, object, view};
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
+use crate::http::openapi::shape::{ApiSchema, object, view};
 use crate::http::v1::contacts::view::{
     CalendarView, ContactView, channel_ids, email, language, name, time_zone,
 };
@@ -16,7 +16,7 @@ const LIST: &str = "/v1/contacts";
 const ITEM: &str = "/v1/contacts/{id}";
 const CALENDAR: &str = "/v1/contacts/{id}/calendar";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
         ("Contact", view::<ContactView<'_>>()),
         ("ContactCalendar", view::<CalendarView>()),
@@ -24,48 +24,48 @@ pub(in crate::http) fn chapter() -> Chapter {
         ("UpdateContact", write()),
     ];
     let about = "People who can be told, by their own channels, in their own language and time zone.";
-    Chapter { name: "Contacts", about, schemas, operations: operations() }
+    ApiChapter { name: "Contacts", about, schemas, operations: operations() }
 }
 
-fn operations() -> Vec<Operation> {
+fn operations() -> Vec<ApiOperation> {
     let contact = example(EXAMPLE);
     let schema = "Contact";
     let new = json!({"name": "Anna", "email": "anna@example.com", "time_zone": "Europe/Berlin"});
     let calendar =
         json!({"url": "https://api.example.com/calendars/0123456789abcdefghijklmnopqrstuvwxyzABCDEFG.ics"});
     vec![
-        Operation::new(Verb::Get, LIST, "list_contacts", "List contacts").paged(DEFAULT_PER_PAGE).lists(
+        ApiOperation::new(HttpVerb::Get, LIST, "list_contacts", "List contacts").paged(DEFAULT_PER_PAGE).lists(
             "Contacts, oldest first.",
             schema,
             &contact,
         ),
-        Operation::new(Verb::Post, LIST, "create_contact", "Create a contact")
+        ApiOperation::new(HttpVerb::Post, LIST, "create_contact", "Create a contact")
             .takes("CreateContact", Some(new))
             .creates("The new contact.", schema, &contact)
             .refuses(&[402]),
-        Operation::new(Verb::Get, ITEM, "show_contact", "Show a contact").shows(
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_contact", "Show a contact").shows(
             "The contact.",
             schema,
             &contact,
         ),
-        Operation::new(Verb::Patch, ITEM, "update_contact", "Change a contact")
+        ApiOperation::new(HttpVerb::Patch, ITEM, "update_contact", "Change a contact")
             .takes("UpdateContact", Some(json!({"quiet_hours": null})))
             .shows("The changed contact.", schema, &contact)
             .refuses(&[422]),
-        Operation::new(Verb::Delete, ITEM, "delete_contact", "Delete a contact")
+        ApiOperation::new(HttpVerb::Delete, ITEM, "delete_contact", "Delete a contact")
             .says("Refused while on-call schedules, overrides to come, open cover requests or escalation policies name it.")
             .deletes("It is gone, with its absences.")
             .refuses(&[422]),
-        Operation::new(Verb::Post, CALENDAR, "make_contact_calendar", "Make the address of a calendar")
+        ApiOperation::new(HttpVerb::Post, CALENDAR, "make_contact_calendar", "Make the address of a calendar")
             .says("The address of an iCalendar feed with the contact's shifts. It is shown only now; one that the contact had before stops working.")
             .creates("The address.", "ContactCalendar", &calendar),
-        Operation::new(Verb::Delete, CALENDAR, "delete_contact_calendar", "Take the address of a calendar away")
+        ApiOperation::new(HttpVerb::Delete, CALENDAR, "delete_contact_calendar", "Take the address of a calendar away")
             .deletes("The address works no more; the id is that of the contact."),
     ]
 }
 
 /// Members that create and update share.
-fn write() -> Shape {
+fn write() -> ApiSchema {
     object()
         .may_have("name", name())
         .may_have("email", email())

@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, id, list_of, string, text_in, timestamp, url};
+use crate::http::openapi::shape::{ApiSchema, id, list_of, string, text_in, timestamp, url};
 use crate::http::v1::quiet_hours::{OwnQuietHoursView, own_quiet_hours};
 use crate::id::Id;
 use crate::model::contact::{CHANNELS_MAX, Contact, NAME_LENGTH};
@@ -56,27 +56,27 @@ pub(super) struct CalendarView {
     pub(super) url: String,
 }
 
-pub(super) fn name() -> Shape {
+pub(super) fn name() -> ApiSchema {
     text_in(&NAME_LENGTH)
 }
 
-pub(super) fn email() -> Shape {
+pub(super) fn email() -> ApiSchema {
     string().says("Mails for the contact go to this address.").example("anna@example.com")
 }
 
-pub(super) fn time_zone() -> Shape {
+pub(super) fn time_zone() -> ApiSchema {
     string().says("A name of the IANA database; `UTC` unless given.").example("Europe/Berlin")
 }
 
-pub(super) fn language() -> Shape {
+pub(super) fn language() -> ApiSchema {
     string().says("One of the languages of the organisation; its default unless given.").example("en")
 }
 
-pub(super) fn channel_ids() -> Shape {
+pub(super) fn channel_ids() -> ApiSchema {
     let words = "The notification channels by which the contact is told; mails of a channel of kind `email` go to `email`.";
     list_of(id()).items(0, CHANNELS_MAX).says(words)
 }
 
-fn calendar_url() -> Shape {
+fn calendar_url() -> ApiSchema {
     url().says("Whoever knows it sees the shifts of the contact. It is shown only now.")
 }

@@ -7,24 +7,24 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::clock::Timestamp;
-use crate::model::domain::Domain;
+use crate::model::domain::CustomDomain;
 
 /// Most claims in memory; far more than clients can make in ten seconds.
 const CLAIMS: usize = 10_000;
 
 /// Checks of the last seconds.
 #[derive(Debug, Default)]
-pub(in crate::http::v1) struct Cooldowns(Mutex<HashMap<i64, Timestamp>>);
+pub(in crate::http::v1) struct VerificationCooldowns(Mutex<HashMap<i64, Timestamp>>);
 
-impl Cooldowns {
+impl VerificationCooldowns {
     /// Claims the next check of the domain.
     ///
     /// # Errors
     /// The whole seconds to wait.
-    pub(super) fn claim(&self, domain: &Domain, now: Timestamp) -> Result<(), u64> {
+    pub(super) fn claim(&self, domain: &CustomDomain, now: Timestamp) -> Result<(), u64> {
         let mut claims = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let claimed_at = claims.get(&domain.key).copied();
-        let asked = Domain { asked_at: claimed_at.max(domain.asked_at), ..domain.clone() };
+        let asked = CustomDomain { asked_at: claimed_at.max(domain.asked_at), ..domain.clone() };
         if let Some(seconds) = asked.cooldown_seconds(now) {
             return Err(seconds);
         }
@@ -43,13 +43,13 @@ mod tests {
     #[test]
     fn a_second_look_has_to_wait() {
         let start = Timestamp::from_ms(1_000_000);
-        let domain = Domain::attached(1, "status.example.com".into(), start);
-        let cooldowns = Cooldowns::default();
+        let domain = CustomDomain::attached(1, "status.example.com".into(), start);
+        let cooldowns = VerificationCooldowns::default();
         assert_eq!(cooldowns.claim(&domain, start), Ok(()));
         assert_eq!(cooldowns.claim(&domain, start.plus_ms(1)), Err(10));
-        assert_eq!(cooldowns.claim(&Domain { key: 7, ..domain.clone() }, start), Ok(()));
+        assert_eq!(cooldowns.claim(&CustomDomain { key: 7, ..domain.clone() }, start), Ok(()));
         assert_eq!(cooldowns.claim(&domain, start.plus_ms(10_000)), Ok(()));
-        let remembered = Domain { asked_at: Some(start), ..domain };
-        assert_eq!(Cooldowns::default().claim(&remembered, start.plus_ms(4_000)), Err(6));
+        let remembered = CustomDomain { asked_at: Some(start), ..domain };
+        assert_eq!(VerificationCooldowns::default().claim(&remembered, start.plus_ms(4_000)), Err(6));
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::http::gate::route::Verb;
-use crate::http::openapi::operation::{Chapter, Operation, example};
+use crate::http::gate::route::HttpVerb;
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
 use crate::http::openapi::shape::{object, view};
 use crate::http::v1::custom_domains::view::{DomainView, hostname};
 
@@ -11,23 +11,23 @@ const DOMAIN: &str = include_str!("example.json");
 const DOMAINS: &str = "/v1/statuspages/{id}/custom-domains";
 const ONE_DOMAIN: &str = "/v1/statuspages/{id}/custom-domains/{domain}";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
         ("CustomDomain", view::<DomainView<'_>>()),
         ("AttachDomain", object().has("hostname", hostname())),
     ];
     let about = "Host names of one's own for a status page.";
-    Chapter { name: "Custom domains", about, schemas, operations: operations() }
+    ApiChapter { name: "Custom domains", about, schemas, operations: operations() }
 }
 
-fn operations() -> Vec<Operation> {
+fn operations() -> Vec<ApiOperation> {
     let domain = example(DOMAIN);
     let verify = "/v1/statuspages/{id}/custom-domains/{domain}/verify";
     vec![
-        Operation::new(Verb::Get, DOMAINS, "list_domains", "List the custom domains of a page")
+        ApiOperation::new(HttpVerb::Get, DOMAINS, "list_domains", "List the custom domains of a page")
             .paged_on_demand()
             .lists("Domains, the oldest first.", "CustomDomain", &domain),
-        Operation::new(Verb::Post, DOMAINS, "attach_domain", "Attach a custom domain")
+        ApiOperation::new(HttpVerb::Post, DOMAINS, "attach_domain", "Attach a custom domain")
             .says(
                 "The answer holds the CNAME and TXT records to set; they are looked up from then on. Each claim of a \
                 host name has its own TXT value. Whoever proves the name first has it: other claims of it become \
@@ -36,14 +36,14 @@ fn operations() -> Vec<Operation> {
             )
             .takes("AttachDomain", Some(json!({"hostname": "status.example.com"})))
             .creates("The new domain.", "CustomDomain", &domain),
-        Operation::new(Verb::Get, ONE_DOMAIN, "show_domain", "Show a custom domain").shows(
+        ApiOperation::new(HttpVerb::Get, ONE_DOMAIN, "show_domain", "Show a custom domain").shows(
             "The domain.",
             "CustomDomain",
             &domain,
         ),
-        Operation::new(Verb::Delete, ONE_DOMAIN, "detach_domain", "Detach a custom domain")
+        ApiOperation::new(HttpVerb::Delete, ONE_DOMAIN, "detach_domain", "Detach a custom domain")
             .deletes("It is gone."),
-        Operation::new(Verb::Post, verify, "verify_domain", "Look up the records now")
+        ApiOperation::new(HttpVerb::Post, verify, "verify_domain", "Look up the records now")
             .says(
                 "422 unless it waits for verification; 429 when the last look was less than 10 seconds ago.",
             )

@@ -6,10 +6,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, id, one_of, string, string_or_null, text_in, timestamp_or_null};
+use crate::http::openapi::shape::{
+    ApiSchema, id, one_of, string, string_or_null, text_in, timestamp_or_null,
+};
 use crate::id::Id;
-use crate::model::domain::{Domain, DomainProblem, DomainStatus};
-use crate::model::domain_names::WantedRecords;
+use crate::model::domain::{CustomDomain, DomainProblem, DomainStatus};
+use crate::model::domain_names::RequiredRecords;
 
 /// Length of a host name in characters.
 pub(super) const HOSTNAME_LENGTH: RangeInclusive<usize> = 1..=253;
@@ -54,7 +56,7 @@ pub(super) struct CertificateView {
 
 impl<'a> DomainView<'a> {
     /// The view of a domain of this page, with the expected DNS records.
-    pub(super) fn of(page: Id, domain: &'a Domain, records: &'a WantedRecords) -> Self {
+    pub(super) fn of(page: Id, domain: &'a CustomDomain, records: &'a RequiredRecords) -> Self {
         Self {
             id: domain.id,
             hostname: &domain.hostname,
@@ -71,22 +73,22 @@ impl<'a> DomainView<'a> {
     }
 }
 
-pub(super) fn hostname() -> Shape {
+pub(super) fn hostname() -> ApiSchema {
     text_in(&HOSTNAME_LENGTH).pattern(HOSTNAME).says("In lower case; international names as punycode.")
 }
 
-fn status() -> Shape {
+fn status() -> ApiSchema {
     one_of(&["pending_verification", "active", "failed"])
 }
 
-fn txt_record_value() -> Shape {
+fn txt_record_value() -> ApiSchema {
     string().pattern("^[A-Za-z0-9]{40}$")
 }
 
-fn last_error_code() -> Shape {
+fn last_error_code() -> ApiSchema {
     one_of(DomainProblem::WORDS).nullable()
 }
 
-fn certificate_status() -> Shape {
+fn certificate_status() -> ApiSchema {
     one_of(&["none", "issuing", "active", "failed"])
 }

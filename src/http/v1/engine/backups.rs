@@ -5,18 +5,18 @@ use utoipa::ToSchema;
 
 use crate::backup::{BackupProgress, FailedBackup, FinishedBackup, finished_backups};
 use crate::clock::Timestamp;
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
-use crate::http::kit::error::{ApiError, Conflict};
-use crate::http::kit::reply::Reply;
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
+use crate::http::kit::error::{ApiError, StateConflict};
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
-use crate::http::openapi::shape::{Shape, integer, one_of, string_or_null, timestamp_or_null};
+use crate::http::openapi::shape::{ApiSchema, integer, one_of, string_or_null, timestamp_or_null};
 use crate::http::v1::state::AppState;
 
 /// States of a backup.
 const STATES: [&str; 3] = ["running", "complete", "failed"];
 
-pub(in crate::http::v1) async fn list_backups(call: Call<AppState>) -> Result<Reply, ApiError> {
+pub(in crate::http::v1) async fn list_backups(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let state = call.state;
     let finished = match state.backups.folder().cloned() {
         None => Vec::new(),
@@ -28,15 +28,15 @@ pub(in crate::http::v1) async fn list_backups(call: Call<AppState>) -> Result<Re
     let running = state.backups.running().map(|running| BackupView::of_running(&running));
     let failed = state.backups.failure().map(BackupView::of_failed);
     let views = running.into_iter().chain(failed).chain(finished.into_iter().map(BackupView::of_finished));
-    Ok(Reply::data(views.map(|view| to_json(&view)).collect()))
+    Ok(ApiReply::data(views.map(|view| to_json(&view)).collect()))
 }
 
-pub(in crate::http::v1) async fn create_backup(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Call { state, effect, .. } = call;
+pub(in crate::http::v1) async fn create_backup(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let ApiCall { state, effect, .. } = call;
     effect.check()?;
     let write = effect.begin(&state.databases.main).await?;
-    let progress = state.backups.request(state.guard.trusted_now()).map_err(Conflict::Backup)?;
-    write.commit(Reply::accepted(to_json(&BackupView::of_running(&progress)))).await
+    let progress = state.backups.request(state.guard.trusted_now()).map_err(StateConflict::Backup)?;
+    write.commit(ApiReply::accepted(to_json(&BackupView::of_running(&progress)))).await
 }
 
 /// A backup of this server.
@@ -92,10 +92,10 @@ impl BackupView {
     }
 }
 
-fn state() -> Shape {
+fn state() -> ApiSchema {
     one_of(&STATES)
 }
 
-fn bytes_or_null() -> Shape {
+fn bytes_or_null() -> ApiSchema {
     integer().at_least(0).nullable()
 }

@@ -9,9 +9,9 @@ mod view;
 
 pub(super) use backups::{create_backup, list_backups};
 
-use crate::http::gate::call::Call;
+use crate::http::gate::call::ApiCall;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::engine::ownership::OwnershipView;
 use crate::http::v1::engine::queues::QueuesView;
@@ -19,11 +19,11 @@ use crate::http::v1::engine::view::{ActorView, EngineView};
 use crate::http::v1::state::AppState;
 use crate::http::v1::warnings::warnings;
 
-pub(super) async fn show_engine(call: Call<AppState>) -> Result<Reply, ApiError> {
+pub(super) async fn show_engine(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let state = call.state;
     let is_alive = state.engine.is_alive().await;
     let (states, figures) = (state.supervisor.states(), state.figures.read());
-    Ok(Reply::data(to_json(&EngineView {
+    Ok(ApiReply::data(to_json(&EngineView {
         started_at: state.engine.started_at(),
         is_alive,
         warnings: warnings(&state),

@@ -1,33 +1,33 @@
 //! `/v1/engine`.
 
-use crate::http::gate::route::Verb;
-use crate::http::openapi::operation::{Operation, enveloped};
-use crate::http::openapi::shape::{Shape, list_of, named, view};
+use crate::http::gate::route::HttpVerb;
+use crate::http::openapi::operation::{ApiOperation, enveloped};
+use crate::http::openapi::shape::{ApiSchema, list_of, named, view};
 use crate::http::v1::engine::backups::BackupView;
 use crate::http::v1::engine::view::EngineView;
 
 const BACKUPS: &str = "/v1/engine/backups";
 
-pub(in crate::http::v1) fn schemas() -> Vec<(&'static str, Shape)> {
+pub(in crate::http::v1) fn schemas() -> Vec<(&'static str, ApiSchema)> {
     vec![("Engine", view::<EngineView<'_>>()), ("EngineBackup", view::<BackupView>())]
 }
 
-pub(in crate::http::v1) fn show_engine() -> Operation {
-    Operation::new(Verb::Get, "/v1/engine", "show_engine", "Show how the process is doing")
+pub(in crate::http::v1) fn show_engine() -> ApiOperation {
+    ApiOperation::new(HttpVerb::Get, "/v1/engine", "show_engine", "Show how the process is doing")
         .says("For operators: a token has `engine.view` only when it was made with it by name.")
         .answers(200, "The actors, queues and share of this process.", enveloped(named("Engine")), None)
 }
 
-pub(in crate::http::v1) fn list_backups() -> Operation {
-    Operation::new(Verb::Get, BACKUPS, "list_engine_backups", "List the backups of the server")
+pub(in crate::http::v1) fn list_backups() -> ApiOperation {
+    ApiOperation::new(HttpVerb::Get, BACKUPS, "list_engine_backups", "List the backups of the server")
         .says(
             "For operators. The newest first, after the one that is being made and the last one that failed.",
         )
         .answers(200, "All of them, on one page.", enveloped(list_of(named("EngineBackup"))), None)
 }
 
-pub(in crate::http::v1) fn create_backup() -> Operation {
-    Operation::new(Verb::Post, BACKUPS, "create_engine_backup", "Make a backup on the server")
+pub(in crate::http::v1) fn create_backup() -> ApiOperation {
+    ApiOperation::new(HttpVerb::Post, BACKUPS, "create_engine_backup", "Make a backup on the server")
         .says(
             "For operators: a token has `engine.backup` only when it was made with it by name. The server makes the backup in its \
              own `backup.folder`, without the secret key, and keeps the newest `backup.keep`. Ask for the list to see how far it \

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::announcer::ownership::{Owned, Ownership};
-use crate::http::openapi::shape::{Shape, integer, list_of, string};
+use crate::announcer::ownership::{Ownership, OwnershipSnapshot};
+use crate::http::openapi::shape::{ApiSchema, integer, list_of, string};
 use crate::http::v1::figures::ShareFigures;
 use crate::model::node::NodeName;
-use crate::model::partition::{PARTITIONS, Partition, Partitions};
+use crate::model::partition::{PARTITIONS, Partition, PartitionSet};
 
 /// The partitions of the services among the nodes. Counts begin with the process.
 #[derive(Serialize, ToSchema)]
@@ -69,7 +69,7 @@ impl OwnershipView {
     pub(super) fn of(ownership: &Ownership, share: ShareFigures) -> Option<Self> {
         let (member, owned) = (ownership.member()?, ownership.owned()?);
         let names: BTreeSet<&NodeName> = owned.ledger.owners.keys().chain(&owned.living).collect();
-        let all = owned.ledger.owners.values().fold(Partitions::NONE, |all, some| all.and(*some));
+        let all = owned.ledger.owners.values().fold(PartitionSet::NONE, |all, some| all.union(*some));
         Some(Self {
             node: member.name.to_string(),
             leads: ownership.leads(),
@@ -87,7 +87,7 @@ impl OwnershipView {
 }
 
 impl NodeView {
-    fn of(name: &NodeName, owned: &Owned) -> Self {
+    fn of(name: &NodeName, owned: &OwnershipSnapshot) -> Self {
         let partitions = owned.ledger.of(name);
         Self {
             name: name.to_string(),
@@ -98,11 +98,11 @@ impl NodeView {
     }
 }
 
-fn node_name() -> Shape {
+fn node_name() -> ApiSchema {
     string().pattern("^[a-z0-9][a-z0-9_-]{0,31}$")
 }
 
-fn numbers() -> Shape {
+fn numbers() -> ApiSchema {
     list_of(integer().at_least(0)).says("From 0 to 63.")
 }
 
@@ -111,11 +111,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::announcer::ownership::Member;
+    use crate::announcer::ownership::NodeIdentity;
     use crate::id::Id;
-    use crate::model::ledger::{Fence, Ledger};
+    use crate::model::ledger::{FencingToken, PartitionLedger};
 
-    fn some(numbers: impl IntoIterator<Item = u8>) -> Partitions {
+    fn some(numbers: impl IntoIterator<Item = u8>) -> PartitionSet {
         numbers.into_iter().filter_map(Partition::new).collect()
     }
 
@@ -127,10 +127,10 @@ mod tests {
     #[test]
     fn every_node_that_lives_or_owns_something_is_shown() {
         let [a, b, c] = ["a", "b", "c"].map(|name| name.parse::<NodeName>().unwrap());
-        let ownership = Ownership::among_others(Member { name: a.clone(), folder: Id::random() });
-        ownership.note_ledger(&Ledger::default().taken(&a, some([0, 2])).taken(&b, some([1])));
+        let ownership = Ownership::among_others(NodeIdentity { name: a.clone(), folder: Id::random() });
+        ownership.note_ledger(&PartitionLedger::default().taken(&a, some([0, 2])).taken(&b, some([1])));
         ownership.note_living(&[a, c].into_iter().collect());
-        ownership.hold(some([0, 2]), Fence { epoch: 1, revision: 1 });
+        ownership.hold(some([0, 2]), FencingToken { epoch: 1, revision: 1 });
         ownership.note_ready(some([0]));
         let share = ShareFigures { taken: 2, ..ShareFigures::default() };
         let view = serde_json::to_value(OwnershipView::of(&ownership, share)).unwrap();

@@ -4,10 +4,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::engine::roster::{KnownLocation, Roster};
-use crate::http::openapi::shape::{Shape, integer, one_of, string};
-use crate::http::v1::figures::Figures;
-use crate::model::location::Standing;
+use crate::engine::roster::{LocationRegistry, RegisteredLocation};
+use crate::http::openapi::shape::{ApiSchema, integer, one_of, string};
+use crate::http::v1::figures::OperatorFigures;
+use crate::model::location::LocationStatus;
 
 /// Queues of this process and of the locations. Counts begin with the process.
 #[derive(Serialize, ToSchema)]
@@ -36,12 +36,12 @@ pub(super) struct QueuesView {
     refused_results: u64,
     /// The active locations by code.
     #[schema(inline)]
-    locations: Vec<LocationView>,
+    locations: Vec<LocationQueueView>,
 }
 
 /// A location, as it has last been heard.
 #[derive(Serialize, ToSchema)]
-struct LocationView {
+struct LocationQueueView {
     #[schema(schema_with = code)]
     code: String,
     #[schema(schema_with = status)]
@@ -55,7 +55,7 @@ struct LocationView {
 }
 
 impl QueuesView {
-    pub(super) fn of(figures: &Figures, roster: &Roster, now: Timestamp) -> Self {
+    pub(super) fn of(figures: &OperatorFigures, roster: &LocationRegistry, now: Timestamp) -> Self {
         let mut known = roster.all();
         known.sort_by(|left, right| left.location.code.cmp(&right.location.code));
         let bus = figures.bus.unwrap_or_default();
@@ -68,13 +68,13 @@ impl QueuesView {
             lag_ms: figures.bus.map(|bus| bus.lag_ms),
             redelivered_batches: bus.redelivered_batches,
             refused_results: bus.refused_results,
-            locations: known.iter().map(|known| LocationView::of(known, now)).collect(),
+            locations: known.iter().map(|known| LocationQueueView::of(known, now)).collect(),
         }
     }
 }
 
-impl LocationView {
-    fn of(known: &KnownLocation, now: Timestamp) -> Self {
+impl LocationQueueView {
+    fn of(known: &RegisteredLocation, now: Timestamp) -> Self {
         let seen = known.last_seen();
         Self {
             code: known.location.code.to_string(),
@@ -86,48 +86,48 @@ impl LocationView {
     }
 }
 
-fn code() -> Shape {
+fn code() -> ApiSchema {
     string().pattern("^[a-z0-9][a-z0-9._-]{0,31}$")
 }
 
-fn status() -> Shape {
-    one_of(&Standing::ALL.map(Standing::as_str))
+fn status() -> ApiSchema {
+    one_of(&LocationStatus::ALL.map(LocationStatus::as_str))
 }
 
-fn lateness() -> Shape {
+fn lateness() -> ApiSchema {
     integer().at_least(0).nullable().says(
         "The milliseconds that 99 of 100 checks of this process have started late at most, as a bound of the histogram in \
         /metrics; null before the first.",
     )
 }
 
-fn lateness_there() -> Shape {
+fn lateness_there() -> ApiSchema {
     integer()
         .at_least(0)
         .nullable()
         .says("The same of a location in another place, as it has last said itself.")
 }
 
-fn pending() -> Shape {
+fn pending() -> ApiSchema {
     integer().at_least(0).nullable().says(
         "Batches of results that the NATS server has for this node, and that it had not taken when the last one came; null \
         where no server is set.",
     )
 }
 
-fn lag() -> Shape {
+fn lag() -> ApiSchema {
     integer().at_least(0).nullable().says(
         "The milliseconds that the last batch of results took from the NATS server into the history; null likewise.",
     )
 }
 
-fn waiting() -> Shape {
+fn waiting() -> ApiSchema {
     integer().at_least(0).nullable().says(
         "Results in its memory that have not arrived yet; null for a location of this process, and for one that was never heard.",
     )
 }
 
-fn spool() -> Shape {
+fn spool() -> ApiSchema {
     integer()
         .at_least(0)
         .nullable()

@@ -4,10 +4,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, one_of, timestamp, view};
+use crate::http::openapi::shape::{ApiSchema, one_of, timestamp, view};
 use crate::http::v1::engine::ownership::OwnershipView;
 use crate::http::v1::engine::queues::QueuesView;
-use crate::supervise::{ActorState, OnDeath};
+use crate::supervise::{ActorKindState, OnDeath};
 
 /// The engine of this process.
 #[derive(Serialize, ToSchema)]
@@ -53,11 +53,11 @@ pub(super) struct ActorView<'a> {
 }
 
 impl<'a> ActorView<'a> {
-    pub(super) fn all(states: &'a [ActorState]) -> Vec<Self> {
+    pub(super) fn all(states: &'a [ActorKindState]) -> Vec<Self> {
         states.iter().map(Self::of).collect()
     }
 
-    fn of(state: &'a ActorState) -> Self {
+    fn of(state: &'a ActorKindState) -> Self {
         Self {
             name: state.name,
             on_death: state.on_death.as_str(),
@@ -71,16 +71,16 @@ impl<'a> ActorView<'a> {
     }
 }
 
-fn ownership() -> Shape {
+fn ownership() -> ApiSchema {
     view::<OwnershipView>()
         .nullable()
         .says("The share of this node among several; null on a node that is alone.")
 }
 
-fn started_at() -> Shape {
+fn started_at() -> ApiSchema {
     timestamp()
 }
 
-fn on_death() -> Shape {
+fn on_death() -> ApiSchema {
     one_of(&[OnDeath::Restart, OnDeath::EndProcess].map(OnDeath::as_str))
 }

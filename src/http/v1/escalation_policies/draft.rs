@@ -6,16 +6,17 @@ use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::escalation_policies::known::KnownRows;
-use crate::http::v1::routed_services::{APPLIES_TO, Known, read_links};
+use crate::http::v1::routed_services::{APPLIES_TO, LinkableRows, read_links};
 use crate::id::Id;
 use crate::model::escalation::{
-    AFTER_SECONDS, Assignment, CHANNELS_MAX, CONTACTS_MAX, EscalationPolicy, INCIDENT_POLICIES_MAX,
-    NAME_LENGTH, POLICIES_MAX, REPEAT_SECONDS, SCHEDULES_MAX, STEPS_MAX, Selection, Step,
+    AFTER_SECONDS, CHANNELS_MAX, CONTACTS_MAX, EscalationAssignment, EscalationPolicy, EscalationStep,
+    INCIDENT_POLICIES_MAX, IncidentSelection, NAME_LENGTH, POLICIES_MAX, REPEAT_SECONDS, SCHEDULES_MAX,
+    STEPS_MAX,
 };
 use crate::model::incident::Severity;
 use crate::model::notification::routing::RoutedServices;
@@ -23,7 +24,7 @@ use crate::model::notification::routing::RoutedServices;
 const STEP_MEMBERS: [&str; 4] = ["after_seconds", "channel_ids", "contact_ids", "schedule_ids"];
 
 /// The context in which a policy is written.
-pub(super) struct Draft<'a> {
+pub(super) struct EscalationPolicyParser<'a> {
     /// The caller, whose organisation owns the policy.
     pub(super) caller: &'a Caller,
     /// Rows that the policy may name.
@@ -33,11 +34,11 @@ pub(super) struct Draft<'a> {
     pub(super) now: Timestamp,
 }
 
-impl Draft<'_> {
+impl EscalationPolicyParser<'_> {
     /// The new policy of a create request. Its default position is the first, so that it takes effect.
     pub(super) fn create(&self, body: &Map<String, Value>) -> Result<EscalationPolicy, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH)).unwrap_or_default();
         let steps = fields.required("steps").and_then(|field| self.read_steps(&field)).unwrap_or_default();
         let policy = EscalationPolicy {
@@ -46,7 +47,7 @@ impl Draft<'_> {
             organisation: self.caller.organisation.key,
             position: 1,
             name,
-            assignment: Assignment { min_severity: Severity::Minor, selection: None },
+            assignment: EscalationAssignment { min_severity: Severity::Minor, selection: None },
             steps,
             repeat_after_seconds: None,
             created_at: self.now,
@@ -65,8 +66,8 @@ impl Draft<'_> {
         body: &Map<String, Value>,
         stored: &EscalationPolicy,
     ) -> Result<EscalationPolicy, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
         let steps = fields.optional("steps").and_then(|field| self.read_steps(&field));
         let stored = stored.clone();
@@ -80,7 +81,7 @@ impl Draft<'_> {
     }
 
     /// Reads all fields but name and steps.
-    fn read(&self, fields: &Fields<'_>, policy: EscalationPolicy, last: usize) -> EscalationPolicy {
+    fn read(&self, fields: &BodyFields<'_>, policy: EscalationPolicy, last: usize) -> EscalationPolicy {
         let last = i64::try_from(last.max(1)).unwrap_or(i64::MAX);
         let position = fields.optional("position").and_then(|field| field.integer(1..=last));
         let position = position.and_then(|position| i32::try_from(position).ok());
@@ -90,7 +91,7 @@ impl Draft<'_> {
             fields.optional("min_severity").and_then(|field| field.word(Severity::WORDS)?.parse().ok());
         EscalationPolicy {
             position: position.unwrap_or(policy.position),
-            assignment: Assignment {
+            assignment: EscalationAssignment {
                 min_severity: severity.unwrap_or(policy.assignment.min_severity),
                 selection: self.read_selection(fields, policy.assignment.selection),
             },
@@ -101,11 +102,15 @@ impl Draft<'_> {
 
     /// Reads the incidents that follow the policy: `applies_to` tells whether they are selected; without it, naming
     /// some selects them.
-    fn read_selection(&self, fields: &Fields<'_>, stored: Option<Selection>) -> Option<Selection> {
+    fn read_selection(
+        &self,
+        fields: &BodyFields<'_>,
+        stored: Option<IncidentSelection>,
+    ) -> Option<IncidentSelection> {
         let word = fields.optional("applies_to").and_then(|field| field.word(&APPLIES_TO).map(str::to_owned));
         let tags = self.known.services.read_tags(fields);
         let services = self.known.services.read_services(fields);
-        let known = Known { kind: "incident policy", keys: &self.known.incident_policies };
+        let known = LinkableRows { kind: "incident policy", keys: &self.known.incident_policies };
         let openers = read_links(fields, "incident_policy_ids", INCIDENT_POLICIES_MAX, &known);
         let names_some = [&tags, &services, &openers].into_iter().flatten().any(|named| !named.is_empty());
         match word.as_deref() {
@@ -118,34 +123,38 @@ impl Draft<'_> {
                     services: services.unwrap_or(stored.services.services),
                 };
                 let incident_policies = openers.unwrap_or(stored.incident_policies);
-                Some(Selection { services, incident_policies })
+                Some(IncidentSelection { services, incident_policies })
             }
         }
     }
 
-    fn read_steps(&self, field: &Field<'_>) -> Option<Vec<Step>> {
+    fn read_steps(&self, field: &BodyField<'_>) -> Option<Vec<EscalationStep>> {
         let entries = field.list(STEPS_MAX)?;
         if entries.is_empty() {
             return field.refuse(FieldRule::MinItems(1));
         }
         // Every step is read, so that every error is reported.
-        let read: Vec<Option<Step>> = entries.iter().map(|entry| self.read_step(entry)).collect();
+        let read: Vec<Option<EscalationStep>> = entries.iter().map(|entry| self.read_step(entry)).collect();
         read.into_iter().collect()
     }
 
-    fn read_step(&self, field: &Field<'_>) -> Option<Step> {
+    fn read_step(&self, field: &BodyField<'_>) -> Option<EscalationStep> {
         let members = field.object()?;
         members.refuse_unknown(&STEP_MEMBERS);
         let after = members.required("after_seconds").and_then(|field| read_seconds(&field, &AFTER_SECONDS));
         let read = |name, most, kind, keys| match members.has(name) {
-            true => read_links(&members, name, most, &Known { kind, keys }),
+            true => read_links(&members, name, most, &LinkableRows { kind, keys }),
             false => Some(Vec::new()),
         };
         let channels = read("channel_ids", CHANNELS_MAX, "notification channel", &self.known.channels);
         let contacts = read("contact_ids", CONTACTS_MAX, "contact", &self.known.contacts);
         let schedules = read("schedule_ids", SCHEDULES_MAX, "on-call schedule", &self.known.schedules);
-        let step =
-            Step { after_seconds: after?, channels: channels?, contacts: contacts?, schedules: schedules? };
+        let step = EscalationStep {
+            after_seconds: after?,
+            channels: channels?,
+            contacts: contacts?,
+            schedules: schedules?,
+        };
         if [&step.channels, &step.contacts, &step.schedules].iter().all(|named| named.is_empty()) {
             // Named rows that do not exist have been refused before.
             let is_silent = ["channel_ids", "contact_ids", "schedule_ids"].iter().all(|name| {
@@ -162,7 +171,7 @@ impl Draft<'_> {
     }
 }
 
-fn read_seconds(field: &Field<'_>, bounds: &RangeInclusive<u32>) -> Option<u32> {
+fn read_seconds(field: &BodyField<'_>, bounds: &RangeInclusive<u32>) -> Option<u32> {
     let bounds = i64::from(*bounds.start())..=i64::from(*bounds.end());
     field.integer(bounds).and_then(|seconds| u32::try_from(seconds).ok())
 }

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::http::gate::auth::Caller;
-use crate::http::gate::write::Write;
+use crate::http::gate::write::WriteTransaction;
 use crate::http::kit::error::ApiError;
-use crate::http::v1::routed_services::Named;
+use crate::http::v1::routed_services::RoutingLinks;
 use crate::id::Id;
 use crate::store::oncall::schedules;
 use crate::store::{contacts, incident_policies, notification_channels};
@@ -15,7 +15,7 @@ use crate::store::{contacts, incident_policies, notification_channels};
 /// Rows that a policy may name.
 pub(super) struct KnownRows {
     /// Tags and services named in the body.
-    pub(super) services: Named,
+    pub(super) services: RoutingLinks,
     /// Every incident policy.
     pub(super) incident_policies: HashMap<Id, i64>,
     /// Every channel.
@@ -30,7 +30,7 @@ impl KnownRows {
     /// Rows of the caller's organisation.
     pub(super) async fn find(
         body: &Map<String, Value>,
-        write: &Write,
+        write: &WriteTransaction,
         caller: &Caller,
     ) -> Result<Self, ApiError> {
         let organisation = caller.organisation.key;
@@ -38,7 +38,7 @@ impl KnownRows {
         let contacts = contacts::by_id(&**write, organisation).await?;
         let schedules = schedules::by_key(&**write, organisation).await?;
         Ok(Self {
-            services: Named::find(body, write, caller).await?,
+            services: RoutingLinks::find(body, write, caller).await?,
             incident_policies: policies.into_iter().map(|policy| (policy.id, policy.key)).collect(),
             channels: notification_channels::keys(&**write, organisation).await?,
             contacts: contacts.into_values().map(|contact| (contact.id, contact.key)).collect(),

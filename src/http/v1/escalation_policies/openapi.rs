@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
-use crate::http::openapi::operation::{Chapter, Operation, example};
-use crate::http::openapi::shape::{Shape, object, view};
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
+use crate::http::openapi::shape::{ApiSchema, object, view};
 use crate::http::v1::escalation_policies::progress::EscalationView;
 use crate::http::v1::escalation_policies::view::{
     EscalationPolicyView, applies_to, incident_policy_ids, min_severity, name, position, repeat_after,
@@ -17,7 +17,7 @@ const LIST: &str = "/v1/escalation-policies";
 const ITEM: &str = "/v1/escalation-policies/{id}";
 const OF_INCIDENT: &str = "/v1/incidents/{id}/escalation";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
         ("EscalationPolicy", view::<EscalationPolicyView<'_>>()),
         ("Escalation", view::<EscalationView<'_>>().nullable()),
@@ -26,45 +26,45 @@ pub(in crate::http) fn chapter() -> Chapter {
     ];
     let about =
         "Whom incidents are told to, step by step, until somebody acknowledges them or they are over.";
-    Chapter { name: "Escalation policies", about, schemas, operations: operations() }
+    ApiChapter { name: "Escalation policies", about, schemas, operations: operations() }
 }
 
-fn operations() -> Vec<Operation> {
+fn operations() -> Vec<ApiOperation> {
     let policy = example(EXAMPLE);
     let schema = "EscalationPolicy";
     let step = json!({"after_seconds": 300, "channel_ids": ["8rumoia4tHtM30RLo1EcP"]});
     let escalation = json!({"policy_id": "q3aGkLgk3cQ6nXnPAhDXC", "policy_name": "Shop", "round": 1,
         "steps_taken": 1, "next_at": "2026-11-20T10:05:00.000Z"});
     vec![
-        Operation::new(Verb::Get, LIST, "list_escalation_policies", "List escalation policies")
+        ApiOperation::new(HttpVerb::Get, LIST, "list_escalation_policies", "List escalation policies")
             .paged(DEFAULT_PER_PAGE)
             .lists("Policies in the order in which they are asked.", schema, &policy),
-        Operation::new(Verb::Post, LIST, "create_escalation_policy", "Create an escalation policy")
+        ApiOperation::new(HttpVerb::Post, LIST, "create_escalation_policy", "Create an escalation policy")
             .says("Without `position` it is the first one in the order. Incidents that are open follow it from their next change on.")
             .takes("CreateEscalationPolicy", Some(json!({"name": "Shop", "steps": [step]})))
             .creates("The new policy.", schema, &policy)
             .refuses(&[402]),
-        Operation::new(Verb::Get, ITEM, "show_escalation_policy", "Show an escalation policy").shows(
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_escalation_policy", "Show an escalation policy").shows(
             "The policy.",
             schema,
             &policy,
         ),
-        Operation::new(Verb::Patch, ITEM, "update_escalation_policy", "Change an escalation policy")
+        ApiOperation::new(HttpVerb::Patch, ITEM, "update_escalation_policy", "Change an escalation policy")
             .says("Incidents that follow it go on with the changed steps.")
             .takes("UpdateEscalationPolicy", Some(json!({"repeat_after_seconds": 900})))
             .shows("The changed policy.", schema, &policy)
             .refuses(&[422]),
-        Operation::new(Verb::Delete, ITEM, "delete_escalation_policy", "Delete an escalation policy")
+        ApiOperation::new(HttpVerb::Delete, ITEM, "delete_escalation_policy", "Delete an escalation policy")
             .says("Incidents that follow it are told to nobody else by it.")
             .deletes("It is gone."),
-        Operation::new(Verb::Get, OF_INCIDENT, "show_incident_escalation", "Show the escalation of an incident")
+        ApiOperation::new(HttpVerb::Get, OF_INCIDENT, "show_incident_escalation", "Show the escalation of an incident")
             .says("Null when it follows no policy: none matches, somebody has acknowledged it, or it is over.")
             .shows("How far it has come.", "Escalation", &escalation),
     ]
 }
 
 /// Members that create and update share.
-fn write() -> Shape {
+fn write() -> ApiSchema {
     object()
         .may_have("name", name())
         .may_have("position", position())

@@ -5,15 +5,15 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::gate::call::Call;
+use crate::http::gate::call::ApiCall;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
-use crate::http::openapi::shape::{Shape, id, integer, string, timestamp_or_null};
+use crate::http::openapi::shape::{ApiSchema, id, integer, string, timestamp_or_null};
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
-use crate::model::escalation::{EscalationPolicy, Progress};
+use crate::model::escalation::{EscalationPolicy, EscalationProgress};
 use crate::store::{escalations, incidents};
 
 /// How far an incident has come in the escalation policy that it follows.
@@ -32,7 +32,7 @@ pub(super) struct EscalationView<'a> {
 }
 
 impl<'a> EscalationView<'a> {
-    fn of(policy: &'a EscalationPolicy, progress: Progress) -> Self {
+    fn of(policy: &'a EscalationPolicy, progress: EscalationProgress) -> Self {
         Self {
             policy_id: policy.id,
             policy_name: &policy.name,
@@ -43,25 +43,27 @@ impl<'a> EscalationView<'a> {
     }
 }
 
-pub(in crate::http::v1) async fn show_incident_escalation(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let incident = in_path::find(&call, incidents::find).await?;
+pub(in crate::http::v1) async fn show_incident_escalation(
+    call: ApiCall<AppState>,
+) -> Result<ApiReply, ApiError> {
+    let incident = in_path::find_or_404(&call, incidents::find).await?;
     let found = escalations::find(call.state.databases.main.reader(), incident.key).await?;
     let shown = found.map(|(policy, progress)| to_json(&EscalationView::of(&policy, progress)));
-    Ok(Reply::data(shown.unwrap_or(Value::Null)))
+    Ok(ApiReply::data(shown.unwrap_or(Value::Null)))
 }
 
-fn policy_name() -> Shape {
+fn policy_name() -> ApiSchema {
     string().says("Its name.")
 }
 
-fn round() -> Shape {
+fn round() -> ApiSchema {
     integer().at_least(1).says("The round; it rises when the first step comes again.")
 }
 
-fn steps_taken() -> Shape {
+fn steps_taken() -> ApiSchema {
     integer().at_least(0).says("Steps of this round that have been taken.")
 }
 
-fn next_at() -> Shape {
+fn next_at() -> ApiSchema {
     timestamp_or_null().says("Time of the next step; null: there is none.")
 }

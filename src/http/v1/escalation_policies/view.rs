@@ -6,15 +6,15 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, id, integer, list_of, object, one_of, text_in, timestamp};
+use crate::http::openapi::shape::{ApiSchema, id, integer, list_of, object, one_of, text_in, timestamp};
 use crate::http::v1::routed_services::APPLIES_TO;
 use crate::id::Id;
 use crate::model::escalation::{
-    AFTER_SECONDS, CHANNELS_MAX, CONTACTS_MAX, EscalationPolicy, INCIDENT_POLICIES_MAX, NAME_LENGTH,
-    REPEAT_SECONDS, SCHEDULES_MAX, STEPS_MAX, Step,
+    AFTER_SECONDS, CHANNELS_MAX, CONTACTS_MAX, EscalationPolicy, EscalationStep, INCIDENT_POLICIES_MAX,
+    NAME_LENGTH, REPEAT_SECONDS, SCHEDULES_MAX, STEPS_MAX,
 };
 use crate::model::incident::Severity;
-use crate::model::notification::routing::{Routed, SERVICES_MAX, TAGS_MAX};
+use crate::model::notification::routing::{ResourceReference, SERVICES_MAX, TAGS_MAX};
 
 /// A rule that says whom incidents are told to, step by step.
 #[derive(Serialize, ToSchema)]
@@ -56,9 +56,9 @@ struct StepView {
 impl<'a> EscalationPolicyView<'a> {
     /// The view of a policy.
     pub(super) fn of(policy: &'a EscalationPolicy) -> Self {
-        let ids = |named: &[Routed]| named.iter().map(|named| named.id).collect::<Vec<Id>>();
+        let ids = |named: &[ResourceReference]| named.iter().map(|named| named.id).collect::<Vec<Id>>();
         let chosen = policy.assignment.selection.as_ref();
-        let step = |step: &Step| StepView {
+        let step = |step: &EscalationStep| StepView {
             after_seconds: step.after_seconds,
             channel_ids: ids(&step.channels),
             contact_ids: ids(&step.contacts),
@@ -81,42 +81,42 @@ impl<'a> EscalationPolicyView<'a> {
     }
 }
 
-fn seconds(bounds: &RangeInclusive<u32>) -> Shape {
+fn seconds(bounds: &RangeInclusive<u32>) -> ApiSchema {
     integer().range(*bounds.start(), *bounds.end())
 }
 
-pub(super) fn position() -> Shape {
+pub(super) fn position() -> ApiSchema {
     integer()
         .at_least(1)
         .says("Its place in the order, from 1; an incident follows the first policy that matches it.")
 }
 
-pub(super) fn name() -> Shape {
+pub(super) fn name() -> ApiSchema {
     text_in(&NAME_LENGTH)
 }
 
-pub(super) fn min_severity() -> Shape {
+pub(super) fn min_severity() -> ApiSchema {
     one_of(Severity::WORDS).says("No incident that is less severe.")
 }
 
-pub(super) fn applies_to() -> Shape {
+pub(super) fn applies_to() -> ApiSchema {
     let words = "`selected`: only incidents that one of `incident_policy_ids` opened, or that affect a service of `tag_ids` or `service_ids`.";
     one_of(&APPLIES_TO).says(words)
 }
 
-pub(super) fn incident_policy_ids() -> Shape {
+pub(super) fn incident_policy_ids() -> ApiSchema {
     list_of(id()).items(0, INCIDENT_POLICIES_MAX).says("Incidents that these incident policies opened.")
 }
 
-pub(super) fn tag_ids() -> Shape {
+pub(super) fn tag_ids() -> ApiSchema {
     list_of(id()).items(0, TAGS_MAX).says("Services that carry one of these tags.")
 }
 
-pub(super) fn service_ids() -> Shape {
+pub(super) fn service_ids() -> ApiSchema {
     list_of(id()).items(0, SERVICES_MAX).says("These services.")
 }
 
-pub(super) fn steps() -> Shape {
+pub(super) fn steps() -> ApiSchema {
     let after = "Seconds since the step before it; of the first one: since the incident was opened.";
     let channels = list_of(id()).items(0, CHANNELS_MAX).says("The notification channels that are told.");
     let contacts = "The contacts that are told by their own channels, outside of their quiet hours.";
@@ -133,7 +133,7 @@ pub(super) fn steps() -> Shape {
     list_of(step).items(1, STEPS_MAX).says(words)
 }
 
-pub(super) fn repeat_after() -> Shape {
+pub(super) fn repeat_after() -> ApiSchema {
     let words =
         "Seconds after the last step at which the first one comes again; null: it ends with the last step.";
     seconds(&REPEAT_SECONDS).nullable().says(words)

@@ -17,44 +17,45 @@ use std::sync::Arc;
 
 pub(super) use crate::http::v1::events::wanted::ONE_OF;
 
-use crate::events::Refused;
-use crate::http::gate::call::Call;
+use crate::events::SubscriptionRefusal;
+use crate::http::gate::call::ApiCall;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::event_stream::EventStream;
-use crate::http::kit::languages::Languages;
-use crate::http::kit::reply::Reply;
-use crate::http::v1::events::missed::Missed;
-use crate::http::v1::events::position::Positions;
-use crate::http::v1::events::teller::Teller;
-use crate::http::v1::events::wanted::Wanted;
+use crate::http::kit::languages::AnswerLanguage;
+use crate::http::kit::reply::ApiReply;
+use crate::http::v1::events::missed::MissedEvents;
+use crate::http::v1::events::position::EventIdCodec;
+use crate::http::v1::events::teller::SubscriptionRenderer;
+use crate::http::v1::events::wanted::EventFilter;
 use crate::http::v1::state::AppState;
 
 /// Seconds after which a place may be free.
 const RETRY_SECONDS: u64 = 10;
 
-pub(super) async fn stream_events(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let Call { state, caller, query, headers, .. } = call;
-    let wanted = Wanted::read(&query, &caller)?;
-    let positions = Positions { sealer: state.definer.sealer.clone(), organisation: caller.organisation.id };
+pub(super) async fn stream_events(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let ApiCall { state, caller, query, headers, .. } = call;
+    let wanted = EventFilter::read(&query, &caller)?;
+    let positions =
+        EventIdCodec { sealer: state.definer.sealer.clone(), organisation: caller.organisation.id };
     let last = positions.last_event(&headers)?;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let in_language = languages.headers();
-    let missed = last.map(|last| Missed::since(last, &state, &wanted, caller.sight()));
+    let missed = last.map(|last| MissedEvents::since(last, &state, &wanted, caller.sight()));
     let key = wanted.key(caller.sight(), languages.chosen());
     let token = caller.token.clone();
     let hub = Arc::clone(&state.events);
     let words = positions.clone();
-    let teller = || Teller { state, caller, languages, wanted, positions: words };
-    let listener = hub.listen(&token, key, || Box::new(teller())).await.map_err(refused)?;
+    let teller = || SubscriptionRenderer { state, caller, languages, wanted, positions: words };
+    let listener = hub.subscribe_token(&token, key, || Box::new(teller())).await.map_err(refused)?;
     let events = stream::events(listener, positions, missed);
-    let mut reply = Reply::events(EventStream::new(events));
+    let mut reply = ApiReply::events(EventStream::new(events));
     reply.headers.extend(in_language);
     Ok(reply)
 }
 
-const fn refused(reason: Refused) -> ApiError {
+const fn refused(reason: SubscriptionRefusal) -> ApiError {
     match reason {
-        Refused::Organisation => ApiError::TooManyStreams(RETRY_SECONDS),
-        Refused::Process => ApiError::Unavailable,
+        SubscriptionRefusal::Organisation => ApiError::TooManyStreams(RETRY_SECONDS),
+        SubscriptionRefusal::Process => ApiError::Unavailable,
     }
 }

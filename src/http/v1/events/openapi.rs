@@ -1,12 +1,12 @@
 //! `/v1/events`.
 
-use crate::http::gate::route::Verb;
-use crate::http::openapi::operation::{Chapter, Operation};
+use crate::http::gate::route::HttpVerb;
+use crate::http::openapi::operation::{ApiChapter, ApiOperation};
 use crate::http::openapi::shape::{id, one_of, string, view};
 use crate::http::v1::events::view::{
-    IncidentEventView, MaintenanceEventView, ResetView, ResultView, StatusChangeView,
+    IncidentEventView, MaintenanceEventView, ResetView, ResultView, StatusChangeEventView,
 };
-use crate::model::event::Type;
+use crate::model::event::EventType;
 
 const WORDS: &str = "Server-sent events, without an end. The `data` of each event is JSON of the schema that belongs to its \
     type: `status_change` StatusChangeEvent, `incident` IncidentEvent, `maintenance` MaintenanceEvent, `result` ResultEvent, \
@@ -18,18 +18,18 @@ const WORDS: &str = "Server-sent events, without an end. The `data` of each even
     read the resources anew then.\n\n\
     A client that reads too slowly is cut off, and may come again. In a cluster everything comes from every node.";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
-        ("StatusChangeEvent", view::<StatusChangeView<'_>>()),
+        ("StatusChangeEvent", view::<StatusChangeEventView<'_>>()),
         ("IncidentEvent", view::<IncidentEventView>()),
         ("MaintenanceEvent", view::<MaintenanceEventView>()),
         ("ResultEvent", view::<ResultView<'_>>()),
         ("ResetEvent", view::<ResetView>()),
     ];
     let about = "What happens, as it happens.";
-    let stream = Operation::new(Verb::Get, "/v1/events", "stream_events", "Listen to what happens")
+    let stream = ApiOperation::new(HttpVerb::Get, "/v1/events", "stream_events", "Listen to what happens")
         .says(WORDS)
-        .asks_list("types", one_of(Type::WORDS), "Only events of these types.")
+        .asks_list("types", one_of(EventType::WORDS), "Only events of these types.")
         .asks("service_id", id(), "Only events that concern this service.")
         .asks("tag", string(), "Only events that concern a service with this tag: `key` or `key:value`.")
         .asks(
@@ -45,5 +45,5 @@ pub(in crate::http) fn chapter() -> Chapter {
         .answers_with("text/event-stream", "Events, as they happen.", string())
         .refuses(&[400, 422])
         .translated();
-    Chapter { name: "Events", about, schemas, operations: vec![stream] }
+    ApiChapter { name: "Events", about, schemas, operations: vec![stream] }
 }

@@ -7,11 +7,11 @@ use actix_web::http::header::HeaderMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 
-use crate::events::fact::Cursor;
+use crate::events::fact::EventCursor;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::malformed::Malformed;
+use crate::http::kit::malformed::BadRequest;
 use crate::id::Id;
-use crate::model::secret::{SIGNATURE_LENGTH, Sealer};
+use crate::model::secret::{SIGNATURE_LENGTH, SecretSealer};
 
 const PURPOSE: &str = "event id";
 const MASKS: [&str; 2] = ["event id mask 1", "event id mask 2"];
@@ -21,21 +21,21 @@ const LENGTH: usize = 24;
 
 /// Writes and reads the event ids of an organisation.
 #[derive(Clone, Debug)]
-pub(super) struct Positions {
-    pub(super) sealer: Sealer,
+pub(super) struct EventIdCodec {
+    pub(super) sealer: SecretSealer,
     pub(super) organisation: Id,
 }
 
-impl Positions {
+impl EventIdCodec {
     /// The id of an event whose reader has received everything up to this cursor.
-    pub(super) fn id(&self, cursor: Cursor) -> String {
+    pub(super) fn id(&self, cursor: EventCursor) -> String {
         let numbers = [cursor.change, cursor.event, cursor.at_ms].map(i64::to_be_bytes).concat();
         let signature = self.sealer.sign(PURPOSE, &self.bound(&numbers));
         BASE64.encode([signature.as_slice(), &self.masked(&signature, &numbers)].concat())
     }
 
     /// The position in an id; `None` if it is not an id of this organisation.
-    pub(super) fn read(&self, id: &str) -> Option<Cursor> {
+    pub(super) fn read(&self, id: &str) -> Option<EventCursor> {
         let bytes = BASE64.decode(id).ok()?;
         let (signature, masked) = bytes.split_at_checked(SIGNATURE_LENGTH)?;
         if masked.len() != LENGTH {
@@ -48,23 +48,23 @@ impl Positions {
         let (numbers, _) = numbers.as_chunks::<8>();
         let [change, event, at_ms] = numbers else { return None };
         let [change, event, at_ms] = [change, event, at_ms].map(|number| i64::from_be_bytes(*number));
-        Some(Cursor { change, event, at_ms })
+        Some(EventCursor { change, event, at_ms })
     }
 
     /// The position of the last event that a client has read, if it sent one.
     ///
     /// # Errors
     /// 400 for an invalid id.
-    pub(super) fn last_event(&self, headers: &HeaderMap) -> Result<Option<Cursor>, ApiError> {
+    pub(super) fn last_event(&self, headers: &HeaderMap) -> Result<Option<EventCursor>, ApiError> {
         let mut values = headers.get_all(LAST_EVENT_ID);
         match (values.next(), values.next()) {
             (None, _) => Ok(None),
             (Some(only), None) if only.is_empty() => Ok(None),
             (Some(only), None) => {
                 let position = only.to_str().ok().and_then(|id| self.read(id.trim()));
-                position.map(Some).ok_or_else(|| Malformed::LastEventId.into())
+                position.map(Some).ok_or_else(|| BadRequest::LastEventId.into())
             }
-            (Some(_), Some(_)) => Err(Malformed::LastEventId.into()),
+            (Some(_), Some(_)) => Err(BadRequest::LastEventId.into()),
         }
     }
 
@@ -85,14 +85,14 @@ mod tests {
 
     #[test]
     fn an_id_is_read_back_by_its_organisation_only_and_tells_nothing() {
-        let sealer = Sealer::new(&[7; KEY_LENGTH]);
-        let positions = Positions { sealer, organisation: Id::random() };
-        let cursor = Cursor { change: 17, event: 4, at_ms: 1_795_193_460_000 };
+        let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
+        let positions = EventIdCodec { sealer, organisation: Id::random() };
+        let cursor = EventCursor { change: 17, event: 4, at_ms: 1_795_193_460_000 };
         let id = positions.id(cursor);
         assert_eq!(positions.id(cursor), id, "it is the same every time");
         assert_eq!(positions.read(&id), Some(cursor));
-        assert_eq!(Positions { organisation: Id::random(), ..positions.clone() }.read(&id), None);
-        let next = positions.id(Cursor { change: 18, ..cursor });
+        assert_eq!(EventIdCodec { organisation: Id::random(), ..positions.clone() }.read(&id), None);
+        let next = positions.id(EventCursor { change: 18, ..cursor });
         let same = id.bytes().zip(next.bytes()).filter(|(one, other)| one == other).count();
         assert!(same < id.len() / 3, "{id} {next}");
         for place in 0..id.len() {

@@ -17,14 +17,14 @@ const RESULTS: u64 = 500;
 const RESULTS_OF_ALL: usize = 2_000;
 
 /// Iterator over missed results.
-pub(super) struct Results {
+pub(super) struct MissedResults {
     services: Vec<ServiceKey>,
     from: Timestamp,
     until: Timestamp,
     stretch_ms: i64,
 }
 
-impl Results {
+impl MissedResults {
     /// Results of these services whose checks started in this period.
     pub(super) const fn new(services: Vec<ServiceKey>, from: Timestamp, until: Timestamp) -> Self {
         Self { services, from, until, stretch_ms: STRETCH_MS }

@@ -9,10 +9,10 @@ use bytes::Bytes;
 use futures_util::stream::{Stream, unfold};
 use tokio::time::Instant;
 
-use crate::events::Listener;
-use crate::events::audience::Round;
-use crate::http::v1::events::missed::{Missed, Page};
-use crate::http::v1::events::position::Positions;
+use crate::events::EventSubscriber;
+use crate::events::audience::EventBatch;
+use crate::http::v1::events::missed::{MissedEvents, MissedPage};
+use crate::http::v1::events::position::EventIdCodec;
 
 /// Longest time without an event; then a heartbeat is sent.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -23,10 +23,10 @@ const REPEATS: Duration = Duration::from_secs(60);
 /// Clients reconnect after 2000 ms; the comment makes proxies send the response head at once.
 const GREETING: &str = "retry: 2000\n: listening\n\n";
 
-struct Live {
-    listener: Listener,
-    positions: Positions,
-    missed: Option<Missed>,
+struct SubscriberStream {
+    listener: EventSubscriber,
+    positions: EventIdCodec,
+    missed: Option<MissedEvents>,
     is_missing: bool,
     repeats_until: Option<Instant>,
     left: Bytes,
@@ -34,13 +34,13 @@ struct Live {
 
 /// The chunks of a stream.
 pub(super) fn events(
-    listener: Listener,
-    positions: Positions,
-    missed: Option<Missed>,
+    listener: EventSubscriber,
+    positions: EventIdCodec,
+    missed: Option<MissedEvents>,
 ) -> impl Stream<Item = Bytes> + 'static {
     let is_missing = missed.is_some();
     let left = Bytes::new();
-    let mut live = Live { listener, positions, missed, is_missing, repeats_until: None, left };
+    let mut live = SubscriberStream { listener, positions, missed, is_missing, repeats_until: None, left };
     let begun = if is_missing { Bytes::new() } else { live.heartbeat() };
     live.left = [GREETING.as_bytes(), &begun].concat().into();
     unfold(live, |mut live| async move {
@@ -49,7 +49,7 @@ pub(super) fn events(
     })
 }
 
-impl Live {
+impl SubscriberStream {
     /// The next chunk; `None` when the stream ends.
     async fn next(&mut self) -> Option<Bytes> {
         while self.left.is_empty() {
@@ -65,7 +65,7 @@ impl Live {
     async fn next_missed(&mut self) -> Option<Bytes> {
         let Self { listener, positions, missed, .. } = self;
         let page = async {
-            let _turn = listener.hub().replay().await;
+            let _turn = listener.hub().acquire_replay_permit().await;
             match missed {
                 Some(missed) => missed.next(listener.audience(), positions, listener.settled()).await,
                 None => Ok(None),
@@ -77,7 +77,7 @@ impl Live {
             page = page => page,
         };
         match page {
-            Ok(Some(Page { text, events })) => {
+            Ok(Some(MissedPage { text, events })) => {
                 self.listener.hub().note_sent(events);
                 Some(text.into())
             }
@@ -85,7 +85,7 @@ impl Live {
                 if let Some(missed) = &mut self.missed
                     && self.listener.skip_if_behind()
                 {
-                    missed.again();
+                    missed.restart();
                     return Some(Bytes::new());
                 }
                 self.is_missing = false;
@@ -102,17 +102,17 @@ impl Live {
     /// The next batch of live events; a heartbeat after a long silence.
     async fn next_live(&mut self) -> Option<Bytes> {
         match tokio::time::timeout(HEARTBEAT, self.listener.next()).await {
-            Ok(round) => Some(self.words(&*round?)),
+            Ok(round) => Some(self.render_round(&*round?)),
             Err(_) => Some(self.heartbeat()),
         }
     }
 
-    fn words(&mut self, round: &Round) -> Bytes {
+    fn render_round(&mut self, round: &EventBatch) -> Bytes {
         if self.repeats_until.is_some_and(|until| Instant::now() > until) {
             self.missed = None;
         }
         let (bytes, events) = match &self.missed {
-            Some(missed) => round.only(|origin| missed.is_news(origin)),
+            Some(missed) => round.select_events(|origin| missed.is_news(origin)),
             None => (round.bytes(), round.events()),
         };
         self.listener.hub().note_sent(events);
@@ -121,7 +121,7 @@ impl Live {
 
     /// A comment with the client's position, so that a quiet stream can be resumed as well.
     fn heartbeat(&self) -> Bytes {
-        match self.listener.told() {
+        match self.listener.delivered_cursor() {
             Some(cursor) => format!(": alive\nid: {}\n\n", self.positions.id(cursor)).into(),
             None => Bytes::from_static(b": alive\n\n"),
         }

@@ -8,59 +8,61 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::events::audience::{NotTold, Tell, Told, Words};
-use crate::events::fact::{Fact, What};
+use crate::events::audience::{FactRenderer, RenderError, RenderedEvent, Words};
+use crate::events::fact::{EventFact, FactContent};
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::languages::Languages;
+use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::view::to_text;
-use crate::http::v1::events::position::Positions;
-use crate::http::v1::events::view::{self, LEFT, ResultView, StatusChangeView};
-use crate::http::v1::events::wanted::Wanted;
+use crate::http::v1::events::position::EventIdCodec;
+use crate::http::v1::events::view::{self, LEFT, ResultView, StatusChangeEventView};
+use crate::http::v1::events::wanted::EventFilter;
 use crate::http::v1::state::AppState;
 use crate::http::v1::{incidents, maintenances};
 use crate::id::Id;
-use crate::model::event::{Act, Kind, Type};
+use crate::model::event::{EventAction, EventSubjectKind, EventType};
 use crate::model::history::{CheckRecord, StoredCheck};
 use crate::model::service::{NamedService, ServiceKey};
-use crate::store::events::{self, Event};
+use crate::store::events::{self, StoredEvent};
 use crate::store::{Reader, selected, services};
 
 /// Renders events as text.
-pub(super) struct Teller {
+pub(super) struct SubscriptionRenderer {
     pub(super) state: Arc<AppState>,
     pub(super) caller: Caller,
-    pub(super) languages: Languages,
-    pub(super) wanted: Wanted,
-    pub(super) positions: Positions,
+    pub(super) languages: AnswerLanguage,
+    pub(super) wanted: EventFilter,
+    pub(super) positions: EventIdCodec,
 }
 
-impl Tell for Teller {
-    fn tell<'a>(&'a self, facts: &'a [Fact]) -> Words<'a> {
+impl FactRenderer for SubscriptionRenderer {
+    fn render<'a>(&'a self, facts: &'a [EventFact]) -> Words<'a> {
         Box::pin(async move {
-            let wanted: Vec<&Fact> = facts.iter().filter(|fact| self.wants(&fact.what)).collect();
-            self.words(&wanted).await.map_err(|error| NotTold(error.to_string()))
+            let wanted: Vec<&EventFact> = facts.iter().filter(|fact| self.wants(&fact.what)).collect();
+            self.render_facts(&wanted).await.map_err(|error| RenderError(error.to_string()))
         })
     }
 
     fn wants_results(&self) -> bool {
-        self.wanted.has(Type::Result) && !self.wanted.selects_nothing
+        self.wanted.has(EventType::Result) && !self.wanted.selects_nothing
     }
 }
 
-impl Teller {
-    fn wants(&self, what: &What) -> bool {
+impl SubscriptionRenderer {
+    fn wants(&self, what: &FactContent) -> bool {
         let kind = match what {
-            What::Change(_) => Type::StatusChange,
-            What::Result(_) => Type::Result,
-            What::Event(Event { kind: Kind::Incident, .. }) => Type::Incident,
-            What::Event(Event { kind: Kind::Maintenance, .. }) => Type::Maintenance,
+            FactContent::Change(_) => EventType::StatusChange,
+            FactContent::Result(_) => EventType::Result,
+            FactContent::Event(StoredEvent { kind: EventSubjectKind::Incident, .. }) => EventType::Incident,
+            FactContent::Event(StoredEvent { kind: EventSubjectKind::Maintenance, .. }) => {
+                EventType::Maintenance
+            }
         };
         self.wanted.has(kind) && !self.wanted.selects_nothing
     }
 
-    async fn words(&self, facts: &[&Fact]) -> Result<Vec<Told>, ApiError> {
-        let concerned = self.concerned(facts).await?;
+    async fn render_facts(&self, facts: &[&EventFact]) -> Result<Vec<RenderedEvent>, ApiError> {
+        let concerned = self.find_concerned(facts).await?;
         let mut keys: Vec<ServiceKey> = facts.iter().flat_map(|fact| fact.what.services()).collect();
         keys.extend(concerned.iter().map(|(_, service)| service));
         keys.sort_unstable();
@@ -68,22 +70,22 @@ impl Teller {
         let services = self.selected(&keys).await?;
         let is_chosen = |(_, service): &&(Id, ServiceKey)| services.contains_key(service);
         let chosen: HashSet<Id> = concerned.iter().filter(is_chosen).map(|(subject, _)| *subject).collect();
-        let mut heard = self.gone(facts).await?;
+        let mut heard = self.find_deleted(facts).await?;
         heard.extend(services.keys());
         let mut told = Vec::new();
         for fact in facts {
             let words = match &fact.what {
-                What::Change(change) => services.get(&change.change.service).map(|service| {
-                    (Type::StatusChange, to_text(&StatusChangeView::of(&change.change, service)))
+                FactContent::Change(change) => services.get(&change.change.service).map(|service| {
+                    (EventType::StatusChange, to_text(&StatusChangeEventView::of(&change.change, service)))
                 }),
-                What::Result(result) => services
+                FactContent::Result(result) => services
                     .get(&result.service)
-                    .map(|service| (Type::Result, to_text(&ResultView::of(&stored(result), service)))),
-                What::Event(event) => self.event(event, &chosen, &heard).await?,
+                    .map(|service| (EventType::Result, to_text(&ResultView::of(&stored(result), service)))),
+                FactContent::Event(event) => self.render_event(event, &chosen, &heard).await?,
             };
             if let Some((kind, data)) = words {
                 let text = line(kind.as_str(), &self.positions.id(fact.cursor), &data);
-                told.push(Told { origin: fact.what.origin(), text });
+                told.push(RenderedEvent { origin: fact.what.origin(), text });
             }
         }
         Ok(told)
@@ -91,14 +93,16 @@ impl Teller {
 
     /// The services that incidents and maintenances concern now, if the selection depends on them: queried once, before
     /// any incident or maintenance is read whole.
-    async fn concerned(&self, facts: &[&Fact]) -> Result<Vec<(Id, ServiceKey)>, ApiError> {
+    async fn find_concerned(&self, facts: &[&EventFact]) -> Result<Vec<(Id, ServiceKey)>, ApiError> {
         let mut concerned = Vec::new();
         if self.wanted.selection.is_everything() {
             return Ok(concerned);
         }
-        for kind in [Kind::Incident, Kind::Maintenance] {
+        for kind in [EventSubjectKind::Incident, EventSubjectKind::Maintenance] {
             let subjects = facts.iter().filter_map(|fact| match &fact.what {
-                What::Event(event) if event.kind == kind && event.act != Act::Deleted => Some(event.subject),
+                FactContent::Event(event) if event.kind == kind && event.act != EventAction::Deleted => {
+                    Some(event.subject)
+                }
                 _ => None,
             });
             let subjects: Vec<Id> = subjects.collect();
@@ -110,13 +114,13 @@ impl Teller {
 
     /// The deleted ones among the services that incidents and maintenances no longer concern: their selection is
     /// unknown. Unscoped subscribers only: a scoped one never saw the resource.
-    async fn gone(&self, facts: &[&Fact]) -> Result<HashSet<ServiceKey>, ApiError> {
+    async fn find_deleted(&self, facts: &[&EventFact]) -> Result<HashSet<ServiceKey>, ApiError> {
         if self.caller.sight().is_confined() || self.wanted.selection.is_everything() {
             return Ok(HashSet::new());
         }
         let left = facts.iter().flat_map(|fact| match &fact.what {
-            What::Event(event) if event.act == Act::Deleted => event.services.as_slice(),
-            What::Event(event) => event.former.as_slice(),
+            FactContent::Event(event) if event.act == EventAction::Deleted => event.services.as_slice(),
+            FactContent::Event(event) => event.former.as_slice(),
             _ => &[],
         });
         let mut left: HashSet<ServiceKey> = left.copied().collect();
@@ -137,18 +141,18 @@ impl Teller {
     /// The event of an incident or a maintenance, if the caller sees it and selects one of its services, or did until
     /// then. `chosen` are those that concern such a service now, `heard` are such services, including possibly selected
     /// deleted ones.
-    async fn event(
+    async fn render_event(
         &self,
-        event: &Event,
+        event: &StoredEvent,
         chosen: &HashSet<Id>,
         heard: &HashSet<ServiceKey>,
-    ) -> Result<Option<(Type, String)>, ApiError> {
-        let Event { kind, act, subject, .. } = *event;
+    ) -> Result<Option<(EventType, String)>, ApiError> {
+        let StoredEvent { kind, act, subject, .. } = *event;
         let asks_all = self.wanted.selection.is_everything();
         let shows_all = asks_all && !self.caller.sight().is_confined();
         let gone = |action| view::event(kind, action, subject, None);
         let concerns = |services: &[ServiceKey]| services.iter().any(|service| heard.contains(service));
-        if act == Act::Deleted {
+        if act == EventAction::Deleted {
             let is_heard = shows_all || concerns(&event.services);
             return Ok(is_heard.then(|| gone(act.as_str())));
         }
@@ -166,7 +170,7 @@ impl Teller {
         };
         // It may have been deleted meanwhile; that event follows.
         let Some((shown, concerned)) = found else {
-            return Ok(has_left.then(|| gone(Act::Deleted.as_str())));
+            return Ok(has_left.then(|| gone(EventAction::Deleted.as_str())));
         };
         if !asks_all && self.selected(&concerned).await?.is_empty() {
             return Ok(has_left.then(|| gone(LEFT)));
@@ -175,10 +179,16 @@ impl Teller {
     }
 
     /// An incident or a maintenance as visible to the caller, with its visible services.
-    async fn read(&self, kind: Kind, subject: Id) -> Result<Option<(Value, Vec<ServiceKey>)>, ApiError> {
+    async fn read(
+        &self,
+        kind: EventSubjectKind,
+        subject: Id,
+    ) -> Result<Option<(Value, Vec<ServiceKey>)>, ApiError> {
         match kind {
-            Kind::Incident => incidents::read_one(self.main(), &self.caller, subject, &self.languages).await,
-            Kind::Maintenance => {
+            EventSubjectKind::Incident => {
+                incidents::read_one(self.main(), &self.caller, subject, &self.languages).await
+            }
+            EventSubjectKind::Maintenance => {
                 maintenances::read_one(self.main(), self.caller.sight(), subject, &self.languages).await
             }
         }

@@ -6,17 +6,17 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::kit::view::to_text;
-use crate::http::openapi::shape::{Shape, id, named, one_of, timestamp};
+use crate::http::openapi::shape::{ApiSchema, id, named, one_of, timestamp};
 use crate::http::v1::history::view::CheckView;
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
-use crate::model::event::{Act, Kind, Type};
+use crate::model::event::{EventAction, EventSubjectKind, EventType};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange, StoredCheck};
 use crate::model::service::NamedService;
 
 /// The measured status of a service has changed.
 #[derive(Serialize, ToSchema)]
-pub(super) struct StatusChangeView<'a> {
+pub(super) struct StatusChangeEventView<'a> {
     service: NamedView<'a>,
     #[schema(schema_with = status)]
     from: &'static str,
@@ -28,7 +28,7 @@ pub(super) struct StatusChangeView<'a> {
     cause: &'static str,
 }
 
-impl<'a> StatusChangeView<'a> {
+impl<'a> StatusChangeEventView<'a> {
     pub(super) fn of(change: &StatusChange, service: &'a NamedService) -> Self {
         Self {
             service: NamedView::new(service.id, &service.name),
@@ -77,11 +77,18 @@ pub(super) struct MaintenanceEventView {
 }
 
 /// An event of an incident or a maintenance, as JSON text with its type.
-pub(super) fn event(kind: Kind, action: &'static str, id: Id, shown: Option<Value>) -> (Type, String) {
+pub(super) fn event(
+    kind: EventSubjectKind,
+    action: &'static str,
+    id: Id,
+    shown: Option<Value>,
+) -> (EventType, String) {
     match kind {
-        Kind::Incident => (Type::Incident, to_text(&IncidentEventView { action, id, incident: shown })),
-        Kind::Maintenance => {
-            (Type::Maintenance, to_text(&MaintenanceEventView { action, id, maintenance: shown }))
+        EventSubjectKind::Incident => {
+            (EventType::Incident, to_text(&IncidentEventView { action, id, incident: shown }))
+        }
+        EventSubjectKind::Maintenance => {
+            (EventType::Maintenance, to_text(&MaintenanceEventView { action, id, maintenance: shown }))
         }
     }
 }
@@ -101,33 +108,33 @@ pub(super) const TOO_OLD: &str = "too_old";
 /// Reset reason: more results were missed than are replayed.
 pub(super) const TOO_MANY_RESULTS: &str = "too_many_results";
 
-fn status() -> Shape {
+fn status() -> ApiSchema {
     one_of(MeasuredStatus::WORDS)
 }
 
-fn cause() -> Shape {
+fn cause() -> ApiSchema {
     one_of(ChangeCause::WORDS).says("Of `flapping` and `settled` the status stays as it was.")
 }
 
-fn act() -> Shape {
-    one_of(&[Act::WORDS, &[LEFT]].concat()).says(
+fn act() -> ApiSchema {
+    one_of(&[EventAction::WORDS, &[LEFT]].concat()).says(
         "Only incidents are `resolved`. `left`: it still stands, and concerns nothing any more that was asked for. What has left \
         the access scope of the token is `deleted`.",
     )
 }
 
-fn check() -> Shape {
+fn check() -> ApiSchema {
     named("Check")
 }
 
-fn incident() -> Shape {
+fn incident() -> ApiSchema {
     named("Incident").nullable().says("As it stands when this is sent. Null: it is deleted, or has left.")
 }
 
-fn maintenance() -> Shape {
+fn maintenance() -> ApiSchema {
     named("Maintenance").nullable().says("As it stands when this is sent. Null: it is deleted, or has left.")
 }
 
-fn reason() -> Shape {
+fn reason() -> ApiSchema {
     one_of(&[TOO_OLD, TOO_MANY_RESULTS])
 }

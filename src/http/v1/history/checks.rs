@@ -1,13 +1,13 @@
 //! `GET /v1/services/{id}/checks` (contract 4.8): every finished check, newest first, paged by cursor.
 
-use crate::http::gate::call::Call;
+use crate::http::gate::call::ApiCall;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::read_per_page;
-use crate::http::kit::query::Query;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::query::QueryString;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::history::cursor::{CHECKS, Walk};
+use crate::http::v1::history::cursor::{CHECKS, HistoryCursorCodec};
 use crate::http::v1::history::cursor_page::CursorPage;
 use crate::http::v1::history::start_of;
 use crate::http::v1::history::view::CheckView;
@@ -16,15 +16,15 @@ use crate::http::v1::state::AppState;
 use crate::model::check::CheckStatus;
 use crate::model::history::StoredCheck;
 use crate::model::location::CODE_MAX_LENGTH;
-use crate::store::history::checks::{CheckFilter, Position, page};
+use crate::store::history::checks::{CheckFilter, CheckPosition, page};
 use crate::store::services;
 
 const DEFAULT_PER_PAGE: u64 = 50;
 
-pub(in crate::http) async fn list_checks(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = in_path::find(&call, services::find).await?;
-    let Call { state, caller, query, canonical_path, .. } = call;
-    let walk = Walk {
+pub(in crate::http) async fn list_checks(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let service = in_path::find_or_404(&call, services::find).await?;
+    let ApiCall { state, caller, query, canonical_path, .. } = call;
+    let walk = HistoryCursorCodec {
         purpose: CHECKS,
         sealer: &state.definer.sealer,
         organisation: caller.organisation.id,
@@ -44,19 +44,19 @@ pub(in crate::http) async fn list_checks(call: Call<AppState>) -> Result<Reply, 
     let cursor = rows.last().filter(|_| has_older).map(|last| walk.write(&position_of(last)));
     let address = format!("{}{canonical_path}", state.base_url);
     let rows = rows.iter().map(CheckView::of).collect();
-    Ok(Reply::view(&CursorPage::of(rows, per_page, cursor, (&address, &query))))
+    Ok(ApiReply::view(&CursorPage::of(rows, per_page, cursor, (&address, &query))))
 }
 
-fn position_of(check: &StoredCheck) -> Position {
-    Position { checked_at: check.checked_at, probe: check.probe.clone() }
+fn position_of(check: &StoredCheck) -> CheckPosition {
+    CheckPosition { checked_at: check.checked_at, probe: check.probe.clone() }
 }
 
-fn read_filter(query: &Query, walk: Walk<'_>) -> Result<CheckFilter, ApiError> {
+fn read_filter(query: &QueryString, walk: HistoryCursorCodec<'_>) -> Result<CheckFilter, ApiError> {
     let mut errors = FieldErrors::default();
     let probes = read_probes(query, &mut errors).unwrap_or_default();
     let statuses = statuses_of(query, &mut errors);
     let (from, to) = query.period(&mut errors);
-    let before = query.narrowing("cursor", &mut errors).and_then(|text| {
+    let before = query.narrowing_value("cursor", &mut errors).and_then(|text| {
         let position = walk.read(text);
         if position.is_none() {
             errors.add("cursor", FieldRule::Cursor);
@@ -67,7 +67,7 @@ fn read_filter(query: &Query, walk: Walk<'_>) -> Result<CheckFilter, ApiError> {
 }
 
 /// Reads `probe`; `None` when it was not sent, or sent empty. Adds an error for an item that cannot be a code.
-pub(super) fn read_probes(query: &Query, errors: &mut FieldErrors) -> Option<Vec<String>> {
+pub(super) fn read_probes(query: &QueryString, errors: &mut FieldErrors) -> Option<Vec<String>> {
     let items = query.list("probe").filter(|items| !items.is_empty())?;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     for item in &items {
@@ -78,7 +78,7 @@ pub(super) fn read_probes(query: &Query, errors: &mut FieldErrors) -> Option<Vec
     Some(items.iter().map(|item| item.text.to_owned()).collect())
 }
 
-fn statuses_of(query: &Query, errors: &mut FieldErrors) -> Vec<CheckStatus> {
+fn statuses_of(query: &QueryString, errors: &mut FieldErrors) -> Vec<CheckStatus> {
     let words = [CheckStatus::Up, CheckStatus::Down, CheckStatus::Degraded];
     let mut statuses = Vec::new();
     for item in query.list("status").into_iter().flatten() {
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::id::Id;
-    use crate::model::secret::{KEY_LENGTH, Sealer};
+    use crate::model::secret::{KEY_LENGTH, SecretSealer};
 
     /// Contract 4.8, the parameters.
     #[rstest]
@@ -109,10 +109,14 @@ mod tests {
     #[case("from=2026-11-21&to=2026-11-20", Some("to"))]
     #[case("cursor=AAAA", Some("cursor"))]
     fn filters_are_checked(#[case] query: &str, #[case] refused: Option<&str>) {
-        let sealer = Sealer::new(&[7; KEY_LENGTH]);
-        let walk =
-            Walk { purpose: CHECKS, sealer: &sealer, organisation: Id::random(), service: Id::random() };
-        let found = match read_filter(&Query::parse(query), walk) {
+        let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
+        let walk = HistoryCursorCodec {
+            purpose: CHECKS,
+            sealer: &sealer,
+            organisation: Id::random(),
+            service: Id::random(),
+        };
+        let found = match read_filter(&QueryString::parse(query), walk) {
             Err(ApiError::Fields(errors)) => errors.iter().next().map(|(path, _)| path.to_owned()),
             _ => None,
         };

@@ -8,8 +8,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::secret::{SIGNATURE_LENGTH, Sealer};
-use crate::store::history::checks::Position;
+use crate::model::secret::{SIGNATURE_LENGTH, SecretSealer};
+use crate::store::history::checks::CheckPosition;
 
 /// Purpose of cursors of checks.
 pub(super) const CHECKS: &str = "check history cursor";
@@ -20,20 +20,20 @@ const MAX_LENGTH: usize = 256;
 
 /// A list of a service that is paged by cursor.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Walk<'a> {
+pub(super) struct HistoryCursorCodec<'a> {
     /// Purpose of the cursor.
     pub(super) purpose: &'static str,
     /// Signs cursors.
-    pub(super) sealer: &'a Sealer,
+    pub(super) sealer: &'a SecretSealer,
     /// The organisation.
     pub(super) organisation: Id,
     /// The service.
     pub(super) service: Id,
 }
 
-impl Walk<'_> {
+impl HistoryCursorCodec<'_> {
     /// The cursor that continues after this position.
-    pub(super) fn write(&self, position: &Position) -> String {
+    pub(super) fn write(&self, position: &CheckPosition) -> String {
         let mut bytes = position.checked_at.ms().to_be_bytes().to_vec();
         bytes.extend_from_slice(position.probe.as_bytes());
         let signature = self.sealer.sign(self.purpose, &self.bound(&bytes));
@@ -41,7 +41,7 @@ impl Walk<'_> {
     }
 
     /// The position in a cursor of this list; `None` for any other text.
-    pub(super) fn read(&self, text: &str) -> Option<Position> {
+    pub(super) fn read(&self, text: &str) -> Option<CheckPosition> {
         if text.len() > MAX_LENGTH {
             return None;
         }
@@ -51,7 +51,7 @@ impl Walk<'_> {
             return None;
         }
         let (checked_at, probe) = position.split_first_chunk::<8>()?;
-        Some(Position {
+        Some(CheckPosition {
             checked_at: Timestamp::from_ms(i64::from_be_bytes(*checked_at)),
             probe: std::str::from_utf8(probe).ok()?.to_owned(),
         })
@@ -67,27 +67,35 @@ mod tests {
     use super::*;
     use crate::model::secret::KEY_LENGTH;
 
-    fn position() -> Position {
-        Position { checked_at: Timestamp::from_ms(1_795_193_460_000), probe: "fra".into() }
+    fn position() -> CheckPosition {
+        CheckPosition { checked_at: Timestamp::from_ms(1_795_193_460_000), probe: "fra".into() }
     }
 
     #[test]
     fn a_cursor_is_read_back_by_its_own_walk_only() {
-        let sealer = Sealer::new(&[7; KEY_LENGTH]);
-        let walk =
-            Walk { purpose: CHECKS, sealer: &sealer, organisation: Id::random(), service: Id::random() };
+        let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
+        let walk = HistoryCursorCodec {
+            purpose: CHECKS,
+            sealer: &sealer,
+            organisation: Id::random(),
+            service: Id::random(),
+        };
         let cursor = walk.write(&position());
         assert_eq!(walk.read(&cursor), Some(position()));
-        assert_eq!(Walk { purpose: CHANGES, ..walk }.read(&cursor), None);
-        assert_eq!(Walk { service: Id::random(), ..walk }.read(&cursor), None);
-        assert_eq!(Walk { organisation: Id::random(), ..walk }.read(&cursor), None);
+        assert_eq!(HistoryCursorCodec { purpose: CHANGES, ..walk }.read(&cursor), None);
+        assert_eq!(HistoryCursorCodec { service: Id::random(), ..walk }.read(&cursor), None);
+        assert_eq!(HistoryCursorCodec { organisation: Id::random(), ..walk }.read(&cursor), None);
     }
 
     #[test]
     fn every_altered_character_is_noticed() {
-        let sealer = Sealer::new(&[7; KEY_LENGTH]);
-        let walk =
-            Walk { purpose: CHECKS, sealer: &sealer, organisation: Id::random(), service: Id::random() };
+        let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
+        let walk = HistoryCursorCodec {
+            purpose: CHECKS,
+            sealer: &sealer,
+            organisation: Id::random(),
+            service: Id::random(),
+        };
         let cursor = walk.write(&position());
         for place in 0..cursor.len() {
             let mut altered = cursor.clone().into_bytes();

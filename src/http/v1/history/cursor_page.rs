@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::http::kit::query::Query;
+use crate::http::kit::query::QueryString;
 
 /// The rows, with the link to older ones.
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ impl<T> CursorPage<T> {
         data: Vec<T>,
         per_page: u64,
         next_cursor: Option<String>,
-        (address, query): (&str, &Query),
+        (address, query): (&str, &QueryString),
     ) -> Self {
         let next = next_cursor
             .as_ref()

@@ -2,31 +2,31 @@
 
 use serde_json::json;
 
-use crate::http::gate::call::Call;
+use crate::http::gate::call::ApiCall;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::history::view::MetricsView;
 use crate::http::v1::history::{history_start, read_range, sums, timeline};
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::model::time_range::TimeRange;
-use crate::stats::rollup::Wanted;
+use crate::stats::rollup::RollupQuery;
 use crate::stats::uptime::total;
 use crate::store::services;
 
-pub(in crate::http) async fn show_metrics(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = in_path::find(&call, services::find).await?;
+pub(in crate::http) async fn show_metrics(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let service = in_path::find_or_404(&call, services::find).await?;
     let mut errors = FieldErrors::default();
     let range = read_range(&call.query, &mut errors);
     errors.into_result(()).map_err(ApiError::Fields)?;
-    let Call { state, caller, .. } = call;
+    let ApiCall { state, caller, .. } = call;
     let now = state.now();
     let from = range.start(now).max(history_start(now, &caller.limits));
-    let wanted = Wanted { from, to: now.plus_ms(1), bucket_ms: None };
+    let wanted = RollupQuery { from, to: now.plus_ms(1), bucket_ms: None };
     let sums = sums::of(&state, service.key, wanted, None).await?.into_total();
     let spans = timeline::spans(&state, &service, TimeRange { from, to: now }).await?;
     let data = to_json(&MetricsView::of(&sums, total(&spans).percent()));
-    Ok(Reply::ok(json!({"data": data, "meta": {"range": range.as_str()}})))
+    Ok(ApiReply::ok(json!({"data": data, "meta": {"range": range.as_str()}})))
 }

@@ -18,24 +18,24 @@ pub(super) mod view;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::http::gate::auth::Caller;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::query::Query;
+use crate::http::kit::query::QueryString;
 use crate::http::kit::rule::FieldRule;
 use crate::model::access::PlanLimits;
 use crate::model::check::CheckType;
-use crate::model::period::Range;
+use crate::model::period::HistoryRange;
 use crate::model::service::Service;
 
 /// Days of the past for which history is shown.
 const SHOWN_DAYS: i64 = 90;
 
 /// Reads `range`, by default 24 hours.
-fn read_range(query: &Query, errors: &mut FieldErrors) -> Range {
-    match query.narrowing("range", errors).map(str::parse) {
-        None => Range::default(),
+fn read_range(query: &QueryString, errors: &mut FieldErrors) -> HistoryRange {
+    match query.narrowing_value("range", errors).map(str::parse) {
+        None => HistoryRange::default(),
         Some(Ok(range)) => range,
         Some(Err(_)) => {
-            errors.add("range", FieldRule::unknown_word(Range::WORDS));
-            Range::default()
+            errors.add("range", FieldRule::unknown_word(HistoryRange::WORDS));
+            HistoryRange::default()
         }
     }
 }

@@ -3,10 +3,10 @@
 
 use serde_json::json;
 
-use crate::http::gate::route::Verb;
-use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
+use crate::http::gate::route::HttpVerb;
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, enveloped, example};
 use crate::http::openapi::shape::{
-    Shape, any_of, integer, list_of, named, object, one_of, string, text, url, view,
+    ApiSchema, any_of, integer, list_of, named, object, one_of, string, text, url, view,
 };
 use crate::http::v1::history::view::{
     CheckView, MetricsView, ResponseTimeView, StatusChangeView, UptimeDayView,
@@ -16,7 +16,7 @@ const METRICS: &str = include_str!("example_metrics.json");
 const CHECKS: &str = include_str!("example_checks.json");
 
 const RANGES: [&str; 5] = ["1h", "6h", "24h", "7d", "30d"];
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
         ("Metrics", view::<MetricsView>()),
         ("ResponseTime", view::<ResponseTimeView>()),
@@ -28,18 +28,23 @@ pub(in crate::http) fn chapter() -> Chapter {
     ];
     let operations =
         vec![show_metrics(), list_response_times(), list_uptime(), list_checks(), list_status_changes()];
-    Chapter { name: "Measurements", about: "What was measured of a service.", schemas, operations }
+    ApiChapter { name: "Measurements", about: "What was measured of a service.", schemas, operations }
 }
 
-fn show_metrics() -> Operation {
+fn show_metrics() -> ApiOperation {
     let body = enveloped(named("Metrics")).has("meta", object().has("range", one_of(&RANGES)));
-    Operation::new(Verb::Get, "/v1/services/{id}/metrics", "show_metrics", "Show the figures of a service")
-        .asks("range", range(), "The time that the figures cover, up to now.")
-        .answers(200, "The figures; null without data.", body, Some(example(METRICS)))
-        .refuses(&[422, 503])
+    ApiOperation::new(
+        HttpVerb::Get,
+        "/v1/services/{id}/metrics",
+        "show_metrics",
+        "Show the figures of a service",
+    )
+    .asks("range", range(), "The time that the figures cover, up to now.")
+    .answers(200, "The figures; null without data.", body, Some(example(METRICS)))
+    .refuses(&[422, 503])
 }
 
-fn list_response_times() -> Operation {
+fn list_response_times() -> ApiOperation {
     let meta = object().has("range", one_of(&RANGES)).has("bucket_seconds", integer().at_least(1));
     let body = enveloped(list_of(named("ResponseTime"))).has("meta", meta);
     let shown = json!({
@@ -48,14 +53,19 @@ fn list_response_times() -> Operation {
         "meta": {"range": "6h", "bucket_seconds": 300},
     });
     let id = "list_response_times";
-    Operation::new(Verb::Get, "/v1/services/{id}/response-times", id, "List the response times of a service")
-        .asks("range", range(), "The time that the list covers, up to now.")
-        .asks_list("probe", codes(), "Only results of these locations.")
-        .answers(200, "Buckets, the oldest first; those without data are left out.", body, Some(shown))
-        .refuses(&[422, 503])
+    ApiOperation::new(
+        HttpVerb::Get,
+        "/v1/services/{id}/response-times",
+        id,
+        "List the response times of a service",
+    )
+    .asks("range", range(), "The time that the list covers, up to now.")
+    .asks_list("probe", codes(), "Only results of these locations.")
+    .answers(200, "Buckets, the oldest first; those without data are left out.", body, Some(shown))
+    .refuses(&[422, 503])
 }
 
-fn list_uptime() -> Operation {
+fn list_uptime() -> ApiOperation {
     let body =
         enveloped(list_of(named("UptimeDay"))).has("meta", object().has("days", integer().range(1, 90)));
     let shown = json!({
@@ -63,8 +73,8 @@ fn list_uptime() -> Operation {
             "unreachable_seconds": 0, "unmeasured_seconds": 0}],
         "meta": {"days": 1},
     });
-    Operation::new(
-        Verb::Get,
+    ApiOperation::new(
+        HttpVerb::Get,
         "/v1/services/{id}/uptime",
         "list_uptime",
         "List the uptime of a service by day",
@@ -74,24 +84,26 @@ fn list_uptime() -> Operation {
     .refuses(&[422, 503])
 }
 
-fn list_checks() -> Operation {
+fn list_checks() -> ApiOperation {
     let statuses = list_of(one_of(&["up", "down", "degraded"]));
     let rows = integer().range(1, 100).default_value(50);
-    Operation::new(Verb::Get, "/v1/services/{id}/checks", "list_checks", "List the checks of a service")
-        .says("Walk the pages by `links.next`, or by `cursor`.")
-        .asks_list("probe", codes(), "Only checks of these locations.")
-        .asks_list("status", statuses, "Only checks with these results.")
-        .period(
-            "Only checks that started at or after this time.",
-            "Only checks that started before this time.",
-        )
-        .asks("per_page", rows, "Rows per page; clamped, never refused.")
-        .asks("cursor", string(), "The next page: `meta.next_cursor` of the page before.")
-        .answers(200, "Finished checks, the newest first.", named("CheckPage"), Some(example(CHECKS)))
-        .refuses(&[422, 503])
+    ApiOperation::new(
+        HttpVerb::Get,
+        "/v1/services/{id}/checks",
+        "list_checks",
+        "List the checks of a service",
+    )
+    .says("Walk the pages by `links.next`, or by `cursor`.")
+    .asks_list("probe", codes(), "Only checks of these locations.")
+    .asks_list("status", statuses, "Only checks with these results.")
+    .period("Only checks that started at or after this time.", "Only checks that started before this time.")
+    .asks("per_page", rows, "Rows per page; clamped, never refused.")
+    .asks("cursor", string(), "The next page: `meta.next_cursor` of the page before.")
+    .answers(200, "Finished checks, the newest first.", named("CheckPage"), Some(example(CHECKS)))
+    .refuses(&[422, 503])
 }
 
-fn list_status_changes() -> Operation {
+fn list_status_changes() -> ApiOperation {
     let rows = integer().range(1, 100).default_value(50);
     let shown = json!({
         "data": [
@@ -102,8 +114,8 @@ fn list_status_changes() -> Operation {
         "links": {"first": null, "last": null, "prev": null, "next": null},
         "meta": {"per_page": 50, "next_cursor": null},
     });
-    Operation::new(
-        Verb::Get,
+    ApiOperation::new(
+        HttpVerb::Get,
         "/v1/services/{id}/status-changes",
         "list_status_changes",
         "List the status changes of a service",
@@ -116,15 +128,15 @@ fn list_status_changes() -> Operation {
     .refuses(&[422, 503])
 }
 
-fn range() -> Shape {
+fn range() -> ApiSchema {
     one_of(&RANGES).default_value("24h")
 }
 
-fn codes() -> Shape {
+fn codes() -> ApiSchema {
     list_of(string().pattern("^[A-Za-z0-9._-]{1,32}$"))
 }
 
-fn cursor_page(row: &'static str) -> Shape {
+fn cursor_page(row: &'static str) -> ApiSchema {
     let never = || url().nullable();
     let links = object().has_all(&["first", "last", "prev"], &never()).has("next", url().nullable());
     let cursor = text(1, 256).nullable().says("Null when nothing older exists.");
@@ -132,7 +144,7 @@ fn cursor_page(row: &'static str) -> Shape {
     enveloped(list_of(named(row))).has("links", links).has("meta", meta)
 }
 
-impl Operation {
+impl ApiOperation {
     /// `from` and `to` (contract 1.7).
     pub(in crate::http::v1) fn period(self, from: &str, to: &str) -> Self {
         let time = || any_of([string().format("date-time"), string().format("date")]);

@@ -2,14 +2,14 @@
 //! period is an entry as well.
 
 use crate::clock::Timestamp;
-use crate::http::gate::call::Call;
+use crate::http::gate::call::ApiCall;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::read_per_page;
-use crate::http::kit::query::Query;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::query::QueryString;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::history::cursor::{CHANGES, Walk};
+use crate::http::v1::history::cursor::{CHANGES, HistoryCursorCodec};
 use crate::http::v1::history::cursor_page::CursorPage;
 use crate::http::v1::history::start_of;
 use crate::http::v1::history::view::StatusChangeView;
@@ -18,7 +18,7 @@ use crate::http::v1::state::AppState;
 use crate::model::history::StatusChange;
 use crate::model::time_range::TimeRange;
 use crate::store::history::changes;
-use crate::store::history::checks::Position;
+use crate::store::history::checks::CheckPosition;
 use crate::store::services;
 
 const DEFAULT_PER_PAGE: u64 = 50;
@@ -32,10 +32,10 @@ struct StatusSpan {
     until: Option<Timestamp>,
 }
 
-pub(in crate::http) async fn list_status_changes(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = in_path::find(&call, services::find).await?;
-    let Call { state, caller, query, canonical_path, .. } = call;
-    let walk = Walk {
+pub(in crate::http) async fn list_status_changes(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let service = in_path::find_or_404(&call, services::find).await?;
+    let ApiCall { state, caller, query, canonical_path, .. } = call;
+    let walk = HistoryCursorCodec {
         purpose: CHANGES,
         sealer: &state.definer.sealer,
         organisation: caller.organisation.id,
@@ -53,18 +53,21 @@ pub(in crate::http) async fn list_status_changes(call: Call<AppState>) -> Result
     };
     let has_older = rows.len() as u64 > per_page;
     rows.truncate(usize::try_from(per_page).unwrap_or(usize::MAX));
-    let position = |last: &StatusSpan| Position { checked_at: last.change.at, probe: String::new() };
+    let position = |last: &StatusSpan| CheckPosition { checked_at: last.change.at, probe: String::new() };
     let cursor = rows.last().filter(|_| has_older).map(|last| walk.write(&position(last)));
     let address = format!("{}{canonical_path}", state.base_url);
     let rows = rows.iter().map(|span| StatusChangeView::of(span.change, span.until)).collect();
-    Ok(Reply::view(&CursorPage::of(rows, per_page, cursor, (&address, &query))))
+    Ok(ApiReply::view(&CursorPage::of(rows, per_page, cursor, (&address, &query))))
 }
 
 /// The requested period: `from`, and the earlier of `to` and the cursor.
-fn read_period(query: &Query, walk: Walk<'_>) -> Result<(Option<Timestamp>, Timestamp), ApiError> {
+fn read_period(
+    query: &QueryString,
+    walk: HistoryCursorCodec<'_>,
+) -> Result<(Option<Timestamp>, Timestamp), ApiError> {
     let mut errors = FieldErrors::default();
     let (from, to) = query.period(&mut errors);
-    let before = query.narrowing("cursor", &mut errors).and_then(|text| {
+    let before = query.narrowing_value("cursor", &mut errors).and_then(|text| {
         let position = walk.read(text);
         if position.is_none() {
             errors.add("cursor", FieldRule::Cursor);

@@ -3,28 +3,28 @@
 use crate::http::kit::error::ApiError;
 use crate::http::v1::state::AppState;
 use crate::model::service::ServiceKey;
-use crate::stats::rollup::{Buckets, Root, Wanted};
+use crate::stats::rollup::{RollupQuery, RollupRoot, TimeBuckets};
 use crate::store::HistoryError;
-use crate::store::history::parts::{self, Parts, Scope};
+use crate::store::history::parts::{self, FigureParts, ResultScope};
 use crate::store::history::sealed::damaged_rollup;
 
 /// The sums of a service, restricted to these locations unless `None`.
 pub(super) async fn of(
     state: &AppState,
     service: ServiceKey,
-    wanted: Wanted,
+    wanted: RollupQuery,
     locations: Option<&[i32]>,
-) -> Result<Buckets, ApiError> {
+) -> Result<TimeBuckets, ApiError> {
     let slivers = |level, start| wanted.slivers(level, start).iter().collect();
-    let scope = Scope { span: wanted.range(), locations, slivers: &slivers };
+    let scope = ResultScope { span: wanted.range(), locations, slivers: &slivers };
     let parts = parts::of_service(&state.databases.history, service, &scope).await?;
     Ok(add_up(wanted, &parts)?)
 }
 
-fn add_up(wanted: Wanted, parts: &Parts) -> Result<Buckets, HistoryError> {
-    let mut buckets = Buckets::new(wanted);
+fn add_up(wanted: RollupQuery, parts: &FigureParts) -> Result<TimeBuckets, HistoryError> {
+    let mut buckets = TimeBuckets::new(wanted);
     for (level, rollup) in &parts.rollups {
-        let root = Root { level: *level, start: rollup.start };
+        let root = RollupRoot { level: *level, start: rollup.start };
         let added = buckets.add_rollup(root, &rollup.body);
         added.map_err(|error| damaged_rollup(rollup, &error))?;
     }

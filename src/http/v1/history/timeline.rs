@@ -7,37 +7,44 @@ use crate::http::kit::error::ApiError;
 use crate::http::v1::state::AppState;
 use crate::model::service::Service;
 use crate::model::time_range::TimeRange;
-use crate::model::window::{Window, WindowKind};
-use crate::stats::uptime::{Counts, Span, cover, covers, measured, per_day};
+use crate::model::window::{ServiceWindow, WindowKind};
+use crate::stats::uptime::{ClassifiedSpan, UptimeClass, cover, covers, measured, per_day};
 use crate::store::history::changes;
 use crate::store::windows;
 
 /// A service's past in a range.
-pub(super) struct Past {
+pub(super) struct ServiceTimeline {
     /// Adjacent spans with their classification.
-    pub(super) spans: Vec<Span>,
+    pub(super) spans: Vec<ClassifiedSpan>,
     /// Milliseconds of being unreachable by day number.
     pub(super) unreachable_ms: BTreeMap<i64, i64>,
 }
 
 /// The past of a service, and the times that are left out because of dependencies.
-pub(super) async fn past(state: &AppState, service: &Service, range: TimeRange) -> Result<Past, ApiError> {
+pub(super) async fn load_timeline(
+    state: &AppState,
+    service: &Service,
+    range: TimeRange,
+) -> Result<ServiceTimeline, ApiError> {
     let decided = windows::since(state.databases.main.reader(), &[service.key], range.from).await?;
     let unreachable = unreachable(&decided, range).into_iter();
     // Summed up by day, as downtime is.
     let days = per_day(&unreachable.collect::<Vec<_>>()).into_iter().map(|(day, sums)| (day, sums.down_ms));
-    Ok(Past { spans: spans_of(state, service, (range, &decided)).await?, unreachable_ms: days.collect() })
+    Ok(ServiceTimeline {
+        spans: spans_of(state, service, (range, &decided)).await?,
+        unreachable_ms: days.collect(),
+    })
 }
 
 /// The spans of a range in which a service was unreachable, without overlaps.
-fn unreachable(decided: &[Window], range: TimeRange) -> Vec<Span> {
+fn unreachable(decided: &[ServiceWindow], range: TimeRange) -> Vec<ClassifiedSpan> {
     let mut from = range.from;
     let mut spans = Vec::new();
     for window in decided.iter().filter(|window| window.kind == WindowKind::Unreachable) {
-        let span = Span {
+        let span = ClassifiedSpan {
             from: window.from.max(from),
             to: window.to.unwrap_or(range.to).min(range.to),
-            counts: Counts::Down,
+            counts: UptimeClass::Down,
         };
         if span.from < span.to {
             from = span.to;
@@ -52,7 +59,7 @@ pub(super) async fn spans(
     state: &AppState,
     service: &Service,
     range: TimeRange,
-) -> Result<Vec<Span>, ApiError> {
+) -> Result<Vec<ClassifiedSpan>, ApiError> {
     let decided = windows::since(state.databases.main.reader(), &[service.key], range.from).await?;
     spans_of(state, service, (range, &decided)).await
 }
@@ -60,8 +67,8 @@ pub(super) async fn spans(
 async fn spans_of(
     state: &AppState,
     service: &Service,
-    (range, decided): (TimeRange, &[Window]),
-) -> Result<Vec<Span>, ApiError> {
+    (range, decided): (TimeRange, &[ServiceWindow]),
+) -> Result<Vec<ClassifiedSpan>, ApiError> {
     let TimeRange { from, to } = range;
     let changes = changes::since(state.databases.history.reader(), service.key, from).await?;
     let snapshots = state.snapshots(std::slice::from_ref(service)).await?;
@@ -88,14 +95,14 @@ mod tests {
     #[case(&[(110, Some(110))], 0)]
     fn what_was_unreachable_is_added_up(#[case] windows: &[(i64, Option<i64>)], #[case] ms: i64) {
         let at = Timestamp::from_ms;
-        let window = |(from, to): &(i64, Option<i64>)| Window {
+        let window = |(from, to): &(i64, Option<i64>)| ServiceWindow {
             service: 1,
             kind: WindowKind::Unreachable,
             from: at(*from),
             to: to.map(at),
         };
-        let pause = Window { service: 1, kind: WindowKind::Pause, from: at(100), to: None };
-        let decided: Vec<Window> = windows.iter().map(window).chain([pause]).collect();
+        let pause = ServiceWindow { service: 1, kind: WindowKind::Pause, from: at(100), to: None };
+        let decided: Vec<ServiceWindow> = windows.iter().map(window).chain([pause]).collect();
         let spans = unreachable(&decided, TimeRange { from: at(100), to: at(200) });
         assert_eq!(spans.iter().map(|span| span.to.ms_since(span.from)).sum::<i64>(), ms);
     }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use crate::clock::{DAY_MS, Timestamp};
-use crate::http::gate::call::Call;
+use crate::http::gate::call::ApiCall;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::query::Query;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::query::QueryString;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
-use crate::http::v1::history::view::{DayFigures, UptimeDayView};
+use crate::http::v1::history::view::{UptimeDayFigures, UptimeDayView};
 use crate::http::v1::history::{SHOWN_DAYS, history_start, timeline};
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
@@ -24,14 +24,14 @@ use crate::store::services;
 
 const DEFAULT_DAYS: i64 = 30;
 
-pub(in crate::http) async fn list_uptime(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = in_path::find(&call, services::find).await?;
+pub(in crate::http) async fn list_uptime(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let service = in_path::find_or_404(&call, services::find).await?;
     let days = read_days(&call.query)?;
-    let Call { state, caller, .. } = call;
+    let ApiCall { state, caller, .. } = call;
     let now = state.now();
     let first = start_of_day(now.day() - days + 1);
     let from = first.max(history_start(now, &caller.limits));
-    let past = timeline::past(&state, &service, TimeRange { from, to: now }).await?;
+    let past = timeline::load_timeline(&state, &service, TimeRange { from, to: now }).await?;
     let measured: BTreeMap<i64, Availability> = per_day(&past.spans).into_iter().collect();
     let reader = state.databases.main.reader();
     let incidents = list::periods(reader, caller.sight(), service.key, first).await?;
@@ -42,17 +42,17 @@ pub(in crate::http) async fn list_uptime(call: Call<AppState>) -> Result<Reply, 
         let elapsed_ms = (now.ms() - start_of_day(day).ms()).min(DAY_MS);
         UptimeDayView::of(
             start_of_day(day),
-            DayFigures { measured, incidents: open, unreachable_ms, elapsed_ms },
+            UptimeDayFigures { measured, incidents: open, unreachable_ms, elapsed_ms },
         )
     };
     let data: Vec<UptimeDayView> = (first.day()..=now.day()).map(entry).collect();
-    Ok(Reply::ok(json!({"data": to_json(&data), "meta": {"days": days}})))
+    Ok(ApiReply::ok(json!({"data": to_json(&data), "meta": {"days": days}})))
 }
 
 /// Reads `days`, clamped to 1..90; anything but a whole number is refused.
-fn read_days(query: &Query) -> Result<i64, ApiError> {
+fn read_days(query: &QueryString) -> Result<i64, ApiError> {
     let mut errors = FieldErrors::default();
-    let days = match query.narrowing("days", &mut errors) {
+    let days = match query.narrowing_value("days", &mut errors) {
         None => DEFAULT_DAYS,
         Some(text) => read_whole(text).unwrap_or_else(|| {
             errors.add("days", FieldRule::Integer);
@@ -99,7 +99,7 @@ mod tests {
         let measured = Availability { up_ms, down_ms };
         let day = UptimeDayView::of(
             start_of_day(0),
-            DayFigures { measured, incidents: 7, ..DayFigures::default() },
+            UptimeDayFigures { measured, incidents: 7, ..UptimeDayFigures::default() },
         );
         let entry = to_json(&day);
         assert_eq!((&entry["status"], &entry["uptime_percent"]), (&json!(status), &json!(percent)));
@@ -119,7 +119,7 @@ mod tests {
     ) {
         let quarter = known_ms / 4;
         let measured = Availability { up_ms: 2 * quarter, down_ms: quarter };
-        let figures = DayFigures { measured, incidents: 0, unreachable_ms: quarter, elapsed_ms };
+        let figures = UptimeDayFigures { measured, incidents: 0, unreachable_ms: quarter, elapsed_ms };
         assert_eq!(to_json(&UptimeDayView::of(start_of_day(0), figures))["unmeasured_seconds"], seconds);
     }
 
@@ -135,6 +135,6 @@ mod tests {
     #[case("days=1.5", None)]
     #[case("days[]=1", None)]
     fn days_are_clamped_and_must_be_a_number(#[case] query: &str, #[case] days: Option<i64>) {
-        assert_eq!(read_days(&Query::parse(query)).ok(), days);
+        assert_eq!(read_days(&QueryString::parse(query)).ok(), days);
     }
 }

@@ -5,12 +5,12 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    Shape, duration_or_null, integer, number, one_of, percent_or_null, string, text, timestamp,
+    ApiSchema, duration_or_null, integer, number, one_of, percent_or_null, string, text, timestamp,
 };
 use crate::http::v1::history::tenths_ms;
 use crate::model::check::{CheckStatus, Micros};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange, StoredCheck};
-use crate::stats::rollup::Sums;
+use crate::stats::rollup::CheckSums;
 use crate::stats::uptime::Availability;
 
 /// The `error_code`s of checks, for the description.
@@ -47,7 +47,7 @@ pub(super) struct MetricsView {
 
 impl MetricsView {
     /// The view of these sums, with the uptime in percent.
-    pub(super) fn of(sums: &Sums, uptime: Option<f64>) -> Self {
+    pub(super) fn of(sums: &CheckSums, uptime: Option<f64>) -> Self {
         let summary = sums.times.summary();
         let percentile = |percent| sums.times.percentile_us(percent).map(|us| tenths_ms(f64::from(us)));
         Self {
@@ -85,7 +85,7 @@ pub(super) struct ResponseTimeView {
 
 impl ResponseTimeView {
     /// The view of the bucket that starts at `start`; `None` without a successful check.
-    pub(super) fn of(start: Timestamp, Sums { times, .. }: &Sums) -> Option<Self> {
+    pub(super) fn of(start: Timestamp, CheckSums { times, .. }: &CheckSums) -> Option<Self> {
         let summary = times.summary()?;
         let percentile = |percent| times.percentile_us(percent).map(|us| tenths_ms(f64::from(us)));
         Some(Self {
@@ -121,7 +121,7 @@ pub(super) struct UptimeDayView {
 
 /// Figures of a day.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct DayFigures {
+pub(super) struct UptimeDayFigures {
     /// The counted time.
     pub(super) measured: Availability,
     /// Number of open incidents.
@@ -134,8 +134,8 @@ pub(super) struct DayFigures {
 
 impl UptimeDayView {
     /// The view of the day that starts at `start`.
-    pub(super) fn of(start: Timestamp, figures: DayFigures) -> Self {
-        let DayFigures { measured, incidents, unreachable_ms, elapsed_ms } = figures;
+    pub(super) fn of(start: Timestamp, figures: UptimeDayFigures) -> Self {
+        let UptimeDayFigures { measured, incidents, unreachable_ms, elapsed_ms } = figures;
         let unmeasured_ms = elapsed_ms - measured.up_ms - measured.down_ms - unreachable_ms;
         let percent = measured.percent();
         let status = match percent {
@@ -179,20 +179,20 @@ impl StatusChangeView {
     }
 }
 
-fn moment() -> Shape {
+fn moment() -> ApiSchema {
     string().format("date-time").says("The beginning.")
 }
 
-fn measured_status() -> Shape {
+fn measured_status() -> ApiSchema {
     one_of(MeasuredStatus::WORDS)
         .says("`no_data`: nobody looked; `unknown`: nothing is known yet, or any more.")
 }
 
-fn change_cause() -> Shape {
+fn change_cause() -> ApiSchema {
     one_of(ChangeCause::WORDS).says("Why it changed; clients must accept more.")
 }
 
-fn end_or_null() -> Shape {
+fn end_or_null() -> ApiSchema {
     string().format("date-time").nullable().says("The end; null for the present status.")
 }
 
@@ -273,88 +273,88 @@ fn whole_ms(phase: Micros) -> u32 {
     (phase.get().saturating_add(500) / 1_000).max(1)
 }
 
-fn uptime() -> Shape {
+fn uptime() -> ApiSchema {
     percent_or_null().says("Percent.")
 }
 
-fn count() -> Shape {
+fn count() -> ApiSchema {
     integer().at_least(0)
 }
 
-fn count_or_null() -> Shape {
+fn count_or_null() -> ApiSchema {
     count().nullable()
 }
 
-fn failed() -> Shape {
+fn failed() -> ApiSchema {
     count().says("Checks with the status `down`.")
 }
 
-fn bucket_start() -> Shape {
+fn bucket_start() -> ApiSchema {
     timestamp().says("Start of the bucket.")
 }
 
-fn duration() -> Shape {
+fn duration() -> ApiSchema {
     number().at_least(0)
 }
 
-fn date() -> Shape {
+fn date() -> ApiSchema {
     string().format("date")
 }
 
-fn day_status() -> Shape {
+fn day_status() -> ApiSchema {
     one_of(&["up", "degraded", "down", "no_data"])
 }
 
-fn day_percent() -> Shape {
+fn day_percent() -> ApiSchema {
     number().percent().says("0 on days without data: never average over it.")
 }
 
-fn incidents() -> Shape {
+fn incidents() -> ApiSchema {
     count().says("Incidents that were open on that day.")
 }
 
-fn downtime() -> Shape {
+fn downtime() -> ApiSchema {
     integer().range(0, 86_400)
 }
 
-fn unmeasured() -> Shape {
+fn unmeasured() -> ApiSchema {
     integer().range(0, 86_400).says(
         "Time of the day until now of which nothing is known or which is left out: nobody looked, it was paused, planned work \
          went on. `uptime_percent` is that of the rest.",
     )
 }
 
-fn unreachable() -> Shape {
+fn unreachable() -> ApiSchema {
     integer()
         .range(0, 86_400)
         .says("Time that counts for nothing, because something that the service depends on did not work.")
 }
 
-fn checked_at() -> Shape {
+fn checked_at() -> ApiSchema {
     timestamp().says("Start of the check.")
 }
 
-fn check_status() -> Shape {
+fn check_status() -> ApiSchema {
     one_of(&[CheckStatus::Up, CheckStatus::Down, CheckStatus::Degraded].map(CheckStatus::as_str))
 }
 
-fn status_code() -> Shape {
+fn status_code() -> ApiSchema {
     integer().nullable().says("Of HTTP checks.")
 }
 
-fn error_message() -> Shape {
+fn error_message() -> ApiSchema {
     text(0, 500).nullable()
 }
 
-fn scheduled_at() -> Shape {
+fn scheduled_at() -> ApiSchema {
     timestamp().says("When the check was due.")
 }
 
-fn attempt() -> Shape {
+fn attempt() -> ApiSchema {
     integer().range(1, 6).says("The attempt that decided.")
 }
 
-fn error_code() -> Shape {
+fn error_code() -> ApiSchema {
     string().nullable().says(CODES)
 }
 
@@ -364,11 +364,11 @@ mod tests {
 
     use super::*;
     use crate::http::kit::view::to_json;
-    use crate::model::history::Sample;
+    use crate::model::history::CheckSample;
 
     #[test]
     fn without_data_figures_are_null_and_counts_zero() {
-        let data = to_json(&MetricsView::of(&Sums::default(), None));
+        let data = to_json(&MetricsView::of(&CheckSums::default(), None));
         assert!(
             ["uptime", "avg_ms", "p50_ms", "p99_ms", "min_ms", "max_ms"]
                 .iter()
@@ -379,10 +379,10 @@ mod tests {
 
     #[test]
     fn unanswered_checks_count_but_have_no_time() {
-        let mut sums = Sums::default();
+        let mut sums = CheckSums::default();
         for (response_us, is_down) in [(Some(10_040), false), (None, true)] {
             let checked_at = Timestamp::from_ms(0);
-            sums.add_sample(&Sample { checked_at, location: 1, is_down, response_us });
+            sums.add_sample(&CheckSample { checked_at, location: 1, is_down, response_us });
         }
         let data = to_json(&MetricsView::of(&sums, Some(50.0)));
         assert_eq!(data["avg_ms"], json!(10.0));

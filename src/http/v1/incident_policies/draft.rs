@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
 use crate::http::kit::linked::read_id;
 use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
@@ -19,7 +19,7 @@ use crate::model::incident_policy::{
 use crate::model::tag::{KEY_MAX_LENGTH, is_key};
 
 /// The context in which a policy is written.
-pub(super) struct Draft {
+pub(super) struct IncidentPolicyParser {
     /// Database key of the organisation.
     pub(super) organisation: i64,
     /// The tag named in the body, if it exists.
@@ -29,11 +29,11 @@ pub(super) struct Draft {
     pub(super) now: Timestamp,
 }
 
-impl Draft {
+impl IncidentPolicyParser {
     /// The new policy of a create request. Its default position is the first, so that it takes effect.
     pub(super) fn create(&self, body: &Map<String, Value>) -> Result<IncidentPolicy, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH)).unwrap_or_default();
         let policy = IncidentPolicy {
             key: 0,
@@ -59,8 +59,8 @@ impl Draft {
         body: &Map<String, Value>,
         stored: &IncidentPolicy,
     ) -> Result<IncidentPolicy, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
         let name = name.unwrap_or_else(|| stored.name.clone());
         let policy = self.read(&fields, IncidentPolicy { name, ..stored.clone() }, self.count);
@@ -68,7 +68,7 @@ impl Draft {
     }
 
     /// Reads all fields but the name.
-    fn read(&self, fields: &Fields<'_>, policy: IncidentPolicy, last: usize) -> IncidentPolicy {
+    fn read(&self, fields: &BodyFields<'_>, policy: IncidentPolicy, last: usize) -> IncidentPolicy {
         let last = i64::try_from(last.max(1)).unwrap_or(i64::MAX);
         let position = fields.optional("position").and_then(|field| field.integer(1..=last));
         let position = position.and_then(|position| i32::try_from(position).ok());
@@ -87,12 +87,12 @@ impl Draft {
 }
 
 /// Reads the rules for outages; those missing in the body are kept.
-pub(in crate::http::v1) fn read_rules(fields: &Fields<'_>, rules: &IncidentRules) -> IncidentRules {
+pub(in crate::http::v1) fn read_rules(fields: &BodyFields<'_>, rules: &IncidentRules) -> IncidentRules {
     let seconds = |name: &str, bounds: RangeInclusive<u32>, stored| {
         fields.optional(name).and_then(|field| read_seconds(&field, &bounds)).unwrap_or(stored)
     };
     let severity = |name: &str, stored| {
-        let sent: Given<Severity> =
+        let sent: FieldPatch<Severity> =
             fields.nullable(name).read(|field| field.word(Severity::WORDS)?.parse().ok());
         sent.or_stored(stored)
     };
@@ -119,13 +119,13 @@ pub(in crate::http::v1) fn read_rules(fields: &Fields<'_>, rules: &IncidentRules
     }
 }
 
-fn read_group_by(field: &Field<'_>) -> Option<GroupBy> {
+fn read_group_by(field: &BodyField<'_>) -> Option<GroupBy> {
     let known = field.value().as_str().and_then(GroupBy::from_word);
     known.or_else(|| field.word(GroupBy::WORDS)?.parse().ok())
 }
 
 /// Keys of tags in lower case, without repetitions; `None` if any is invalid.
-fn read_tag_keys(field: &Field<'_>) -> Option<Vec<String>> {
+fn read_tag_keys(field: &BodyField<'_>) -> Option<Vec<String>> {
     let entries = field.list(GROUP_TAG_KEYS_MAX)?;
     // All entries are read before a failure counts, so that all errors are reported.
     let keys: Vec<Option<String>> = entries.iter().map(read_tag_key).collect();
@@ -139,12 +139,12 @@ fn read_tag_keys(field: &Field<'_>) -> Option<Vec<String>> {
     Some(distinct)
 }
 
-fn read_tag_key(field: &Field<'_>) -> Option<String> {
+fn read_tag_key(field: &BodyField<'_>) -> Option<String> {
     let key = field.text(1..=KEY_MAX_LENGTH)?.to_ascii_lowercase();
     if is_key(&key) { Some(key) } else { field.refuse(FieldRule::TagKey) }
 }
 
-fn read_seconds(field: &Field<'_>, bounds: &RangeInclusive<u32>) -> Option<u32> {
+fn read_seconds(field: &BodyField<'_>, bounds: &RangeInclusive<u32>) -> Option<u32> {
     let bounds = i64::from(*bounds.start())..=i64::from(*bounds.end());
     field.integer(bounds).and_then(|seconds| u32::try_from(seconds).ok())
 }

@@ -9,102 +9,114 @@ mod view;
 
 use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
-use crate::http::gate::call::Call;
-use crate::http::gate::write::{Committed, Write};
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::{CommittedReply, WriteTransaction};
 use crate::http::kit::error::ApiError;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::linked::read_id;
-use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::quota::Quota;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
+use crate::http::kit::quota::PlanQuota;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
-use crate::http::v1::incident_policies::draft::Draft;
+use crate::http::v1::incident_policies::draft::IncidentPolicyParser;
 use crate::http::v1::incident_policies::view::IncidentPolicyView;
 use crate::http::v1::state::AppState;
 use crate::model::incident_policy::{IncidentPolicy, PolicyTag};
-use crate::store::changes::Scope;
+use crate::store::changes::ChangeScope;
 use crate::store::{incident_policies, outages, tags};
 
-pub(super) async fn list_incident_policies(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let Call { state, caller, query, canonical_path, .. } = call;
+pub(super) async fn list_incident_policies(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let ApiCall { state, caller, query, canonical_path, .. } = call;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let all = incident_policies::list(state.databases.main.reader(), caller.organisation.key).await?;
     let window = request.window();
     let (skipped, shown) = (to_count(window.offset), to_count(window.limit));
     let rows = all.iter().skip(skipped).take(shown).map(|policy| to_json(&IncidentPolicyView::of(policy)));
     let path = format!("{}{canonical_path}", state.base_url);
-    let page = Page { request, total: all.len() as u64, path: &path, query: &query };
-    Ok(Reply::ok(page.envelope(rows.collect())))
+    let page = PageEnvelope { request, total: all.len() as u64, path: &path, query: &query };
+    Ok(ApiReply::ok(page.envelope(rows.collect())))
 }
 
-pub(super) async fn show_incident_policy(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let policy = in_path::find(&call, incident_policies::find).await?;
-    Ok(Reply::data(to_json(&IncidentPolicyView::of(&policy))))
+pub(super) async fn show_incident_policy(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let policy = in_path::find_or_404(&call, incident_policies::find).await?;
+    Ok(ApiReply::data(to_json(&IncidentPolicyView::of(&policy))))
 }
 
-pub(super) async fn create_incident_policy(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn create_incident_policy(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let tag = find_tag(&write, &caller, &body).await?;
     let count = incident_policies::count(&*write, caller.organisation.key).await?;
-    let draft =
-        Draft { organisation: caller.organisation.key, tag, count: to_count(count), now: state.created_at() };
+    let draft = IncidentPolicyParser {
+        organisation: caller.organisation.key,
+        tag,
+        count: to_count(count),
+        now: state.created_at(),
+    };
     let policy = draft.create(&body).map_err(ApiError::Fields)?;
     let usage = async { Ok::<_, ApiError>(count) };
-    take_slot(Quota::IncidentPolicies, caller.limits.incident_policies, usage).await?;
+    take_slot(PlanQuota::IncidentPolicies, caller.limits.incident_policies, usage).await?;
     let policy = incident_policies::insert(&*write, policy).await?;
-    decide_anew(&write, &caller, draft.now).await?;
+    reevaluate_outages(&write, &caller, draft.now).await?;
     let location = format!("{}/v1/incident-policies/{}", state.base_url, policy.id);
-    write.commit(Reply::created(to_json(&IncidentPolicyView::of(&policy)), &location)).await
+    write.commit(ApiReply::created(to_json(&IncidentPolicyView::of(&policy)), &location)).await
 }
 
-pub(super) async fn update_incident_policy(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, incident_policies::find).await?.id;
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn update_incident_policy(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, incident_policies::find).await?.id;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::find_for_update(&write, &caller, id, incident_policies::find).await?;
+    let stored = in_path::lock_or_404(&write, &caller, id, incident_policies::find).await?;
     let tag = find_tag(&write, &caller, &body).await?;
     let count = incident_policies::count(&*write, caller.organisation.key).await?;
-    let draft =
-        Draft { organisation: caller.organisation.key, tag, count: to_count(count), now: state.now() };
+    let draft = IncidentPolicyParser {
+        organisation: caller.organisation.key,
+        tag,
+        count: to_count(count),
+        now: state.now(),
+    };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     if changed != stored {
         let changed = IncidentPolicy { updated_at: draft.now, ..changed };
         incident_policies::update(&*write, &stored, &changed).await?;
-        decide_anew(&write, &caller, draft.now).await?;
-        return write.commit(Reply::data(to_json(&IncidentPolicyView::of(&changed)))).await;
+        reevaluate_outages(&write, &caller, draft.now).await?;
+        return write.commit(ApiReply::data(to_json(&IncidentPolicyView::of(&changed)))).await;
     }
-    write.commit(Reply::data(to_json(&IncidentPolicyView::of(&stored)))).await
+    write.commit(ApiReply::data(to_json(&IncidentPolicyView::of(&stored)))).await
 }
 
-pub(super) async fn delete_incident_policy(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, incident_policies::find).await?.id;
-    let Call { state, caller, effect, .. } = call;
+pub(super) async fn delete_incident_policy(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, incident_policies::find).await?.id;
+    let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let policy = in_path::find_for_update(&write, &caller, id, incident_policies::find).await?;
+    let policy = in_path::lock_or_404(&write, &caller, id, incident_policies::find).await?;
     incident_policies::delete(&*write, &policy).await?;
-    decide_anew(&write, &caller, state.now()).await?;
-    write.commit(Reply::deleted(id)).await
+    reevaluate_outages(&write, &caller, state.now()).await?;
+    write.commit(ApiReply::deleted(id)).await
 }
 
 /// Schedules all decisions of the policies again: which outages are incidents, and when incidents end.
-async fn decide_anew(write: &Write, caller: &Caller, now: Timestamp) -> Result<(), ApiError> {
-    write.concerns(Scope::Organisation(caller.organisation.key));
+async fn reevaluate_outages(
+    write: &WriteTransaction,
+    caller: &Caller,
+    now: Timestamp,
+) -> Result<(), ApiError> {
+    write.concerns(ChangeScope::Organisation(caller.organisation.key));
     Ok(outages::look_at_organisation(&**write, caller.organisation.key, now).await?)
 }
 
 /// The tag named in the body, if it exists.
 async fn find_tag(
-    write: &Write,
+    write: &WriteTransaction,
     caller: &Caller,
     body: &serde_json::Map<String, serde_json::Value>,
 ) -> Result<Option<PolicyTag>, ApiError> {
-    let ignored = Errors::default();
-    let field = Fields::new(body, "", &ignored).skippable("tag_id");
+    let ignored = ErrorCollector::default();
+    let field = BodyFields::new(body, "", &ignored).skippable("tag_id");
     let Some(id) = field.and_then(|field| read_id(&field)) else { return Ok(None) };
     let tag = tags::find(&**write, caller.sight(), id).await?;
     Ok(tag.map(|tag| PolicyTag { key: tag.row, id: tag.id, label: tag.name.label() }))

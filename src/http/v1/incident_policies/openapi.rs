@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
-use crate::http::openapi::operation::{Chapter, Operation, example};
-use crate::http::openapi::shape::{Shape, boolean, object, view};
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
+use crate::http::openapi::shape::{ApiSchema, boolean, object, view};
 use crate::http::v1::incident_policies::view::{
     IncidentPolicyView, group_by, group_by_tag_keys, group_window, name, open_after, position, resolve_after,
     severity, tag_id,
@@ -14,29 +14,29 @@ use crate::http::v1::incident_policies::view::{
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/incident-policies/{id}";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
         ("IncidentPolicy", view::<IncidentPolicyView<'_>>()),
         ("CreateIncidentPolicy", write().needs(&["name"])),
         ("UpdateIncidentPolicy", write()),
     ];
     let about = "Which outages become incidents by themselves, when, how severe, and when they are over.";
-    Chapter { name: "Incident policies", about, schemas, operations: operations() }
+    ApiChapter { name: "Incident policies", about, schemas, operations: operations() }
 }
 
-fn operations() -> Vec<Operation> {
+fn operations() -> Vec<ApiOperation> {
     let policy = example(EXAMPLE);
     vec![
-        Operation::new(
-            Verb::Get,
+        ApiOperation::new(
+            HttpVerb::Get,
             "/v1/incident-policies",
             "list_incident_policies",
             "List incident policies",
         )
         .paged(DEFAULT_PER_PAGE)
         .lists("Policies in the order in which they are asked.", "IncidentPolicy", &policy),
-        Operation::new(
-            Verb::Post,
+        ApiOperation::new(
+            HttpVerb::Post,
             "/v1/incident-policies",
             "create_incident_policy",
             "Create an incident policy",
@@ -48,24 +48,24 @@ fn operations() -> Vec<Operation> {
         )
         .creates("The new policy.", "IncidentPolicy", &policy)
         .refuses(&[402]),
-        Operation::new(Verb::Get, ITEM, "show_incident_policy", "Show an incident policy").shows(
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_incident_policy", "Show an incident policy").shows(
             "The policy.",
             "IncidentPolicy",
             &policy,
         ),
-        Operation::new(Verb::Patch, ITEM, "update_incident_policy", "Change an incident policy")
+        ApiOperation::new(HttpVerb::Patch, ITEM, "update_incident_policy", "Change an incident policy")
             .says("Incidents that are open follow the changed policy from then on.")
             .takes("UpdateIncidentPolicy", Some(json!({"open_after_seconds": 120})))
             .shows("The changed policy.", "IncidentPolicy", &policy)
             .refuses(&[422]),
-        Operation::new(Verb::Delete, ITEM, "delete_incident_policy", "Delete an incident policy")
+        ApiOperation::new(HttpVerb::Delete, ITEM, "delete_incident_policy", "Delete an incident policy")
             .says("Incidents that it has opened stay, and are resolved by people.")
             .deletes("It is gone."),
     ]
 }
 
 /// Members that create and update share.
-pub(in crate::http::v1) fn write() -> Shape {
+pub(in crate::http::v1) fn write() -> ApiSchema {
     object()
         .may_have("name", name())
         .may_have("position", position())

@@ -6,7 +6,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, id, integer, list_of, one_of, string_or_null, text_in, timestamp};
+use crate::http::openapi::shape::{
+    ApiSchema, id, integer, list_of, one_of, string_or_null, text_in, timestamp,
+};
 use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::incident_policy::{
@@ -76,54 +78,54 @@ impl<'a> IncidentPolicyView<'a> {
     }
 }
 
-fn seconds(bounds: &RangeInclusive<u32>) -> Shape {
+fn seconds(bounds: &RangeInclusive<u32>) -> ApiSchema {
     integer().range(*bounds.start(), *bounds.end())
 }
 
-pub(super) fn position() -> Shape {
+pub(super) fn position() -> ApiSchema {
     integer()
         .at_least(1)
         .says("Its place in the order, from 1; the first policy that matches a service decides.")
 }
 
-pub(super) fn name() -> Shape {
+pub(super) fn name() -> ApiSchema {
     text_in(&NAME_LENGTH)
 }
 
-pub(super) fn tag_id() -> Shape {
+pub(super) fn tag_id() -> ApiSchema {
     id().nullable().says("Services that carry this tag; null: all services.")
 }
 
-fn tag_label() -> Shape {
+fn tag_label() -> ApiSchema {
     string_or_null().says("`key:value`, or `key` alone.")
 }
 
-pub(super) fn open_after() -> Shape {
+pub(super) fn open_after() -> ApiSchema {
     seconds(&PATIENCE_SECONDS).says("Seconds that an outage lasts before it becomes an incident.")
 }
 
-pub(super) fn resolve_after() -> Shape {
+pub(super) fn resolve_after() -> ApiSchema {
     let words =
         "Seconds that everything works again before the incident is resolved; null: people resolve it.";
     seconds(&PATIENCE_SECONDS).nullable().says(words)
 }
 
-pub(super) fn severity() -> Shape {
+pub(super) fn severity() -> ApiSchema {
     one_of(Severity::WORDS).nullable().says("The severity of such an incident; null: there is none.")
 }
 
-pub(super) fn group_by() -> Shape {
+pub(super) fn group_by() -> ApiSchema {
     let words = "The failures that become one incident, if they come close together. Bodies may also use the former words \
         `tag` (`tags`) and `tag_or_parent` (`parent_or_tags`).";
     one_of(GroupBy::WORDS).says(words)
 }
 
-pub(super) fn group_by_tag_keys() -> Shape {
+pub(super) fn group_by_tag_keys() -> ApiSchema {
     let words = "Keys of the tags that group failures: services with the same value of one of them belong together; \
         empty: any common tag.";
     list_of(text_in(&(1..=KEY_MAX_LENGTH))).items(0, GROUP_TAG_KEYS_MAX).says(words)
 }
 
-pub(super) fn group_window() -> Shape {
+pub(super) fn group_window() -> ApiSchema {
     seconds(&GROUP_WINDOW_SECONDS).says("Seconds within which failures become one incident.")
 }

@@ -11,24 +11,24 @@ use serde_json::{Map, Value};
 use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
 use crate::http::kit::linked::{LinkedIds, NullEntries};
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::read_translated;
-use crate::http::v1::incidents::sharing::Hidden;
+use crate::http::v1::incidents::sharing::HiddenIncidentPart;
 use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
 use crate::model::incident::{
-    Affected, ChosenPage, Incident, IncidentKind, IncidentStatus, MESSAGE_LENGTH, Severity, TITLE_LENGTH,
-    TimelineEntry, WholeIncident,
+    AffectedService, ChosenPage, Incident, IncidentKind, IncidentStatus, MESSAGE_LENGTH, Severity,
+    TITLE_LENGTH, TimelineEntry, WholeIncident,
 };
 use crate::model::service::NamedService;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::timeline_size::TimelineSize;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::store::Transaction;
 use crate::store::linked::{self, LinkedPage};
 
@@ -45,7 +45,7 @@ pub(super) const OPEN_STATUSES: [&str; 3] = [
 
 /// The rows for the ids of a body.
 #[derive(Debug, Default)]
-pub(super) struct Links {
+pub(super) struct IncidentLinks {
     services: HashMap<Id, NamedService>,
     statuspages: HashMap<Id, LinkedPage>,
     /// Links that are kept whatever the lists contain.
@@ -54,15 +54,15 @@ pub(super) struct Links {
     needs_service: bool,
 }
 
-impl Links {
+impl IncidentLinks {
     /// Looks up every well-formed id of the body.
     pub(super) async fn find(
         transaction: &Transaction,
-        sight: Sight,
+        sight: Visibility,
         body: &Map<String, Value>,
     ) -> Result<Self, ApiError> {
-        let ignored = Errors::default();
-        let fields = Fields::new(body, "", &ignored);
+        let ignored = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &ignored);
         let ids = |read: Option<LinkedIds>| read.map(|ids| ids.ids()).unwrap_or_default();
         let (services, pages) = (ids(service_ids(&fields)), ids(statuspage_ids(&fields)));
         Ok(Self {
@@ -74,15 +74,16 @@ impl Links {
     }
 
     /// Adds the links of an incident that its caller does not see.
-    pub(super) fn keeping(self, hidden: &Hidden) -> Self {
-        let named = |one: &Affected| NamedService { key: one.service, id: one.id, name: one.name.clone() };
+    pub(super) fn with_hidden_links(self, hidden: &HiddenIncidentPart) -> Self {
+        let named =
+            |one: &AffectedService| NamedService { key: one.service, id: one.id, name: one.name.clone() };
         Self { staying: (hidden.services.iter().map(named).collect(), hidden.statuspages.clone()), ..self }
     }
 
     /// Services of the body; `None` without such a list.
-    fn read_services(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<NamedService>> {
-        let list = Errors::default();
-        let ids = service_ids(&Fields::new(body, "", &list));
+    fn read_services(&self, body: &Map<String, Value>, errors: &ErrorCollector) -> Option<Vec<NamedService>> {
+        let list = ErrorCollector::default();
+        let ids = service_ids(&BodyFields::new(body, "", &list));
         let known: HashMap<Id, &NamedService> = self.services.iter().map(|(id, row)| (*id, row)).collect();
         let found = ids.map(|ids| ids.resolve("service", &known, &list));
         let list = list.into_inner();
@@ -95,9 +96,9 @@ impl Links {
     }
 
     /// Pages of the body; `None` without such a list.
-    fn read_pages(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<ChosenPage>> {
-        let list = Errors::default();
-        let ids = statuspage_ids(&Fields::new(body, "", &list));
+    fn read_pages(&self, body: &Map<String, Value>, errors: &ErrorCollector) -> Option<Vec<ChosenPage>> {
+        let list = ErrorCollector::default();
+        let ids = statuspage_ids(&BodyFields::new(body, "", &list));
         let known: HashMap<Id, &LinkedPage> = self.statuspages.iter().map(|(id, row)| (*id, row)).collect();
         let found = ids.map(|ids| ids.resolve("status page", &known, &list));
         errors.extend(list.into_inner().by_place());
@@ -106,27 +107,27 @@ impl Links {
     }
 }
 
-fn service_ids(fields: &Fields<'_>) -> Option<LinkedIds> {
+fn service_ids(fields: &BodyFields<'_>) -> Option<LinkedIds> {
     LinkedIds::read(&fields.optional("service_ids")?, SERVICES_MAX, NullEntries::Refused)
 }
 
-fn statuspage_ids(fields: &Fields<'_>) -> Option<LinkedIds> {
+fn statuspage_ids(fields: &BodyFields<'_>) -> Option<LinkedIds> {
     LinkedIds::read(&fields.optional("statuspage_ids")?, STATUSPAGES_MAX, NullEntries::Ignored)
 }
 
 /// The context in which an incident is written.
-pub(super) struct Draft<'a> {
+pub(super) struct IncidentParser<'a> {
     pub(super) caller: &'a Caller,
     /// Rows named in the body.
-    pub(super) links: &'a Links,
+    pub(super) links: &'a IncidentLinks,
     pub(super) now: Timestamp,
 }
 
-impl Draft<'_> {
+impl IncidentParser<'_> {
     /// The new incident of a create request.
     pub(super) fn create(&self, body: &Map<String, Value>) -> Result<WholeIncident, FieldErrors> {
-        let (errors, organisation) = (Errors::default(), &self.caller.organisation);
-        let fields = Fields::new(body, "", &errors);
+        let (errors, organisation) = (ErrorCollector::default(), &self.caller.organisation);
+        let fields = BodyFields::new(body, "", &errors);
         let title = fields.required("title").and_then(|field| read_title(&field, organisation));
         let message = read_message(&fields, organisation);
         let status = optional_word(&fields, "status", IncidentStatus::WORDS);
@@ -187,8 +188,8 @@ impl Draft<'_> {
         body: &Map<String, Value>,
         stored: &WholeIncident,
     ) -> Result<WholeIncident, FieldErrors> {
-        let (errors, organisation) = (Errors::default(), &self.caller.organisation);
-        let fields = Fields::new(body, "", &errors);
+        let (errors, organisation) = (ErrorCollector::default(), &self.caller.organisation);
+        let fields = BodyFields::new(body, "", &errors);
         let mut changed = stored.clone();
         if let Some(title) = fields.optional("title").and_then(|field| read_title(&field, organisation)) {
             changed.incident.title = title;
@@ -201,9 +202,9 @@ impl Draft<'_> {
             changed.incident.status = status;
         }
         // The end is checked against the start, but errors of the start are listed later.
-        let late = Errors::default();
+        let late = ErrorCollector::default();
         if fields.has("started_at") {
-            let start = self.read_start(&Fields::new(body, "", &late));
+            let start = self.read_start(&BodyFields::new(body, "", &late));
             changed.move_start(start.unwrap_or(stored.incident.started_at));
         }
         self.read_moved_end(&fields, &mut changed);
@@ -228,23 +229,23 @@ impl Draft<'_> {
     }
 
     /// Reads `started_at`; by default now.
-    fn read_start(&self, fields: &Fields<'_>) -> Option<Timestamp> {
+    fn read_start(&self, fields: &BodyFields<'_>) -> Option<Timestamp> {
         match fields.nullable("started_at") {
-            Given::Absent | Given::Null => Some(self.now),
-            Given::Value(field) => not_ahead(&field, field.timestamp()?, self.now),
+            FieldPatch::Absent | FieldPatch::Null => Some(self.now),
+            FieldPatch::Value(field) => not_ahead(&field, field.timestamp()?, self.now),
         }
     }
 
     /// Reads `resolved_at` of an incident that is created as resolved; by default its start.
-    fn read_first_end(&self, fields: &Fields<'_>, start: Option<Timestamp>) -> Option<Timestamp> {
+    fn read_first_end(&self, fields: &BodyFields<'_>, start: Option<Timestamp>) -> Option<Timestamp> {
         match fields.nullable("resolved_at") {
-            Given::Absent | Given::Null => start,
-            Given::Value(field) => read_end(&field, start, self.now),
+            FieldPatch::Absent | FieldPatch::Null => start,
+            FieldPatch::Value(field) => read_end(&field, start, self.now),
         }
     }
 
     /// Reads `resolved_at` of a change: only a resolved incident has an end, which must be after the start.
-    fn read_moved_end(&self, fields: &Fields<'_>, changed: &mut WholeIncident) {
+    fn read_moved_end(&self, fields: &BodyFields<'_>, changed: &mut WholeIncident) {
         let start = changed.incident.started_at;
         match (fields.optional("resolved_at"), changed.incident.resolved_at) {
             (Some(field), Some(_)) => {
@@ -269,22 +270,22 @@ pub(super) fn states_open(body: &Map<String, Value>) -> bool {
 }
 
 /// Reads `message`, which every timeline entry has.
-pub(super) fn read_message(fields: &Fields<'_>, organisation: &Organisation) -> Option<Translated> {
+pub(super) fn read_message(fields: &BodyFields<'_>, organisation: &Organisation) -> Option<TranslatedText> {
     fields.required("message").and_then(|field| read_translated(&field, MESSAGE_LENGTH, organisation))
 }
 
 /// An optional boolean.
-pub(super) fn read_flag(fields: &Fields<'_>, name: &str, default: bool) -> bool {
+pub(super) fn read_flag(fields: &BodyFields<'_>, name: &str, default: bool) -> bool {
     fields.optional(name).and_then(|field| field.boolean()).unwrap_or(default)
 }
 
 /// One of these words.
-pub(super) fn read_word<T: FromStr>(field: &Field<'_>, words: &[&str]) -> Option<T> {
+pub(super) fn read_word<T: FromStr>(field: &BodyField<'_>, words: &[&str]) -> Option<T> {
     field.word(words)?.parse().ok()
 }
 
 /// An end: not before `start`, if that is known, and not in the future.
-pub(super) fn read_end(field: &Field<'_>, start: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
+pub(super) fn read_end(field: &BodyField<'_>, start: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     let end = field.timestamp()?;
     if start.is_some_and(|start| end < start) {
         return field.refuse(FieldRule::NotBefore("started_at"));
@@ -292,26 +293,26 @@ pub(super) fn read_end(field: &Field<'_>, start: Option<Timestamp>, now: Timesta
     not_ahead(field, end, now)
 }
 
-fn not_ahead(field: &Field<'_>, at: Timestamp, now: Timestamp) -> Option<Timestamp> {
+fn not_ahead(field: &BodyField<'_>, at: Timestamp, now: Timestamp) -> Option<Timestamp> {
     if at.ms_since(now) > AHEAD_MS { field.refuse(FieldRule::NotFuture) } else { Some(at) }
 }
 
-fn read_title(field: &Field<'_>, organisation: &Organisation) -> Option<Translated> {
+fn read_title(field: &BodyField<'_>, organisation: &Organisation) -> Option<TranslatedText> {
     read_translated(field, TITLE_LENGTH, organisation)
 }
 
-fn optional_word<T: FromStr>(fields: &Fields<'_>, name: &str, words: &[&str]) -> Option<T> {
+fn optional_word<T: FromStr>(fields: &BodyFields<'_>, name: &str, words: &[&str]) -> Option<T> {
     fields.optional(name).and_then(|field| read_word(&field, words))
 }
 
-fn read_kind(field: &Field<'_>) -> Option<IncidentKind> {
+fn read_kind(field: &BodyField<'_>) -> Option<IncidentKind> {
     if field.value() == IncidentKind::AgentLiveness.as_str() {
         return field.refuse(FieldRule::KindServer);
     }
     read_word(field, &KINDS)
 }
 
-fn read_open_status(field: &Field<'_>) -> Option<IncidentStatus> {
+fn read_open_status(field: &BodyField<'_>) -> Option<IncidentStatus> {
     if field.value() == IncidentStatus::Resolved.as_str() {
         return field.refuse(FieldRule::ResolveHere);
     }

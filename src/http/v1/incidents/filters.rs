@@ -4,7 +4,7 @@ use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::linked::read_service_filter;
-use crate::http::kit::query::Query;
+use crate::http::kit::query::QueryString;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::state::AppState;
 use crate::model::incident::IncidentKind;
@@ -18,7 +18,7 @@ use crate::store::linked;
 pub(super) async fn read(
     state: &AppState,
     caller: &Caller,
-    query: &Query,
+    query: &QueryString,
 ) -> Result<IncidentFilter, ApiError> {
     let mut errors = FieldErrors::default();
     let ids = read_service_filter(query, &mut errors);
@@ -38,8 +38,8 @@ pub(super) async fn read(
     Ok(IncidentFilter { of_service: None, services, resolved, is_published, kind, from, to })
 }
 
-fn read_kind(query: &Query, errors: &mut FieldErrors) -> Option<IncidentKind> {
-    let kind = query.narrowing("kind", errors)?.parse().ok();
+fn read_kind(query: &QueryString, errors: &mut FieldErrors) -> Option<IncidentKind> {
+    let kind = query.narrowing_value("kind", errors)?.parse().ok();
     if kind.is_none() {
         errors.add("kind", FieldRule::unknown_word(IncidentKind::WORDS));
     }

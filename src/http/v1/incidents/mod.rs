@@ -16,37 +16,38 @@ mod view;
 use serde_json::Value;
 
 use crate::http::gate::auth::Caller;
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
-use crate::http::kit::error::{ApiError, Conflict};
-use crate::http::kit::languages::Languages;
-use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::reply::Reply;
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
+use crate::http::kit::error::{ApiError, StateConflict};
+use crate::http::kit::languages::AnswerLanguage;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
-use crate::http::v1::incidents::draft::{Draft, Links, states_open};
-use crate::http::v1::incidents::sharing::{Hidden, Seen, retitle};
+use crate::http::v1::incidents::draft::{IncidentLinks, IncidentParser, states_open};
+use crate::http::v1::incidents::sharing::{HiddenIncidentPart, VisibleIncident, retitle};
 use crate::http::v1::incidents::view::{IncidentRowView, IncidentView};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::lifecycle;
-use crate::model::incident::{Affected, Incident};
+use crate::model::incident::{AffectedService, Incident};
 use crate::model::service::ServiceKey;
 use crate::store::incidents::list::IncidentFilter;
 use crate::store::{Connection, MainError, PageWindow, incidents};
 
-pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let Call { state, caller, query, headers, canonical_path, .. } = call;
+pub(super) async fn list_incidents(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let ApiCall { state, caller, query, headers, canonical_path, .. } = call;
     let filter = filters::read(&state, &caller, &query).await?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let (rows, total) = page(&state, &caller, &filter, request.window()).await?;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
-    let row = |(incident, services): &(Incident, Vec<Affected>)| {
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
+    let row = |(incident, services): &(Incident, Vec<AffectedService>)| {
         to_json(&IncidentRowView::of(incident, services, &languages))
     };
     let rows = rows.iter().map(row).collect();
     let path = format!("{}{canonical_path}", state.base_url);
-    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
+    Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows))
+        .in_language(&languages))
 }
 
 /// A page of the incidents that the filter selects, as visible to the caller, and their total number. Titles name the
@@ -56,7 +57,7 @@ async fn page(
     caller: &Caller,
     filter: &IncidentFilter,
     window: PageWindow,
-) -> Result<(Vec<(Incident, Vec<Affected>)>, u64), ApiError> {
+) -> Result<(Vec<(Incident, Vec<AffectedService>)>, u64), ApiError> {
     let snapshot = state.databases.main.snapshot().await?;
     let (mut rows, total) = incidents::list::page(&snapshot, caller.sight(), filter, window).await?;
     retitle(&snapshot, caller, &mut rows).await?;
@@ -64,74 +65,74 @@ async fn page(
     Ok((rows, total))
 }
 
-pub(super) async fn show_incident(call: Call<AppState>) -> Result<Reply, ApiError> {
+pub(super) async fn show_incident(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let id = call.path.id(0)?;
-    let Call { state, caller, headers, .. } = call;
+    let ApiCall { state, caller, headers, .. } = call;
     let snapshot = state.databases.main.snapshot().await?;
     let incident = incidents::find(&snapshot, caller.sight(), id).await?.ok_or(ApiError::NotFound)?;
-    let seen = Seen::read(&snapshot, &caller, incident).await?;
+    let seen = VisibleIncident::read(&snapshot, &caller, incident).await?;
     snapshot.end_reading().await.map_err(MainError::from)?;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
-    Ok(Reply::data(to_json(&IncidentView::of(&seen, &languages))).in_language(&languages))
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
+    Ok(ApiReply::data(to_json(&IncidentView::of(&seen, &languages))).in_language(&languages))
 }
 
-pub(super) async fn create_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn create_incident(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let links = Links::find(&write, caller.sight(), &body).await?;
-    let draft = Draft { caller: &caller, links: &links, now: state.created_at() };
+    let links = IncidentLinks::find(&write, caller.sight(), &body).await?;
+    let draft = IncidentParser { caller: &caller, links: &links, now: state.created_at() };
     let mut made = draft.create(&body).map_err(ApiError::Fields)?;
     lifecycle::incidents::insert(&write, &mut made).await?;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let address = address(&state, made.incident.id);
-    let made = Hidden::default().seen(made);
-    let reply = Reply::created(to_json(&IncidentView::of(&made, &languages)), &address);
+    let made = HiddenIncidentPart::default().seen(made);
+    let reply = ApiReply::created(to_json(&IncidentView::of(&made, &languages)), &address);
     write.commit(reply.in_language(&languages)).await
 }
 
-pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, incidents::find).await?.id;
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn update_incident(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, incidents::find).await?.id;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     // Services are locked before incidents, in the same order as by the deletion of a service.
     let write = effect.begin_locked(&state.databases.main).await?;
-    let links = Links::find(&write, caller.sight(), &body).await?;
-    let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
+    let links = IncidentLinks::find(&write, caller.sight(), &body).await?;
+    let stored = in_path::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
     if stored.incident.is_resolved() && states_open(&body) {
-        return Err(Conflict::IncidentResolved.into());
+        return Err(StateConflict::IncidentResolved.into());
     }
-    let hidden = Hidden::of(&*write, &caller, &stored).await?;
-    let links = links.keeping(&hidden);
+    let hidden = HiddenIncidentPart::of(&*write, &caller, &stored).await?;
+    let links = links.with_hidden_links(&hidden);
     let now = state.now();
-    let draft = Draft { caller: &caller, links: &links, now };
+    let draft = IncidentParser { caller: &caller, links: &links, now };
     let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     hidden.refuse_change(&stored, &changed)?;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     if changed == stored {
         let seen = hidden.seen(stored);
-        let reply = Reply::data(to_json(&IncidentView::of(&seen, &languages))).in_language(&languages);
+        let reply = ApiReply::data(to_json(&IncidentView::of(&seen, &languages))).in_language(&languages);
         return write.commit(reply).await;
     }
     changed.incident.updated_at = now;
     lifecycle::incidents::save(&write, &stored, &changed, now).await?;
     let changed = hidden.seen(changed);
-    let reply = Reply::data(to_json(&IncidentView::of(&changed, &languages)));
+    let reply = ApiReply::data(to_json(&IncidentView::of(&changed, &languages)));
     write.commit(reply.in_language(&languages)).await
 }
 
-pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, incidents::find).await?.id;
-    let Call { state, caller, effect, .. } = call;
+pub(super) async fn delete_incident(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, incidents::find).await?.id;
+    let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     if caller.sight().is_confined() {
-        let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
-        Hidden::of(&*write, &caller, &stored).await?.refuse_shared()?;
+        let stored = in_path::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
+        HiddenIncidentPart::of(&*write, &caller, &stored).await?.refuse_shared()?;
     }
     if !lifecycle::incidents::delete(&write, caller.sight(), id, state.now()).await? {
         return Err(ApiError::NotFound);
     }
-    write.commit(Reply::deleted(id)).await
+    write.commit(ApiReply::deleted(id)).await
 }
 
 /// An incident as visible to the caller, and its visible services; `None` if none with this id is visible.
@@ -142,10 +143,10 @@ pub(super) async fn read_one(
     connection: &impl Connection,
     caller: &Caller,
     id: Id,
-    languages: &Languages,
+    languages: &AnswerLanguage,
 ) -> Result<Option<(Value, Vec<ServiceKey>)>, ApiError> {
     let Some(incident) = incidents::find(connection, caller.sight(), id).await? else { return Ok(None) };
-    let seen = Seen::read(connection, caller, incident).await?;
+    let seen = VisibleIncident::read(connection, caller, incident).await?;
     let services = seen.whole().services.iter().map(|affected| affected.service).collect();
     Ok(Some((to_json(&IncidentView::of(&seen, languages)), services)))
 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::linked::FILTER_IDS_MAX;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
-use crate::http::openapi::operation::{Chapter, Operation, example};
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
 use crate::http::openapi::shape::{
-    Shape, boolean, id, instant, list_of, object, one_of, text_in, translatable, view,
+    ApiSchema, boolean, id, instant, list_of, object, one_of, text_in, translatable, view,
 };
 use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
 use crate::http::v1::incidents::draft::{KINDS, OPEN_STATUSES};
@@ -21,7 +21,7 @@ use crate::model::incident::{IncidentKind, IncidentStatus, MESSAGE_LENGTH, NOTE_
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/incidents/{id}";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
         ("Incident", view::<IncidentView<'_>>()),
         ("IncidentRow", view::<IncidentRowView<'_>>()),
@@ -39,10 +39,10 @@ pub(in crate::http) fn chapter() -> Chapter {
     let mut operations = collection();
     operations.extend(timeline());
     let about = "What went wrong, what is done about it, and who is told.";
-    Chapter { name: "Incidents", about, schemas, operations }
+    ApiChapter { name: "Incidents", about, schemas, operations }
 }
 
-fn collection() -> Vec<Operation> {
+fn collection() -> Vec<ApiOperation> {
     let incident = example(EXAMPLE);
     let row = row_example();
     let sent = json!({"title": "Checkout is slow", "message": "We are looking into slow payments.", "severity": "major",
@@ -51,25 +51,26 @@ fn collection() -> Vec<Operation> {
     of_service["service_impact"] = json!({"impact": "partial_outage", "is_recovered": false,
                                           "added_at": "2026-11-20T15:04:11.000Z", "recovered_at": null});
     let operations = vec![
-        Operation::new(Verb::Get, "/v1/incidents", "list_incidents", "List incidents")
+        ApiOperation::new(HttpVerb::Get, "/v1/incidents", "list_incidents", "List incidents")
             .incident_filters()
             .lists("Incidents, the newest start first; internal ones too.", "IncidentRow", &row),
-        Operation::new(Verb::Post, "/v1/incidents", "create_incident", "Create an incident")
+        ApiOperation::new(HttpVerb::Post, "/v1/incidents", "create_incident", "Create an incident")
             .takes("CreateIncident", Some(sent))
             .creates("The new incident.", "Incident", &incident),
-        Operation::new(Verb::Get, ITEM, "show_incident", "Show an incident with its timeline").shows(
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_incident", "Show an incident with its timeline").shows(
             "The incident.",
             "Incident",
             &incident,
         ),
-        Operation::new(Verb::Patch, ITEM, "update_incident", "Change an incident")
+        ApiOperation::new(HttpVerb::Patch, ITEM, "update_incident", "Change an incident")
             .says("A resolved incident is opened again by a timeline entry only: 409 here.")
             .takes("UpdateIncident", Some(json!({"is_published": true})))
             .shows("The changed incident.", "Incident", &incident)
             .refuses(&[409, 422]),
-        Operation::new(Verb::Delete, ITEM, "delete_incident", "Delete an incident").deletes("It is gone."),
-        Operation::new(
-            Verb::Get,
+        ApiOperation::new(HttpVerb::Delete, ITEM, "delete_incident", "Delete an incident")
+            .deletes("It is gone."),
+        ApiOperation::new(
+            HttpVerb::Get,
             "/v1/services/{id}/incidents",
             "list_service_incidents",
             "List incidents of a service",
@@ -78,18 +79,18 @@ fn collection() -> Vec<Operation> {
         .lists("Incidents of the service, and how it was hit.", "ServiceIncident", &of_service),
     ];
     // The response to a delete has no text.
-    let translated = |operation: Operation| {
-        if operation.verb == Verb::Delete { operation } else { operation.translated() }
+    let translated = |operation: ApiOperation| {
+        if operation.verb == HttpVerb::Delete { operation } else { operation.translated() }
     };
     operations.into_iter().map(translated).collect()
 }
 
-fn timeline() -> Vec<Operation> {
+fn timeline() -> Vec<ApiOperation> {
     let incident = example(EXAMPLE);
     let entry = json!({"status": "monitoring", "message": "A fix is live.", "notify_subscribers": true});
     vec![
-        Operation::new(
-            Verb::Post,
+        ApiOperation::new(
+            HttpVerb::Post,
             "/v1/incidents/{id}/updates",
             "post_incident_update",
             "Add a timeline entry",
@@ -98,13 +99,13 @@ fn timeline() -> Vec<Operation> {
         .takes("CreateIncidentUpdate", Some(entry))
         .creates("The whole incident.", "Incident", &incident)
         .translated(),
-        Operation::new(Verb::Post, "/v1/incidents/{id}/resolve", "resolve_incident", "Resolve an incident")
+        ApiOperation::new(HttpVerb::Post, "/v1/incidents/{id}/resolve", "resolve_incident", "Resolve an incident")
             .takes("ResolveIncident", Some(json!({"message": "Payments are fast again."})))
             .shows("The whole incident.", "Incident", &incident)
             .refuses(&[409])
             .translated(),
-        Operation::new(
-            Verb::Post,
+        ApiOperation::new(
+            HttpVerb::Post,
             "/v1/incidents/{id}/acknowledge",
             "acknowledge_incident",
             "Take note of an incident",
@@ -127,7 +128,7 @@ fn row_example() -> Value {
 }
 
 /// Members that create and update share.
-fn write() -> Shape {
+fn write() -> ApiSchema {
     object()
         .may_have("title", translatable(&TITLE_LENGTH))
         .may_have("severity", severity().says("Always `minor` for a notice."))
@@ -137,7 +138,7 @@ fn write() -> Shape {
         .may_have("statuspage_ids", statuspage_ids())
 }
 
-fn create() -> Shape {
+fn create() -> ApiSchema {
     let only = "Only read with the status `resolved`.";
     write()
         .may_have(
@@ -152,7 +153,7 @@ fn create() -> Shape {
         .needs(&["title", "message"])
 }
 
-fn change() -> Shape {
+fn change() -> ApiSchema {
     let words = "Only `investigating`, `identified` or `monitoring`; resolving has an operation of its own.";
     write()
         .may_have("status", one_of(&OPEN_STATUSES).says(words))
@@ -161,37 +162,37 @@ fn change() -> Shape {
         .may_have("resolved_at", instant())
 }
 
-fn entry() -> Shape {
+fn entry() -> ApiSchema {
     object()
         .has("status", status())
         .has("message", translatable(&MESSAGE_LENGTH))
         .may_have("notify_subscribers", boolean().default_value(true))
 }
 
-fn resolve() -> Shape {
+fn resolve() -> ApiSchema {
     object()
         .has("message", translatable(&MESSAGE_LENGTH))
         .may_have("notify_subscribers", boolean().default_value(true))
         .may_have("resolved_at", instant().nullable())
 }
 
-fn acknowledge() -> Shape {
+fn acknowledge() -> ApiSchema {
     object().may_have("note", text_in(&NOTE_LENGTH).nullable())
 }
 
 /// `service_ids` in a body.
-pub(in crate::http::v1) fn service_ids() -> Shape {
+pub(in crate::http::v1) fn service_ids() -> ApiSchema {
     list_of(id()).items(0, SERVICES_MAX).says("Services of the organisation; replaces the list.")
 }
 
 /// `statuspage_ids` in a body.
-pub(in crate::http::v1) fn statuspage_ids() -> Shape {
+pub(in crate::http::v1) fn statuspage_ids() -> ApiSchema {
     list_of(id().nullable())
         .items(0, STATUSPAGES_MAX)
         .says("Pages that show it; empty: every page with an affected component.")
 }
 
-impl Operation {
+impl ApiOperation {
     /// Adds the filters of incidents (contract 4.10.5).
     fn incident_filters(self) -> Self {
         let (from, to) = (

@@ -7,15 +7,15 @@ use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::id::Id;
 use crate::incidents::prose;
-use crate::model::incident::{Affected, ChosenPage, Incident, WholeIncident};
-use crate::model::translated::Translated;
+use crate::model::incident::{AffectedService, ChosenPage, Incident, WholeIncident};
+use crate::model::translated::TranslatedText;
 use crate::store::{Connection, incidents};
 
 /// An incident restricted to what its caller may see.
 #[derive(Debug)]
-pub(super) struct Seen(WholeIncident);
+pub(super) struct VisibleIncident(WholeIncident);
 
-impl Seen {
+impl VisibleIncident {
     /// Reads the part of an incident that is visible to the caller.
     ///
     /// # Errors
@@ -40,16 +40,16 @@ impl Seen {
 
 /// The part of an incident that its caller does not see; empty for an unscoped caller.
 #[derive(Debug, Default)]
-pub(super) struct Hidden {
-    pub(super) services: Vec<Affected>,
+pub(super) struct HiddenIncidentPart {
+    pub(super) services: Vec<AffectedService>,
     pub(super) statuspages: Vec<ChosenPage>,
     /// Ids of entries in which the engine names services.
     entries: Vec<Id>,
     /// The title as visible to the caller; `None` = unchanged.
-    title: Option<Translated>,
+    title: Option<TranslatedText>,
 }
 
-impl Hidden {
+impl HiddenIncidentPart {
     /// Reads the part of an incident that the caller does not see.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Hidden {
         if !caller.sight().is_confined() {
             return Ok(Self::default());
         }
-        let Seen(seen) = Seen::read(connection, caller, whole.incident.clone()).await?;
+        let VisibleIncident(seen) = VisibleIncident::read(connection, caller, whole.incident.clone()).await?;
         let services = whole.services.iter();
         let services = services.filter(|one| seen.services.iter().all(|other| other.service != one.service));
         let pages = whole.statuspages.iter();
@@ -104,14 +104,14 @@ impl Hidden {
     }
 
     /// The incident as visible to the caller.
-    pub(super) fn seen(&self, mut whole: WholeIncident) -> Seen {
+    pub(super) fn seen(&self, mut whole: WholeIncident) -> VisibleIncident {
         whole.services.retain(|one| self.services.iter().all(|hidden| hidden.service != one.service));
         whole.statuspages.retain(|one| self.statuspages.iter().all(|hidden| hidden.key != one.key));
         whole.internal_updates.retain(|entry| !self.entries.contains(&entry.id));
         if let Some(title) = self.title.clone().filter(|_| !self.services.is_empty()) {
             whole.incident.title = title;
         }
-        Seen(whole)
+        VisibleIncident(whole)
     }
 }
 
@@ -123,7 +123,7 @@ fn name_seen_services(whole: &mut WholeIncident, caller: &Caller) {
 }
 
 /// The title generated for an incident that affects only these services.
-fn seen_title(services: &[Affected], caller: &Caller) -> Translated {
+fn seen_title(services: &[AffectedService], caller: &Caller) -> TranslatedText {
     prose::title(services, prose::worst_impact(services), &caller.organisation)
 }
 
@@ -134,7 +134,7 @@ fn seen_title(services: &[Affected], caller: &Caller) -> Translated {
 pub(super) async fn retitle(
     connection: &impl Connection,
     caller: &Caller,
-    rows: &mut [(Incident, Vec<Affected>)],
+    rows: &mut [(Incident, Vec<AffectedService>)],
 ) -> Result<(), ApiError> {
     if !caller.sight().is_confined() {
         return Ok(());

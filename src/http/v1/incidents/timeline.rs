@@ -3,19 +3,19 @@
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
-use crate::http::kit::error::{ApiError, Conflict};
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
+use crate::http::kit::error::{ApiError, StateConflict};
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields, Given};
-use crate::http::kit::languages::Languages;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
+use crate::http::kit::languages::AnswerLanguage;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::incidents::address;
 use crate::http::v1::incidents::draft::{read_end, read_flag, read_message, read_word};
-use crate::http::v1::incidents::sharing::Hidden;
+use crate::http::v1::incidents::sharing::HiddenIncidentPart;
 use crate::http::v1::incidents::view::IncidentView;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
@@ -24,9 +24,11 @@ use crate::model::access::{Organisation, Permission};
 use crate::model::incident::{Incident, IncidentStatus, TimelineEntry};
 use crate::store::incidents;
 
-pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, incidents::find).await?.id;
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(in crate::http) async fn post_incident_update(
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, incidents::find).await?.id;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     if body.get("status").and_then(Value::as_str) == Some(IncidentStatus::Resolved.as_str()) {
         caller.require(Permission::IncidentsResolve)?;
@@ -34,8 +36,8 @@ pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Resul
     let now = state.now();
     let entry = read_entry(&body, &caller.organisation, now).map_err(ApiError::Fields)?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
-    let hidden = Hidden::of(&*write, &caller, &stored).await?;
+    let stored = in_path::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
+    let hidden = HiddenIncidentPart::of(&*write, &caller, &stored).await?;
     if !stored.timeline_size().has_room_for(&entry.message) {
         return Err(ApiError::Fields(FieldErrors::of("message", FieldRule::TimelineFull)));
     }
@@ -50,21 +52,21 @@ pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Resul
     changed.incident.updated_at = now;
     lifecycle::incidents::save(&write, &stored, &changed, now).await?;
     let changed = hidden.seen(changed);
-    let languages = Languages::negotiate(&headers, &caller.organisation);
-    let reply = Reply::created(to_json(&IncidentView::of(&changed, &languages)), &address(&state, id));
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
+    let reply = ApiReply::created(to_json(&IncidentView::of(&changed, &languages)), &address(&state, id));
     write.commit(reply.in_language(&languages)).await
 }
 
-pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, incidents::find).await?.id;
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(in crate::http) async fn resolve_incident(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, incidents::find).await?.id;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
-    let hidden = Hidden::of(&*write, &caller, &stored).await?;
+    let stored = in_path::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
+    let hidden = HiddenIncidentPart::of(&*write, &caller, &stored).await?;
     hidden.refuse_shared()?;
     if stored.incident.is_resolved() {
-        return Err(Conflict::IncidentResolved.into());
+        return Err(StateConflict::IncidentResolved.into());
     }
     let now = state.now();
     let (entry, resolved_at) =
@@ -75,8 +77,10 @@ pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Co
     changed.incident.updated_at = now;
     lifecycle::incidents::save(&write, &stored, &changed, now).await?;
     let changed = hidden.seen(changed);
-    let languages = Languages::negotiate(&headers, &caller.organisation);
-    write.commit(Reply::data(to_json(&IncidentView::of(&changed, &languages))).in_language(&languages)).await
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
+    write
+        .commit(ApiReply::data(to_json(&IncidentView::of(&changed, &languages))).in_language(&languages))
+        .await
 }
 
 /// Reads the body of a timeline entry.
@@ -85,8 +89,8 @@ fn read_entry(
     organisation: &Organisation,
     now: Timestamp,
 ) -> Result<TimelineEntry, FieldErrors> {
-    let errors = Errors::default();
-    let fields = Fields::new(body, "", &errors);
+    let errors = ErrorCollector::default();
+    let fields = BodyFields::new(body, "", &errors);
     let status = fields.required("status").and_then(|field| read_word(&field, IncidentStatus::WORDS));
     let message = read_message(&fields, organisation);
     let notify_subscribers = read_flag(&fields, "notify_subscribers", true);
@@ -107,13 +111,13 @@ fn read_resolution(
     organisation: &Organisation,
     (incident, now): (&Incident, Timestamp),
 ) -> Result<(TimelineEntry, Timestamp), FieldErrors> {
-    let errors = Errors::default();
-    let fields = Fields::new(body, "", &errors);
+    let errors = ErrorCollector::default();
+    let fields = BodyFields::new(body, "", &errors);
     let message = read_message(&fields, organisation);
     let notify_subscribers = read_flag(&fields, "notify_subscribers", true);
     let resolved_at = match fields.nullable("resolved_at") {
-        Given::Absent | Given::Null => Some(now),
-        Given::Value(field) => read_end(&field, Some(incident.started_at), now),
+        FieldPatch::Absent | FieldPatch::Null => Some(now),
+        FieldPatch::Value(field) => read_end(&field, Some(incident.started_at), now),
     };
     let found = errors.into_inner();
     let (Some(message), Some(resolved_at)) = (message, resolved_at) else { return Err(found) };

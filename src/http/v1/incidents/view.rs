@@ -4,19 +4,19 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::kit::languages::Languages;
+use crate::http::kit::languages::AnswerLanguage;
 use crate::http::openapi::shape::{
-    Shape, id, list_of, named, one_of, timestamp, timestamp_or_null, translations, view,
+    ApiSchema, id, list_of, named, one_of, timestamp, timestamp_or_null, translations, view,
 };
 use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
-use crate::http::v1::incidents::sharing::Seen;
+use crate::http::v1::incidents::sharing::VisibleIncident;
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::incident::{
-    Acknowledgement, Affected, Impact, Incident, IncidentKind, IncidentStatus, Severity, TimelineEntry,
+    Acknowledgement, AffectedService, Impact, Incident, IncidentKind, IncidentStatus, Severity, TimelineEntry,
 };
 use crate::model::service::ServiceKey;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// An incident by itself.
 #[derive(Serialize, ToSchema)]
@@ -39,7 +39,7 @@ pub(super) struct IncidentRowView<'a> {
     id: Id,
     title: &'a str,
     #[schema(schema_with = translations)]
-    title_translations: &'a Translated,
+    title_translations: &'a TranslatedText,
     #[schema(schema_with = kind)]
     kind: &'static str,
     #[schema(schema_with = status)]
@@ -97,7 +97,7 @@ pub(super) struct ImpactView {
 
 impl<'a> IncidentView<'a> {
     /// The view of an incident with services, pages and timeline, as visible to the caller.
-    pub(super) fn of(seen: &'a Seen, languages: &Languages) -> Self {
+    pub(super) fn of(seen: &'a VisibleIncident, languages: &AnswerLanguage) -> Self {
         let whole = seen.whole();
         let pages = whole.statuspages.iter();
         Self {
@@ -109,13 +109,17 @@ impl<'a> IncidentView<'a> {
     }
 }
 
-fn entries<'a>(entries: &'a [TimelineEntry], languages: &Languages) -> Vec<EntryView<'a>> {
+fn entries<'a>(entries: &'a [TimelineEntry], languages: &AnswerLanguage) -> Vec<EntryView<'a>> {
     entries.iter().map(|entry| EntryView::of(entry, IncidentStatus::as_str, languages)).collect()
 }
 
 impl<'a> IncidentRowView<'a> {
     /// The view of an incident that affects these services.
-    pub(super) fn of(incident: &'a Incident, services: &'a [Affected], languages: &Languages) -> Self {
+    pub(super) fn of(
+        incident: &'a Incident,
+        services: &'a [AffectedService],
+        languages: &AnswerLanguage,
+    ) -> Self {
         let author = incident.created_by.as_ref();
         Self {
             id: incident.id,
@@ -141,9 +145,9 @@ impl<'a> ServiceIncidentView<'a> {
     /// The view of an incident that affects these services, for one of them.
     pub(super) fn of(
         incident: &'a Incident,
-        services: &'a [Affected],
+        services: &'a [AffectedService],
         service: ServiceKey,
-        languages: &Languages,
+        languages: &AnswerLanguage,
     ) -> Self {
         let affected = services.iter().find(|affected| affected.service == service);
         Self {
@@ -161,7 +165,7 @@ impl<'a> From<&'a Acknowledgement> for AcknowledgementView<'a> {
 
 impl ImpactView {
     /// The view of the impact on this service.
-    fn of(affected: &Affected) -> Self {
+    fn of(affected: &AffectedService) -> Self {
         Self {
             impact: affected.impact.map(Impact::as_str),
             is_recovered: affected.recovered_at.is_some(),
@@ -172,50 +176,50 @@ impl ImpactView {
 }
 
 /// Returns the schema of the kind of an incident.
-pub(super) fn kind() -> Shape {
+pub(super) fn kind() -> ApiSchema {
     one_of(IncidentKind::WORDS)
 }
 
 /// Returns the schema of the status of an incident.
-pub(super) fn status() -> Shape {
+pub(super) fn status() -> ApiSchema {
     one_of(IncidentStatus::WORDS)
 }
 
 /// Returns the schema of the severity of an incident.
-pub(super) fn severity() -> Shape {
+pub(super) fn severity() -> ApiSchema {
     one_of(Severity::WORDS)
 }
 
-fn impact() -> Shape {
+fn impact() -> ApiSchema {
     one_of(Impact::WORDS).nullable()
 }
 
-fn created_by() -> Shape {
+fn created_by() -> ApiSchema {
     named("Author").nullable().says("Null: opened by the server.")
 }
 
-fn author() -> Shape {
+fn author() -> ApiSchema {
     named("Author")
 }
 
-fn acknowledged() -> Shape {
+fn acknowledged() -> ApiSchema {
     view::<AcknowledgementView<'_>>()
         .nullable()
         .says("Who works on it, and since when; never shown to visitors.")
 }
 
-fn service_impact() -> Shape {
+fn service_impact() -> ApiSchema {
     view::<ImpactView>().nullable().says("Null: the incident has let go of the service in this very moment.")
 }
 
-fn resolved_at() -> Shape {
+fn resolved_at() -> ApiSchema {
     timestamp_or_null().says("Null exactly while it is open.")
 }
 
-fn updates() -> Shape {
+fn updates() -> ApiSchema {
     list_of(named("IncidentUpdate")).says("The timeline, the oldest entry first.")
 }
 
-fn internal_updates() -> Shape {
+fn internal_updates() -> ApiSchema {
     list_of(named("IncidentUpdate")).says("Entries that no visitor of a status page sees, the oldest first.")
 }

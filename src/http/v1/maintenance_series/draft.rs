@@ -4,31 +4,31 @@
 use serde_json::{Map, Value};
 
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::translated::{read_nullable_translated, read_translated};
-use crate::http::v1::maintenances::draft::{Draft, flag, read_kind, read_notices};
-use crate::model::maintenance::series::Series;
-use crate::model::maintenance::step::Announcement;
-use crate::model::maintenance::{MESSAGE_LENGTH, Notices, TITLE_LENGTH};
+use crate::http::v1::maintenances::draft::{MaintenanceParser, flag, read_kind, read_notices};
+use crate::model::maintenance::series::MaintenanceSeries;
+use crate::model::maintenance::step::RescheduleOptions;
+use crate::model::maintenance::{MESSAGE_LENGTH, MaintenanceNotices, TITLE_LENGTH};
 use crate::model::service::ServiceKey;
 
 /// The contents of an update request; missing lists are kept.
-pub(super) struct Revision {
-    pub(super) series: Series,
+pub(super) struct SeriesRevision {
+    pub(super) series: MaintenanceSeries,
     pub(super) services: Option<Vec<ServiceKey>>,
     pub(super) statuspages: Option<Vec<i64>>,
-    pub(super) announcement: Announcement,
+    pub(super) announcement: RescheduleOptions,
 }
 
-impl Revision {
+impl SeriesRevision {
     /// The stored series with the changes of an update request. Its ids have been looked up in the draft.
     pub(super) fn read(
-        draft: &Draft<'_>,
+        draft: &MaintenanceParser<'_>,
         body: &Map<String, Value>,
-        stored: &Series,
+        stored: &MaintenanceSeries,
     ) -> Result<Self, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let organisation = &draft.caller.organisation;
         let title =
             fields.optional("title").and_then(|field| read_translated(&field, TITLE_LENGTH, organisation));
@@ -39,10 +39,10 @@ impl Revision {
         let services = draft.read_services(body, &errors);
         let statuspages = draft.read_statuspages(body, &errors);
         let announcement = flag(&fields, "notify_announcement", stored.notices.announcement);
-        let notices = Notices { announcement, ..read_notices(&fields, &stored.notices) };
+        let notices = MaintenanceNotices { announcement, ..read_notices(&fields, &stored.notices) };
         let is_posted = flag(&fields, "post_update", true);
         let notifies = flag(&fields, "notify_subscribers", false);
-        let series = Series {
+        let series = MaintenanceSeries {
             title: title.unwrap_or_else(|| stored.title.clone()),
             message: message.or_stored(stored.message.clone()),
             kind: kind.unwrap_or(stored.kind),
@@ -51,7 +51,7 @@ impl Revision {
             notices,
             ..stored.clone()
         };
-        let announcement = Announcement { is_posted, notifies };
+        let announcement = RescheduleOptions { is_posted, notifies };
         errors.into_inner().into_result(Self { series, services, statuspages, announcement })
     }
 }

@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
-use crate::http::openapi::operation::{Chapter, Operation, example};
-use crate::http::openapi::shape::{Shape, boolean, instant, translatable, view};
-use crate::http::v1::maintenance_series::view::{OccurrenceView, RuleView, SeriesRowView, SeriesView};
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
+use crate::http::openapi::shape::{ApiSchema, boolean, instant, translatable, view};
+use crate::http::v1::maintenance_series::view::{
+    OccurrenceView, RecurrenceRuleView, SeriesRowView, SeriesView,
+};
 use crate::http::v1::maintenances::openapi::{recurrence, write};
 use crate::model::maintenance::MESSAGE_LENGTH;
 
@@ -14,31 +16,31 @@ const EXAMPLE: &str = include_str!("example.json");
 const COLLECTION: &str = "/v1/maintenance-series";
 const ITEM: &str = "/v1/maintenance-series/{id}";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
         ("MaintenanceSeries", view::<SeriesView<'_>>()),
         ("MaintenanceSeriesRow", view::<SeriesRowView<'_>>()),
-        ("RecurrenceRule", view::<RuleView<'_>>()),
+        ("RecurrenceRule", view::<RecurrenceRuleView<'_>>()),
         ("MaintenanceOccurrence", view::<OccurrenceView>()),
         ("UpdateMaintenanceSeries", change()),
     ];
     let about = "Windows that come again. A series is created with its first maintenance, by `POST /v1/maintenances` with \
                  `recurrence`; its maintenances stand thirty days ahead, and in any case the next one.";
-    Chapter { name: "Maintenance series", about, schemas, operations: operations() }
+    ApiChapter { name: "Maintenance series", about, schemas, operations: operations() }
 }
 
-fn operations() -> Vec<Operation> {
+fn operations() -> Vec<ApiOperation> {
     let (series, row) = (example(EXAMPLE), row_example());
     let later = json!({"scheduled_start": "2026-11-29T03:00:00+01:00"});
     vec![
-        Operation::new(Verb::Get, COLLECTION, "list_maintenance_series", "List series of maintenances")
+        ApiOperation::new(HttpVerb::Get, COLLECTION, "list_maintenance_series", "List series of maintenances")
             .lists("Series, the oldest first.", "MaintenanceSeriesRow", &row)
             .paged(DEFAULT_PER_PAGE)
             .translated(),
-        Operation::new(Verb::Get, ITEM, "show_maintenance_series", "Show a series with what is to come")
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_maintenance_series", "Show a series with what is to come")
             .shows("The series.", "MaintenanceSeries", &series)
             .translated(),
-        Operation::new(Verb::Patch, ITEM, "update_maintenance_series", "Change a series")
+        ApiOperation::new(HttpVerb::Patch, ITEM, "update_maintenance_series", "Change a series")
             .says(
                 "Maintenances that have not begun follow, and those that move keep their id. One that was changed, cancelled or \
                  deleted by itself stays as it is, and takes the place of the occurrence of the same day.",
@@ -47,7 +49,7 @@ fn operations() -> Vec<Operation> {
             .shows("The changed series.", "MaintenanceSeries", &series)
             .refuses(&[409, 422])
             .translated(),
-        Operation::new(Verb::Delete, ITEM, "delete_maintenance_series", "End a series")
+        ApiOperation::new(HttpVerb::Delete, ITEM, "delete_maintenance_series", "End a series")
             .says("Its scheduled maintenances go; others stay, and belong to no series any more.")
             .deletes("It is gone."),
     ]
@@ -62,7 +64,7 @@ fn row_example() -> Value {
     row
 }
 
-fn change() -> Shape {
+fn change() -> ApiSchema {
     let start = "Start of the first window, in the future unless it is the present one. Left out: windows keep their time.";
     let end = "End of the first window. Left out: windows stay as long as they are.";
     let message = translatable(&MESSAGE_LENGTH).nullable();

@@ -9,20 +9,20 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::languages::Languages;
+use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::view::to_json;
 use crate::http::openapi::shape::{
-    Shape, id, list_of, one_of, string_or_null, timestamp, timestamp_or_null, translations,
+    ApiSchema, id, list_of, one_of, string_or_null, timestamp, timestamp_or_null, translations,
 };
 use crate::http::v1::announcement::AuthorView;
 use crate::http::v1::maintenances::view::{created_by, shown_kind, status as maintenance_status};
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::maintenance::Maintenance;
-use crate::model::maintenance::series::{Series, SeriesStatus};
+use crate::model::maintenance::series::{MaintenanceSeries, SeriesStatus};
 use crate::model::recurrence::Occurrence;
 use crate::model::service::NamedService;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::store::Connection;
 use crate::store::maintenances::links::NamedPage;
 use crate::store::maintenances::series::{links, occurrences};
@@ -52,16 +52,16 @@ pub(super) struct SeriesRowView<'a> {
     id: Id,
     title: &'a str,
     #[schema(schema_with = translations)]
-    title_translations: &'a Translated,
+    title_translations: &'a TranslatedText,
     #[schema(schema_with = message, required)]
     message: Option<&'a str>,
     #[schema(schema_with = translations_or_null, required)]
-    message_translations: Option<&'a Translated>,
+    message_translations: Option<&'a TranslatedText>,
     #[schema(schema_with = shown_kind)]
     r#type: &'static str,
     #[schema(schema_with = status)]
     status: &'static str,
-    recurrence: RuleView<'a>,
+    recurrence: RecurrenceRuleView<'a>,
     /// Start of the first window.
     #[schema(schema_with = timestamp)]
     scheduled_start: Timestamp,
@@ -85,7 +85,7 @@ pub(super) struct SeriesRowView<'a> {
 /// A rule and the time zone of its clocks.
 #[derive(Serialize, ToSchema)]
 #[schema(as = RecurrenceRule)]
-pub(super) struct RuleView<'a> {
+pub(super) struct RecurrenceRuleView<'a> {
     /// The rule of RFC 5545, as it was sent.
     rrule: &'a str,
     /// A name of the IANA database.
@@ -110,7 +110,7 @@ pub(super) struct OccurrenceView {
 }
 
 impl<'a> SeriesRowView<'a> {
-    fn of(series: &'a Series, services: &'a [NamedService], languages: &Languages) -> Self {
+    fn of(series: &'a MaintenanceSeries, services: &'a [NamedService], languages: &AnswerLanguage) -> Self {
         let (window, notices) = (series.recurrence.window(), series.notices);
         Self {
             id: series.id,
@@ -120,7 +120,7 @@ impl<'a> SeriesRowView<'a> {
             message_translations: series.message.as_ref(),
             r#type: series.kind.as_str(),
             status: series.status.as_str(),
-            recurrence: RuleView {
+            recurrence: RecurrenceRuleView {
                 rrule: series.recurrence.rule.as_str(),
                 time_zone: series.recurrence.zone.name(),
             },
@@ -139,7 +139,12 @@ impl<'a> SeriesRowView<'a> {
         }
     }
 
-    fn with(self, pages: &'a [NamedPage], ahead: Ahead, languages: &Languages) -> SeriesView<'a> {
+    fn with(
+        self,
+        pages: &'a [NamedPage],
+        ahead: UpcomingOccurrences,
+        languages: &AnswerLanguage,
+    ) -> SeriesView<'a> {
         let page = |page: &'a NamedPage| NamedView::new(page.id, languages.text(&page.name));
         SeriesView {
             row: self,
@@ -165,13 +170,17 @@ impl OccurrenceView {
 
 /// Calendar of a series from now on.
 #[derive(Default)]
-struct Ahead {
+struct UpcomingOccurrences {
     next: Vec<OccurrenceView>,
     skipped: Vec<Timestamp>,
 }
 
-impl Ahead {
-    async fn read(connection: &impl Connection, series: &Series, now: Timestamp) -> Result<Self, ApiError> {
+impl UpcomingOccurrences {
+    async fn read(
+        connection: &impl Connection,
+        series: &MaintenanceSeries,
+        now: Timestamp,
+    ) -> Result<Self, ApiError> {
         let skips = occurrences::skips(connection, series.key).await?;
         if series.status == SeriesStatus::Cancelled {
             return Ok(Self::default());
@@ -195,12 +204,12 @@ impl Ahead {
 /// The rows of a list.
 pub(super) async fn rows(
     connection: &impl Connection,
-    series: &[Series],
-    languages: &Languages,
+    series: &[MaintenanceSeries],
+    languages: &AnswerLanguage,
 ) -> Result<Vec<Value>, ApiError> {
     let keys: Vec<_> = series.iter().map(|series| series.key).collect();
     let services = links::services_of(connection, &keys).await?;
-    let row = |series: &Series| {
+    let row = |series: &MaintenanceSeries| {
         let services = services.get(&series.key).map(Vec::as_slice).unwrap_or_default();
         to_json(&SeriesRowView::of(series, services, languages))
     };
@@ -210,38 +219,38 @@ pub(super) async fn rows(
 /// One series with its pages and its calendar.
 pub(super) async fn one(
     connection: &impl Connection,
-    series: &Series,
-    (languages, now): (&Languages, Timestamp),
+    series: &MaintenanceSeries,
+    (languages, now): (&AnswerLanguage, Timestamp),
 ) -> Result<Value, ApiError> {
     let services = links::services_of(connection, &[series.key]).await?;
     let services = services.get(&series.key).map(Vec::as_slice).unwrap_or_default();
     let pages = links::statuspages_of(connection, series.key).await?;
-    let ahead = Ahead::read(connection, series, now).await?;
+    let ahead = UpcomingOccurrences::read(connection, series, now).await?;
     let row = SeriesRowView::of(series, services, languages);
     Ok(to_json(&row.with(&pages, ahead, languages)))
 }
 
-fn status() -> Shape {
+fn status() -> ApiSchema {
     let words = "`ended`: its rule has nothing to come. `cancelled`: its last service was deleted.";
     one_of(&SeriesStatus::ALL.map(SeriesStatus::as_str)).says(words)
 }
 
-fn message() -> Shape {
+fn message() -> ApiSchema {
     string_or_null().says("The first timeline entry of each maintenance. Null: generated.")
 }
 
-fn translations_or_null() -> Shape {
+fn translations_or_null() -> ApiSchema {
     translations().nullable()
 }
 
-fn maintenance_id() -> Shape {
+fn maintenance_id() -> ApiSchema {
     id().nullable().says("Null: not created yet.")
 }
 
-fn occurrence_status() -> Shape {
+fn occurrence_status() -> ApiSchema {
     maintenance_status().nullable().says("The status of the maintenance.")
 }
 
-fn timestamps() -> Shape {
+fn timestamps() -> ApiSchema {
     list_of(timestamp())
 }

@@ -12,30 +12,31 @@ use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
 use crate::http::kit::linked::{LinkedIds, NullEntries};
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::timestamp;
 use crate::http::kit::translated::{read_nullable_translated, read_translated};
 use crate::id::Id;
 use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
-use crate::model::maintenance::step::Announcement;
+use crate::model::maintenance::step::RescheduleOptions;
 use crate::model::maintenance::{
-    MESSAGE_LENGTH, Maintenance, MaintenanceKind, MaintenanceStatus, Notices, Schedule, TITLE_LENGTH,
+    MESSAGE_LENGTH, Maintenance, MaintenanceKind, MaintenanceNotices, MaintenanceStatus, MaintenanceWindow,
+    TITLE_LENGTH,
 };
 use crate::model::service::ServiceKey;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 use crate::store::maintenances::effect as effects;
 use crate::store::{Connection, linked};
 
 /// Ids of a body that exist in the organisation.
 #[derive(Debug, Default)]
-pub(in crate::http::v1) struct Known {
+pub(in crate::http::v1) struct MaintenanceLinks {
     services: HashMap<Id, ServiceKey>,
     statuspages: HashMap<Id, i64>,
 }
 
-impl Known {
+impl MaintenanceLinks {
     /// Looks up every well-formed id of the body.
     pub(in crate::http::v1) async fn read(
         connection: &impl Connection,
@@ -47,7 +48,7 @@ impl Known {
         let mut services = linked::services_by_id(connection, sight, &services).await?;
         let keys: Vec<ServiceKey> = services.values().copied().collect();
         // A service deleted in between counts as missing.
-        let held = effects::hold(connection, &keys).await?;
+        let held = effects::lock_services(connection, &keys).await?;
         services.retain(|_, key| held.contains(key));
         let pages = named(body, "statuspage_ids", STATUSPAGES_MAX);
         let pages = linked::statuspages_to_link(connection, sight, &pages).await?;
@@ -62,7 +63,7 @@ fn named(body: &Map<String, Value>, list: &str, most: usize) -> Vec<Id> {
 }
 
 /// The window requested by an update, as far as it is valid; invalid parts are refused as fields later.
-pub(super) fn wanted_schedule(body: &Map<String, Value>, stored: Schedule) -> Schedule {
+pub(super) fn wanted_schedule(body: &Map<String, Value>, stored: MaintenanceWindow) -> MaintenanceWindow {
     let moment = |value: &Value| value.as_str().and_then(timestamp::parse);
     let start = body.get("scheduled_start").and_then(moment).unwrap_or(stored.start);
     let end = match body.get("scheduled_end") {
@@ -70,38 +71,38 @@ pub(super) fn wanted_schedule(body: &Map<String, Value>, stored: Schedule) -> Sc
         Some(sent) => moment(sent).or(stored.end),
         None => stored.end,
     };
-    Schedule { start, end }
+    MaintenanceWindow { start, end }
 }
 
 /// The context in which a maintenance is written.
-pub(in crate::http::v1) struct Draft<'a> {
+pub(in crate::http::v1) struct MaintenanceParser<'a> {
     pub(in crate::http::v1) caller: &'a Caller,
     /// Existing ids.
-    pub(in crate::http::v1) known: &'a Known,
+    pub(in crate::http::v1) known: &'a MaintenanceLinks,
     pub(in crate::http::v1) now: Timestamp,
 }
 
 /// The contents of a create request.
-pub(super) struct Creation {
+pub(super) struct NewMaintenance {
     pub(super) maintenance: Maintenance,
-    pub(super) message: Option<Translated>,
+    pub(super) message: Option<TranslatedText>,
     pub(super) services: Vec<ServiceKey>,
     pub(super) statuspages: Vec<i64>,
 }
 
 /// The contents of an update request; missing lists are kept.
-pub(super) struct Revision {
+pub(super) struct MaintenanceRevision {
     pub(super) maintenance: Maintenance,
     pub(super) services: Option<Vec<ServiceKey>>,
     pub(super) statuspages: Option<Vec<i64>>,
-    pub(super) announcement: Announcement,
+    pub(super) announcement: RescheduleOptions,
 }
 
-impl Draft<'_> {
+impl MaintenanceParser<'_> {
     /// The new maintenance of a create request.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<Creation, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<NewMaintenance, FieldErrors> {
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let organisation = &self.caller.organisation;
         let title =
             fields.required("title").and_then(|field| read_translated(&field, TITLE_LENGTH, organisation));
@@ -114,7 +115,7 @@ impl Draft<'_> {
         let services = self.read_services(body, &errors);
         let statuspages = self.read_statuspages(body, &errors);
         let announcement = flag(&fields, "notify_announcement", true);
-        let notices = Notices { announcement, ..read_notices(&fields, &ALL_NOTICES) };
+        let notices = MaintenanceNotices { announcement, ..read_notices(&fields, &ALL_NOTICES) };
         let found = errors.into_inner();
         let (Some(title), Some(start)) = (title, start) else { return Err(found) };
         let maintenance = Maintenance {
@@ -124,7 +125,7 @@ impl Draft<'_> {
             title,
             kind: kind.unwrap_or(MaintenanceKind::Planned),
             status: MaintenanceStatus::Scheduled,
-            schedule: Schedule { start, end: end.or_stored(None) },
+            schedule: MaintenanceWindow { start, end: end.or_stored(None) },
             actual_start: None,
             actual_end: None,
             auto_start,
@@ -135,7 +136,7 @@ impl Draft<'_> {
             updated_at: self.now,
             origin: None,
         };
-        found.into_result(Creation {
+        found.into_result(NewMaintenance {
             maintenance,
             message: message.or_stored(None),
             services: services.unwrap_or_default(),
@@ -148,9 +149,9 @@ impl Draft<'_> {
         &self,
         body: &Map<String, Value>,
         stored: &Maintenance,
-    ) -> Result<Revision, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+    ) -> Result<MaintenanceRevision, FieldErrors> {
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let organisation = &self.caller.organisation;
         let title =
             fields.optional("title").and_then(|field| read_translated(&field, TITLE_LENGTH, organisation));
@@ -165,7 +166,7 @@ impl Draft<'_> {
         let notices = read_notices(&fields, &stored.notices);
         let is_posted = flag(&fields, "post_update", true);
         let notifies = flag(&fields, "notify_subscribers", false);
-        let schedule = Schedule {
+        let schedule = MaintenanceWindow {
             start: start.unwrap_or(stored.schedule.start),
             end: end.or_stored(stored.schedule.end),
         };
@@ -178,18 +179,23 @@ impl Draft<'_> {
             notices,
             ..stored.clone()
         };
-        let announcement = Announcement { is_posted, notifies };
-        errors.into_inner().into_result(Revision { maintenance, services, statuspages, announcement })
+        let announcement = RescheduleOptions { is_posted, notifies };
+        errors.into_inner().into_result(MaintenanceRevision {
+            maintenance,
+            services,
+            statuspages,
+            announcement,
+        })
     }
 
     /// Reads the planned end over the stored window. If `start` is invalid (`None`), the end is only checked against
     /// the present.
     fn read_end(
         &self,
-        fields: &Fields<'_>,
+        fields: &BodyFields<'_>,
         start: Option<Timestamp>,
-        stored: Option<Schedule>,
-    ) -> Given<Timestamp> {
+        stored: Option<MaintenanceWindow>,
+    ) -> FieldPatch<Timestamp> {
         let sent = fields.nullable("scheduled_end").read(|field| field.timestamp());
         let stored_end = stored.and_then(|stored| stored.end);
         let Some(end) = sent.or_stored(stored_end) else { return sent };
@@ -206,10 +212,10 @@ impl Draft<'_> {
     pub(in crate::http::v1) fn read_services(
         &self,
         body: &Map<String, Value>,
-        errors: &Errors,
+        errors: &ErrorCollector,
     ) -> Option<Vec<ServiceKey>> {
-        let list = Errors::default();
-        let sent = Fields::new(body, "", &list).optional("service_ids");
+        let list = ErrorCollector::default();
+        let sent = BodyFields::new(body, "", &list).optional("service_ids");
         let ids = sent.and_then(|sent| LinkedIds::read(&sent, SERVICES_MAX, NullEntries::Refused));
         let found = ids.map(|ids| ids.resolve("service", &self.known.services, &list));
         let list = list.into_inner();
@@ -224,10 +230,10 @@ impl Draft<'_> {
     pub(in crate::http::v1) fn read_statuspages(
         &self,
         body: &Map<String, Value>,
-        errors: &Errors,
+        errors: &ErrorCollector,
     ) -> Option<Vec<i64>> {
-        let list = Errors::default();
-        let sent = Fields::new(body, "", &list).optional("statuspage_ids");
+        let list = ErrorCollector::default();
+        let sent = BodyFields::new(body, "", &list).optional("statuspage_ids");
         let ids = sent.and_then(|sent| LinkedIds::read(&sent, STATUSPAGES_MAX, NullEntries::Ignored));
         let found = ids.map(|ids| ids.resolve("status page", &self.known.statuspages, &list));
         errors.extend(list.into_inner().by_place());
@@ -236,21 +242,29 @@ impl Draft<'_> {
 }
 
 /// Notices of a maintenance that does not specify them.
-const ALL_NOTICES: Notices =
-    Notices { announcement: true, day_before: true, hour_before: true, start: true, complete: true };
+const ALL_NOTICES: MaintenanceNotices = MaintenanceNotices {
+    announcement: true,
+    day_before: true,
+    hour_before: true,
+    start: true,
+    complete: true,
+};
 
-pub(in crate::http::v1) fn read_kind(fields: &Fields<'_>) -> Option<MaintenanceKind> {
+pub(in crate::http::v1) fn read_kind(fields: &BodyFields<'_>) -> Option<MaintenanceKind> {
     fields.optional("type")?.word(MaintenanceKind::WORDS)?.parse().ok()
 }
 
 /// An optional boolean that must not be null.
-pub(in crate::http::v1) fn flag(fields: &Fields<'_>, name: &str, unless_sent: bool) -> bool {
+pub(in crate::http::v1) fn flag(fields: &BodyFields<'_>, name: &str, unless_sent: bool) -> bool {
     fields.optional(name).and_then(|field| field.boolean()).unwrap_or(unless_sent)
 }
 
 /// Reads the notices from 24 hours before the start on; the announcement has been sent, or is read by the caller.
-pub(in crate::http::v1) fn read_notices(fields: &Fields<'_>, stored: &Notices) -> Notices {
-    Notices {
+pub(in crate::http::v1) fn read_notices(
+    fields: &BodyFields<'_>,
+    stored: &MaintenanceNotices,
+) -> MaintenanceNotices {
+    MaintenanceNotices {
         announcement: stored.announcement,
         day_before: flag(fields, "notify_24h", stored.day_before),
         hour_before: flag(fields, "notify_1h", stored.hour_before),
@@ -260,11 +274,11 @@ pub(in crate::http::v1) fn read_notices(fields: &Fields<'_>, stored: &Notices) -
 }
 
 /// Automatic completion requires an end; clearing the end disables it unless the same request enables it.
-fn read_auto_complete(fields: &Fields<'_>, stored: Option<&Maintenance>) -> bool {
+fn read_auto_complete(fields: &BodyFields<'_>, stored: Option<&Maintenance>) -> bool {
     let has_end = match fields.nullable("scheduled_end") {
-        Given::Absent => stored.is_some_and(|stored| stored.schedule.end.is_some()),
-        Given::Null => false,
-        Given::Value(_) => true,
+        FieldPatch::Absent => stored.is_some_and(|stored| stored.schedule.end.is_some()),
+        FieldPatch::Null => false,
+        FieldPatch::Value(_) => true,
     };
     let sent = fields.optional("auto_complete").and_then(|field| field.boolean());
     if sent == Some(true) && !has_end {

@@ -4,25 +4,25 @@ use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::read_nullable_translated;
 use crate::model::access::Organisation;
-use crate::model::maintenance::step::Extension;
-use crate::model::maintenance::{MESSAGE_LENGTH, Schedule};
+use crate::model::maintenance::step::MaintenanceExtension;
+use crate::model::maintenance::{MESSAGE_LENGTH, MaintenanceWindow};
 
 /// Reads the new window over the present one.
 pub(super) fn read(
     body: &Map<String, Value>,
-    stored: Schedule,
+    stored: MaintenanceWindow,
     (organisation, now): (&Organisation, Timestamp),
-) -> Result<Extension, FieldErrors> {
+) -> Result<MaintenanceExtension, FieldErrors> {
     // The end is checked against the start, but its error is listed before it.
-    let later = Errors::default();
-    let rest = Fields::new(body, "", &later);
+    let later = ErrorCollector::default();
+    let rest = BodyFields::new(body, "", &later);
     let start = rest.nullable("scheduled_start").read(|field| field.timestamp());
-    let errors = Errors::default();
-    let fields = Fields::new(body, "", &errors);
+    let errors = ErrorCollector::default();
+    let fields = BodyFields::new(body, "", &errors);
     if !fields.has("scheduled_end") {
         fields.refuse("scheduled_end", FieldRule::Required);
     }
@@ -39,12 +39,16 @@ pub(super) fn read(
     errors.extend(later);
     let message = read_nullable_translated(fields.nullable("message"), MESSAGE_LENGTH, organisation);
     let notifies = fields.optional("notify_subscribers").and_then(|field| field.boolean());
-    let schedule = Schedule { start, end: end.or_stored(None) };
+    let schedule = MaintenanceWindow { start, end: end.or_stored(None) };
     let message = match message {
-        Given::Value(message) => Some(message),
-        Given::Absent | Given::Null => None,
+        FieldPatch::Value(message) => Some(message),
+        FieldPatch::Absent | FieldPatch::Null => None,
     };
-    errors.into_inner().into_result(Extension { schedule, message, notifies: notifies.unwrap_or(false) })
+    errors.into_inner().into_result(MaintenanceExtension {
+        schedule,
+        message,
+        notifies: notifies.unwrap_or(false),
+    })
 }
 
 #[cfg(test)]
@@ -69,8 +73,9 @@ mod tests {
         }
     }
 
-    fn check(body: &Value) -> Result<Extension, Vec<(String, FieldRule)>> {
-        let stored = Schedule { start: Timestamp::from_ms(10_000), end: Some(Timestamp::from_ms(20_000)) };
+    fn check(body: &Value) -> Result<MaintenanceExtension, Vec<(String, FieldRule)>> {
+        let stored =
+            MaintenanceWindow { start: Timestamp::from_ms(10_000), end: Some(Timestamp::from_ms(20_000)) };
         let read = read(body.as_object().unwrap(), stored, (&organisation(), Timestamp::from_ms(30_000)));
         read.map_err(|errors| errors.iter().map(|(path, rule)| (path.to_owned(), rule.clone())).collect())
     }
@@ -83,8 +88,9 @@ mod tests {
     #[case(json!({"scheduled_end": "1970-01-01T00:00:41Z", "scheduled_start": "1970-01-01T00:00:40Z"}), 40_000, Some(41_000))]
     fn a_window_is_read(#[case] body: Value, #[case] start: i64, #[case] end: Option<i64>) {
         let read = check(&body).unwrap();
-        let schedule = Schedule { start: Timestamp::from_ms(start), end: end.map(Timestamp::from_ms) };
-        assert_eq!(read, Extension { schedule, message: None, notifies: false });
+        let schedule =
+            MaintenanceWindow { start: Timestamp::from_ms(start), end: end.map(Timestamp::from_ms) };
+        assert_eq!(read, MaintenanceExtension { schedule, message: None, notifies: false });
     }
 
     #[rstest]

@@ -3,18 +3,18 @@
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::linked::read_service_filter;
-use crate::http::kit::query::Query;
+use crate::http::kit::query::QueryString;
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
-use crate::model::sight::Sight;
-use crate::store::maintenances::filter::Filter;
+use crate::model::sight::Visibility;
+use crate::store::maintenances::filter::MaintenanceFilter;
 use crate::store::{Connection, linked};
 
 /// A filter whose ids have not been looked up yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
-    filter: Filter,
+pub(super) struct MaintenanceQuery {
+    filter: MaintenanceFilter,
     services: Option<Vec<Id>>,
 }
 
@@ -22,25 +22,25 @@ pub(super) struct Asked {
 ///
 /// # Errors
 /// 422.
-pub(super) fn read(query: &Query, covering: Option<ServiceKey>) -> Result<Asked, ApiError> {
+pub(super) fn read(query: &QueryString, covering: Option<ServiceKey>) -> Result<MaintenanceQuery, ApiError> {
     let mut errors = FieldErrors::default();
     let services = read_service_filter(query, &mut errors);
     let statuses = query.words("status", MaintenanceStatus::WORDS, &mut errors);
     let (from, to) = query.period(&mut errors);
-    let filter = Filter { statuses, covering, covering_any: None, from, to };
-    errors.into_result(Asked { filter, services }).map_err(ApiError::Fields)
+    let filter = MaintenanceFilter { statuses, covering, covering_any: None, from, to };
+    errors.into_result(MaintenanceQuery { filter, services }).map_err(ApiError::Fields)
 }
 
-impl Asked {
+impl MaintenanceQuery {
     /// Looks up the ids; invisible ones are ignored.
     pub(super) async fn resolve(
         self,
         connection: &impl Connection,
-        sight: Sight,
-    ) -> Result<Filter, ApiError> {
+        sight: Visibility,
+    ) -> Result<MaintenanceFilter, ApiError> {
         let Some(ids) = self.services else { return Ok(self.filter) };
         let known = linked::services_by_id(connection, sight, &ids).await?;
-        Ok(Filter { covering_any: Some(known.into_values().collect()), ..self.filter })
+        Ok(MaintenanceFilter { covering_any: Some(known.into_values().collect()), ..self.filter })
     }
 }
 
@@ -63,7 +63,7 @@ mod tests {
     #[case("from=2026-11-20&to=2026-11-20", Some("to"))]
     #[case("to[]=2026-11-20", Some("to"))]
     fn a_filter_is_read_or_refused(#[case] query: &str, #[case] refused: Option<&str>) {
-        let found = match read(&Query::parse(query), None) {
+        let found = match read(&QueryString::parse(query), None) {
             Err(ApiError::Fields(errors)) => errors.iter().next().map(|(path, _)| path.to_owned()),
             _ => None,
         };

@@ -17,118 +17,125 @@ pub(super) mod view;
 use serde_json::Value;
 
 use crate::http::gate::auth::Caller;
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
-use crate::http::kit::error::{ApiError, Conflict};
-use crate::http::kit::languages::Languages;
-use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::quota::Quota;
-use crate::http::kit::reply::Reply;
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
+use crate::http::kit::error::{ApiError, StateConflict};
+use crate::http::kit::languages::AnswerLanguage;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
+use crate::http::kit::quota::PlanQuota;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::slot::take_slot;
 use crate::http::v1::in_path;
-use crate::http::v1::maintenances::draft::{Creation, Draft, Known, wanted_schedule};
-use crate::http::v1::maintenances::sharing::Hidden;
+use crate::http::v1::maintenances::draft::{
+    MaintenanceLinks, MaintenanceParser, NewMaintenance, wanted_schedule,
+};
+use crate::http::v1::maintenances::sharing::HiddenMaintenancePart;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::lifecycle;
 use crate::model::maintenance::Maintenance;
-use crate::model::maintenance::step::{Stamp, Step};
+use crate::model::maintenance::step::{MaintenanceTransition, OperationContext};
 use crate::model::service::{Service, ServiceKey};
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::store::maintenances::series::{self, occurrences};
 use crate::store::maintenances::{self, links};
 use crate::store::{Connection, Transaction, services};
 
-pub(super) async fn list_maintenances(call: Call<AppState>) -> Result<Reply, ApiError> {
+pub(super) async fn list_maintenances(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     list(call, None).await
 }
 
-pub(super) async fn list_maintenances_of_service(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = in_path::find(&call, services::find).await?;
+pub(super) async fn list_maintenances_of_service(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let service = in_path::find_or_404(&call, services::find).await?;
     list(call, Some(service.key)).await
 }
 
-async fn list(call: Call<AppState>, covering: Option<ServiceKey>) -> Result<Reply, ApiError> {
-    let Call { state, caller, query, headers, canonical_path, .. } = call;
+async fn list(call: ApiCall<AppState>, covering: Option<ServiceKey>) -> Result<ApiReply, ApiError> {
+    let ApiCall { state, caller, query, headers, canonical_path, .. } = call;
     let main = state.databases.main.reader();
     let sight = caller.sight();
     let filter = filter::read(&query, covering)?.resolve(main, sight).await?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let (rows, total) = maintenances::list(main, sight, &filter, request.window()).await?;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let rows = view::rows(main, sight, &rows, &languages).await?;
     let path = format!("{}{canonical_path}", state.base_url);
-    let envelope = Page { request, total, path: &path, query: &query }.envelope(rows);
-    Ok(Reply::ok(envelope).in_language(&languages))
+    let envelope = PageEnvelope { request, total, path: &path, query: &query }.envelope(rows);
+    Ok(ApiReply::ok(envelope).in_language(&languages))
 }
 
-pub(super) async fn show_maintenance(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let maintenance = in_path::find(&call, maintenances::find).await?;
-    let languages = Languages::negotiate(&call.headers, &call.caller.organisation);
+pub(super) async fn show_maintenance(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let maintenance = in_path::find_or_404(&call, maintenances::find).await?;
+    let languages = AnswerLanguage::negotiate(&call.headers, &call.caller.organisation);
     shown(call.state.databases.main.reader(), call.caller.sight(), &maintenance, &languages).await
 }
 
-pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn create_maintenance(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     if caller.sight().is_confined() && body.get("recurrence").is_some_and(|sent| !sent.is_null()) {
         return Err(ApiError::Confined);
     }
     let recurrence = recurrence::read(&body, state.now());
     // A maintenance that starts at once changes services that other requests may be linking.
     let write = effect.begin_locked(&state.databases.main).await?;
-    let known = Known::read(&*write, &caller, &body).await?;
+    let known = MaintenanceLinks::read(&*write, &caller, &body).await?;
     let now = state.now();
-    let new = Draft { caller: &caller, known: &known, now }.create(&body);
-    let (new, recurrence) = recurrence::both(new, recurrence).map_err(ApiError::Fields)?;
+    let new = MaintenanceParser { caller: &caller, known: &known, now }.create(&body);
+    let (new, recurrence) = recurrence::combine_results(new, recurrence).map_err(ApiError::Fields)?;
     let (first, touched) = match recurrence {
         Some(recurrence) => {
             let usage = series::count(&*write, caller.organisation.key);
-            take_slot(Quota::MaintenanceSeries, caller.limits.maintenance_series, usage).await?;
-            let new = recurring::Recurring::of(new, recurrence, &body);
+            take_slot(PlanQuota::MaintenanceSeries, caller.limits.maintenance_series, usage).await?;
+            let new = recurring::SeriesDraft::of(new, recurrence, &body);
             new.store(&write, stamp(&caller, now)).await?
         }
         None => store(&write, new, stamp(&caller, now)).await?,
     };
     let location = format!("{}/v1/maintenances/{}", state.base_url, first.id);
-    let reply = Reply::created(view::one(&*write, caller.sight(), &first, &languages).await?, &location);
+    let reply = ApiReply::created(view::one(&*write, caller.sight(), &first, &languages).await?, &location);
     let reply = write.commit(reply.in_language(&languages)).await?;
-    tell_engine(&state, &caller, &touched).await;
+    notify_engine_of_window(&state, &caller, &touched).await;
     Ok(reply)
 }
 
 /// Stores a single maintenance. Returns it as stored, and the services of which the engine must be notified.
 async fn store(
     transaction: &Transaction,
-    new: Creation,
-    stamp: Stamp<'_>,
+    new: NewMaintenance,
+    stamp: OperationContext<'_>,
 ) -> Result<(Maintenance, Vec<Service>), ApiError> {
     let stored =
         lifecycle::maintenances::insert(transaction, new.maintenance, &new.services, &new.statuspages)
             .await?;
-    let step = Step::announce(stored, new.message, stamp);
+    let step = MaintenanceTransition::announce(stored, new.message, stamp);
     let touched = lifecycle::maintenances::carry_out(transaction, &step, stamp.at).await?;
     Ok((step.after, touched))
 }
 
-pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, maintenances::find).await?.id;
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn update_maintenance(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, maintenances::find).await?.id;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
+    let stored = in_path::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
     if !stored.may_move_to(wanted_schedule(&body, stored.schedule)) {
-        return Err(Conflict::WindowLocked(stored.status.as_str()).into());
+        return Err(StateConflict::WindowLocked(stored.status.as_str()).into());
     }
-    let known = Known::read(&*write, &caller, &body).await?;
+    let known = MaintenanceLinks::read(&*write, &caller, &body).await?;
     let now = state.now();
-    let draft = Draft { caller: &caller, known: &known, now };
+    let draft = MaintenanceParser { caller: &caller, known: &known, now };
     let revision = draft.update(&body, &stored).map_err(ApiError::Fields)?;
-    let hidden = Hidden::of(&*write, &caller, stored.key).await?;
+    let hidden = HiddenMaintenancePart::of(&*write, &caller, stored.key).await?;
     let is_moved = revision.statuspages.as_ref().is_some_and(|pages| *pages != hidden.seen_pages);
-    let step = Step::revise(&stored, revision.maintenance, revision.announcement, stamp(&caller, now));
+    let step = MaintenanceTransition::revise(
+        &stored,
+        revision.maintenance,
+        revision.announcement,
+        stamp(&caller, now),
+    );
     if is_moved || step.after != stored || !step.entries.is_empty() {
         hidden.refuse_shared()?;
     }
@@ -145,24 +152,24 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
         links::show_on(&*write, stored.key, &[statuspages, hidden.statuspages].concat()).await?;
     }
     let after = Maintenance { updated_at: now, ..step.after.adjusted() };
-    let step = Step { after, entries: step.entries };
+    let step = MaintenanceTransition { after, entries: step.entries };
     let touched = lifecycle::maintenances::carry_out(&write, &step, now).await?;
     let reply = shown(&*write, caller.sight(), &step.after, &languages).await?;
     let reply = write.commit(reply).await?;
-    tell_engine(&state, &caller, &touched).await;
+    notify_engine_of_window(&state, &caller, &touched).await;
     Ok(reply)
 }
 
-pub(super) async fn delete_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, maintenances::find).await?.id;
-    let Call { state, caller, effect, .. } = call;
+pub(super) async fn delete_maintenance(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, maintenances::find).await?.id;
+    let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
-    Hidden::of(&*write, &caller, stored.key).await?.refuse_shared()?;
+    let stored = in_path::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
+    HiddenMaintenancePart::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     occurrences::skip(&*write, &stored).await?;
     let touched = lifecycle::maintenances::delete(&write, stored.key, state.now()).await?;
-    let reply = write.commit(Reply::deleted(id)).await?;
-    tell_engine(&state, &caller, &touched).await;
+    let reply = write.commit(ApiReply::deleted(id)).await?;
+    notify_engine_of_window(&state, &caller, &touched).await;
     Ok(reply)
 }
 
@@ -172,9 +179,9 @@ pub(super) async fn delete_maintenance(call: Call<AppState>) -> Result<Committed
 /// 503, 500.
 pub(super) async fn read_one(
     connection: &impl Connection,
-    sight: Sight,
+    sight: Visibility,
     id: Id,
-    languages: &Languages,
+    languages: &AnswerLanguage,
 ) -> Result<Option<(Value, Vec<ServiceKey>)>, ApiError> {
     let Some(maintenance) = maintenances::find(connection, sight, id).await? else { return Ok(None) };
     let services = links::services_of(connection, sight, &[maintenance.key]).await?;
@@ -185,20 +192,24 @@ pub(super) async fn read_one(
 /// 200 with the maintenance.
 async fn shown(
     connection: &impl Connection,
-    sight: Sight,
+    sight: Visibility,
     maintenance: &Maintenance,
-    languages: &Languages,
-) -> Result<Reply, ApiError> {
-    Ok(Reply::data(view::one(connection, sight, maintenance, languages).await?).in_language(languages))
+    languages: &AnswerLanguage,
+) -> Result<ApiReply, ApiError> {
+    Ok(ApiReply::data(view::one(connection, sight, maintenance, languages).await?).in_language(languages))
 }
 
-pub(in crate::http::v1) fn stamp(caller: &Caller, at: crate::clock::Timestamp) -> Stamp<'_> {
-    Stamp { at, locale: &caller.organisation.default_locale }
+pub(in crate::http::v1) fn stamp(caller: &Caller, at: crate::clock::Timestamp) -> OperationContext<'_> {
+    OperationContext { at, locale: &caller.organisation.default_locale }
 }
 
 /// Notifies the engine that the time of these services counts differently from now on.
-pub(in crate::http::v1) async fn tell_engine(state: &AppState, caller: &Caller, touched: &[Service]) {
+pub(in crate::http::v1) async fn notify_engine_of_window(
+    state: &AppState,
+    caller: &Caller,
+    touched: &[Service],
+) {
     for service in touched {
-        state.tell_engine(service, caller.organisation.id).await;
+        state.notify_engine(service, caller.organisation.id).await;
     }
 }

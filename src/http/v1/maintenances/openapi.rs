@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
-use crate::http::openapi::operation::{Chapter, Operation, example};
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
 use crate::http::openapi::shape::{
-    Shape, boolean, instant, list_of, object, string, text, translatable, view,
+    ApiSchema, boolean, instant, list_of, object, string, text, translatable, view,
 };
 use crate::http::v1::announcement::EntryView;
 use crate::http::v1::incidents::openapi::{service_ids, statuspage_ids};
@@ -20,7 +20,7 @@ const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/maintenances/{id}";
 const NOTICES: [&str; 4] = ["notify_24h", "notify_1h", "notify_start", "notify_complete"];
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
         ("Maintenance", view::<MaintenanceView<'_>>()),
         ("MaintenanceRow", view::<MaintenanceRowView<'_>>()),
@@ -33,21 +33,21 @@ pub(in crate::http) fn chapter() -> Chapter {
     let mut operations = collection();
     operations.extend(acts());
     let about = "Work that is announced, and does not count as an outage.";
-    Chapter { name: "Maintenances", about, schemas, operations }
+    ApiChapter { name: "Maintenances", about, schemas, operations }
 }
 
-fn collection() -> Vec<Operation> {
+fn collection() -> Vec<ApiOperation> {
     let (maintenance, row) = (example(EXAMPLE), row_example());
     let sent = json!({"title": "Database upgrade", "message": "We upgrade the database.", "type": "planned",
                       "scheduled_start": "2026-11-22T22:00:00Z", "scheduled_end": "2026-11-23T00:00:00Z",
                       "service_ids": ["rNSJxMbDTX2uHc08AiCqo"]});
     let of_service = "/v1/services/{id}/maintenances";
     vec![
-        Operation::new(Verb::Get, "/v1/maintenances", "list_maintenances", "List maintenances")
+        ApiOperation::new(HttpVerb::Get, "/v1/maintenances", "list_maintenances", "List maintenances")
             .maintenance_filters()
             .lists("Maintenances, the latest start first.", "MaintenanceRow", &row)
             .translated(),
-        Operation::new(Verb::Post, "/v1/maintenances", "create_maintenance", "Announce a maintenance")
+        ApiOperation::new(HttpVerb::Post, "/v1/maintenances", "create_maintenance", "Announce a maintenance")
             .says(
                 "A start that has been reached begins it at once, unless `auto_start` is false. With `recurrence` the answer is \
                  the first maintenance of a series.",
@@ -56,29 +56,29 @@ fn collection() -> Vec<Operation> {
             .creates("The new maintenance.", "Maintenance", &maintenance)
             .refuses(&[402])
             .translated(),
-        Operation::new(Verb::Get, ITEM, "show_maintenance", "Show a maintenance with its timeline")
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_maintenance", "Show a maintenance with its timeline")
             .shows("The maintenance.", "Maintenance", &maintenance)
             .translated(),
-        Operation::new(Verb::Patch, ITEM, "update_maintenance", "Change a maintenance")
+        ApiOperation::new(HttpVerb::Patch, ITEM, "update_maintenance", "Change a maintenance")
             .says("The window of a completed or cancelled one cannot be changed: 409.")
             .takes("UpdateMaintenance", Some(json!({"scheduled_end": "2026-11-23T01:00:00Z"})))
             .shows("The changed maintenance.", "Maintenance", &maintenance)
             .refuses(&[409, 422])
             .translated(),
-        Operation::new(Verb::Delete, ITEM, "delete_maintenance", "Delete a maintenance")
+        ApiOperation::new(HttpVerb::Delete, ITEM, "delete_maintenance", "Delete a maintenance")
             .deletes("It is gone."),
-        Operation::new(Verb::Get, of_service, "list_service_maintenances", "List maintenances of a service")
+        ApiOperation::new(HttpVerb::Get, of_service, "list_service_maintenances", "List maintenances of a service")
             .maintenance_filters()
             .lists("Maintenances of the service.", "MaintenanceRow", &row)
             .translated(),
     ]
 }
 
-fn acts() -> Vec<Operation> {
+fn acts() -> Vec<ApiOperation> {
     let maintenance = example(EXAMPLE);
     let extended = json!({"scheduled_end": "2026-11-23T02:00:00Z", "message": "We need two more hours."});
     let act = |path, id, summary| {
-        let operation = Operation::new(Verb::Post, path, id, summary);
+        let operation = ApiOperation::new(HttpVerb::Post, path, id, summary);
         operation.shows("The maintenance.", "Maintenance", &maintenance).refuses(&[409]).translated()
     };
     vec![
@@ -104,7 +104,7 @@ fn row_example() -> Value {
 }
 
 /// Members that create and update share.
-pub(in crate::http::v1) fn write() -> Shape {
+pub(in crate::http::v1) fn write() -> ApiSchema {
     object()
         .may_have("title", translatable(&TITLE_LENGTH))
         .may_have("type", kind())
@@ -117,7 +117,7 @@ pub(in crate::http::v1) fn write() -> Shape {
         .may_have_all(&NOTICES, &boolean())
 }
 
-fn create() -> Shape {
+fn create() -> ApiSchema {
     let message = translatable(&MESSAGE_LENGTH).nullable();
     let recurs = "Makes it come again: `scheduled_start` is the first of a series, and `scheduled_end` is required. Both are \
                   wall times of the time zone. `auto_complete` is true then unless it is sent.";
@@ -130,7 +130,7 @@ fn create() -> Shape {
 }
 
 /// A rule and a time zone in a body.
-pub(in crate::http::v1) fn recurrence() -> Shape {
+pub(in crate::http::v1) fn recurrence() -> ApiSchema {
     let rule = "A rule of RFC 5545 without DTSTART; daily at most often.";
     object()
         .may_have("rrule", text(1, RULE_LENGTH_MAX).says(rule).example("FREQ=WEEKLY;BYDAY=SU"))
@@ -138,13 +138,13 @@ pub(in crate::http::v1) fn recurrence() -> Shape {
         .closed()
 }
 
-fn change() -> Shape {
+fn change() -> ApiSchema {
     let post = boolean().default_value(true).says("A changed window adds a timeline entry.");
     let notify = boolean().default_value(false).says("Tell subscribers about that entry.");
     write().may_have("post_update", post).may_have("notify_subscribers", notify)
 }
 
-fn extend() -> Shape {
+fn extend() -> ApiSchema {
     object()
         .has("scheduled_end", instant().nullable().says("Later than the start and than now; null: open end."))
         .may_have("scheduled_start", instant().nullable().says("Null: unchanged."))
@@ -152,7 +152,7 @@ fn extend() -> Shape {
         .may_have("notify_subscribers", boolean().default_value(false))
 }
 
-impl Operation {
+impl ApiOperation {
     /// Adds the filters of maintenances (contract 4.11.4).
     fn maintenance_filters(self) -> Self {
         let statuses = list_of(status());

@@ -5,20 +5,20 @@
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
-use crate::model::recurrence::rule::Rule;
-use crate::model::recurrence::zone::Zone;
-use crate::model::recurrence::{Misfit, Occurrence, Recurrence};
+use crate::model::recurrence::rule::RecurrenceRule;
+use crate::model::recurrence::zone::IanaZone;
+use crate::model::recurrence::{Occurrence, Recurrence, RecurrenceProblem};
 
 const MEMBERS: [&str; 2] = ["rrule", "time_zone"];
 
 /// The recurrence of a create request; `None` if there is none. The window itself is checked as for any maintenance.
 pub(super) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Option<Recurrence>, FieldErrors> {
-    let errors = Errors::default();
-    let fields = Fields::new(body, "", &errors);
+    let errors = ErrorCollector::default();
+    let fields = BodyFields::new(body, "", &errors);
     let Some(field) = fields.skippable("recurrence") else { return Ok(None) };
     if fields.skippable("scheduled_end").is_none() {
         fields.refuse("scheduled_end", FieldRule::Required);
@@ -51,8 +51,8 @@ pub(in crate::http::v1) fn revise(
     stored: &Recurrence,
     now: Timestamp,
 ) -> Result<Recurrence, FieldErrors> {
-    let errors = Errors::default();
-    let fields = Fields::new(body, "", &errors);
+    let errors = ErrorCollector::default();
+    let fields = BodyFields::new(body, "", &errors);
     let (rule, zone) = read_changes(&fields, stored);
     let is_new_rule = rule != stored.rule || zone != stored.zone;
     let window = stored.window();
@@ -78,9 +78,9 @@ pub(in crate::http::v1) fn revise(
 
 fn move_to(
     stored: &Recurrence,
-    (rule, zone): (Rule, Zone),
+    (rule, zone): (RecurrenceRule, IanaZone),
     (start, end): (Option<Timestamp>, Option<Timestamp>),
-) -> Result<Recurrence, Misfit> {
+) -> Result<Recurrence, RecurrenceProblem> {
     let moved = match start {
         Some(start) => stored.starting(rule.clone(), zone, start)?,
         None => stored.following(rule.clone(), zone)?,
@@ -92,9 +92,9 @@ fn move_to(
 }
 
 /// Rule and zone of an update; missing ones are kept.
-fn read_changes(fields: &Fields<'_>, stored: &Recurrence) -> (Rule, Zone) {
+fn read_changes(fields: &BodyFields<'_>, stored: &Recurrence) -> (RecurrenceRule, IanaZone) {
     let field = fields.optional("recurrence");
-    let members = field.as_ref().and_then(Field::object);
+    let members = field.as_ref().and_then(BodyField::object);
     if let Some(members) = &members {
         members.refuse_unknown(&MEMBERS);
     }
@@ -104,33 +104,33 @@ fn read_changes(fields: &Fields<'_>, stored: &Recurrence) -> (Rule, Zone) {
     (rule.unwrap_or_else(|| stored.rule.clone()), zone.unwrap_or(stored.zone))
 }
 
-fn read_rule(field: &Field<'_>) -> Option<Rule> {
+fn read_rule(field: &BodyField<'_>) -> Option<RecurrenceRule> {
     let text = field.string()?;
     text.parse().map_or_else(|problem| refuse(field, &problem), Some)
 }
 
-fn read_zone(field: &Field<'_>) -> Option<Zone> {
+fn read_zone(field: &BodyField<'_>) -> Option<IanaZone> {
     let name = field.string()?;
     name.trim().parse().map_or_else(|problem| refuse(field, &problem), Some)
 }
 
-fn refuse<T>(field: &Field<'_>, problem: &dyn ToString) -> Option<T> {
+fn refuse<T>(field: &BodyField<'_>, problem: &dyn ToString) -> Option<T> {
     field.refuse(FieldRule::Recurrence(problem.to_string()))
 }
 
 /// The window of a create request, unless it is invalid.
 fn sound_window(body: &Map<String, Value>, now: Timestamp) -> Option<Occurrence> {
-    let ignored = Errors::default();
-    let fields = Fields::new(body, "", &ignored);
+    let ignored = ErrorCollector::default();
+    let fields = BodyFields::new(body, "", &ignored);
     let moment = |name| fields.optional(name)?.timestamp();
     let window = Occurrence { start: moment("scheduled_start")?, end: moment("scheduled_end")? };
     (window.start < window.end && window.end > now).then_some(window)
 }
 
-fn with(mut errors: FieldErrors, misfit: &Misfit) -> FieldErrors {
+fn with(mut errors: FieldErrors, misfit: &RecurrenceProblem) -> FieldErrors {
     let path = match misfit {
-        Misfit::Backwards | Misfit::Twice(_) => "scheduled_end",
-        Misfit::NotFirst(_) => "scheduled_start",
+        RecurrenceProblem::Backwards | RecurrenceProblem::Twice(_) => "scheduled_end",
+        RecurrenceProblem::NotFirst(_) => "scheduled_start",
         _ => "recurrence.rrule",
     };
     errors.add(path, FieldRule::Recurrence(misfit.to_string()));
@@ -138,7 +138,7 @@ fn with(mut errors: FieldErrors, misfit: &Misfit) -> FieldErrors {
 }
 
 /// Both results, or the errors of both.
-pub(in crate::http::v1) fn both<A, B>(
+pub(in crate::http::v1) fn combine_results<A, B>(
     one: Result<A, FieldErrors>,
     other: Result<B, FieldErrors>,
 ) -> Result<(A, B), FieldErrors> {

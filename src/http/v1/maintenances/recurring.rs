@@ -5,30 +5,30 @@ use serde_json::{Map, Value};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::maintenances::draft::Creation;
+use crate::http::v1::maintenances::draft::NewMaintenance;
 use crate::id::Id;
 use crate::lifecycle::maintenance_series;
 use crate::model::maintenance::Maintenance;
-use crate::model::maintenance::series::{Series, SeriesStatus};
-use crate::model::maintenance::step::Stamp;
-use crate::model::recurrence::{Misfit, Recurrence};
+use crate::model::maintenance::series::{MaintenanceSeries, SeriesStatus};
+use crate::model::maintenance::step::OperationContext;
+use crate::model::recurrence::{Recurrence, RecurrenceProblem};
 use crate::model::service::Service;
 use crate::store::Transaction;
 use crate::store::maintenances::series::links::SeriesLinks;
 use crate::store::maintenances::series::{self, links};
 
 /// A series that is not stored yet.
-pub(super) struct Recurring {
-    series: Series,
+pub(super) struct SeriesDraft {
+    series: MaintenanceSeries,
     links: SeriesLinks,
 }
 
-impl Recurring {
+impl SeriesDraft {
     /// The series whose first maintenance is in the body. Unlike a single window, a recurring one completes
     /// automatically by default: otherwise every occurrence would have to be completed by hand.
-    pub(super) fn of(new: Creation, recurrence: Recurrence, body: &Map<String, Value>) -> Self {
-        let Creation { maintenance, message, services, statuspages } = new;
-        let series = Series {
+    pub(super) fn of(new: NewMaintenance, recurrence: Recurrence, body: &Map<String, Value>) -> Self {
+        let NewMaintenance { maintenance, message, services, statuspages } = new;
+        let series = MaintenanceSeries {
             key: 0,
             id: Id::random(),
             organisation: maintenance.organisation,
@@ -53,14 +53,16 @@ impl Recurring {
     pub(super) async fn store(
         self,
         transaction: &Transaction,
-        stamp: Stamp<'_>,
+        stamp: OperationContext<'_>,
     ) -> Result<(Maintenance, Vec<Service>), ApiError> {
         let stored = series::insert(transaction, self.series).await?;
         links::cover(transaction, stored.key, &self.links.services).await?;
         links::show_on(transaction, stored.key, &self.links.statuspages).await?;
-        let planned = maintenance_series::look(transaction, stored, stamp).await?;
+        let planned = maintenance_series::extend_series(transaction, stored, stamp).await?;
         // The last window may have ended since it was checked.
-        let over = || FieldErrors::of("recurrence.rrule", FieldRule::Recurrence(Misfit::Over.to_string()));
+        let over = || {
+            FieldErrors::of("recurrence.rrule", FieldRule::Recurrence(RecurrenceProblem::Over.to_string()))
+        };
         let first = planned.created.into_iter().next().ok_or_else(over)?;
         Ok((first, planned.touched))
     }

@@ -12,14 +12,14 @@ use crate::store::maintenances::links;
 
 /// The part of a maintenance that its caller does not see; empty for an unscoped caller.
 #[derive(Debug, Default)]
-pub(super) struct Hidden {
+pub(super) struct HiddenMaintenancePart {
     pub(super) services: Vec<ServiceKey>,
     pub(super) statuspages: Vec<i64>,
     /// Visible pages.
     pub(super) seen_pages: Vec<i64>,
 }
 
-impl Hidden {
+impl HiddenMaintenancePart {
     /// Reads the part of a maintenance that the caller does not see.
     ///
     /// # Errors

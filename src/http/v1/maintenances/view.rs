@@ -10,21 +10,21 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::languages::Languages;
+use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::view::to_json;
 use crate::http::openapi::shape::{
-    Shape, id, list_of, named, one_of, timestamp, timestamp_or_null, translations,
+    ApiSchema, id, list_of, named, one_of, timestamp, timestamp_or_null, translations,
 };
 use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
-use crate::model::maintenance::origin::{Origin, SeriesKey};
+use crate::model::maintenance::origin::{SeriesKey, SeriesOrigin};
 use crate::model::maintenance::{
     Maintenance, MaintenanceKey, MaintenanceKind, MaintenanceStatus, TimelineEntry,
 };
 use crate::model::service::NamedService;
-use crate::model::sight::Sight;
-use crate::model::translated::Translated;
+use crate::model::sight::Visibility;
+use crate::model::translated::TranslatedText;
 use crate::store::Connection;
 use crate::store::maintenances::links::{self, NamedPage};
 use crate::store::maintenances::series::{self, SeriesName};
@@ -76,7 +76,7 @@ struct BodyView<'a> {
     id: Id,
     title: &'a str,
     #[schema(schema_with = translations)]
-    title_translations: &'a Translated,
+    title_translations: &'a TranslatedText,
     #[schema(schema_with = shown_kind)]
     r#type: &'static str,
     #[schema(schema_with = status)]
@@ -105,7 +105,7 @@ struct BodyView<'a> {
 
 impl<'a> MaintenanceRowView<'a> {
     /// The view of a maintenance in a list.
-    fn of(maintenance: &'a Maintenance, beside: &'a Beside, languages: &Languages) -> Self {
+    fn of(maintenance: &'a Maintenance, beside: &'a MaintenanceDetails, languages: &AnswerLanguage) -> Self {
         let services = beside.services.get(&maintenance.key).map(Vec::as_slice).unwrap_or_default();
         Self {
             body: BodyView::of(maintenance, services, languages),
@@ -118,7 +118,7 @@ impl<'a> MaintenanceRowView<'a> {
         self,
         pages: &'a [NamedPage],
         entries: &'a [TimelineEntry],
-        languages: &Languages,
+        languages: &AnswerLanguage,
     ) -> MaintenanceView<'a> {
         MaintenanceView {
             body: self.body,
@@ -136,22 +136,22 @@ impl<'a> MaintenanceRowView<'a> {
 }
 
 impl<'a> RecurrenceView<'a> {
-    fn of(origin: Origin, series: &'a HashMap<SeriesKey, SeriesName>) -> Option<Self> {
+    fn of(origin: SeriesOrigin, series: &'a HashMap<SeriesKey, SeriesName>) -> Option<Self> {
         let SeriesName { id, rrule, time_zone } = series.get(&origin.series)?;
         Some(Self { series_id: *id, rrule, time_zone, occurrence: origin.occurrence })
     }
 }
 
 /// Data of maintenances beside their rows.
-struct Beside {
+struct MaintenanceDetails {
     services: HashMap<MaintenanceKey, Vec<NamedService>>,
     series: HashMap<SeriesKey, SeriesName>,
 }
 
-impl Beside {
+impl MaintenanceDetails {
     async fn read(
         connection: &impl Connection,
-        sight: Sight,
+        sight: Visibility,
         maintenances: &[Maintenance],
     ) -> Result<Self, ApiError> {
         let keys: Vec<_> = maintenances.iter().map(|maintenance| maintenance.key).collect();
@@ -167,7 +167,7 @@ impl Beside {
 
 impl<'a> BodyView<'a> {
     /// The view of a maintenance that covers these services.
-    fn of(maintenance: &'a Maintenance, services: &'a [NamedService], languages: &Languages) -> Self {
+    fn of(maintenance: &'a Maintenance, services: &'a [NamedService], languages: &AnswerLanguage) -> Self {
         let Maintenance { schedule, notices, .. } = maintenance;
         let creator = maintenance.created_by.as_ref();
         Self {
@@ -197,11 +197,11 @@ impl<'a> BodyView<'a> {
 /// The rows of a list.
 pub(super) async fn rows(
     connection: &impl Connection,
-    sight: Sight,
+    sight: Visibility,
     maintenances: &[Maintenance],
-    languages: &Languages,
+    languages: &AnswerLanguage,
 ) -> Result<Vec<Value>, ApiError> {
-    let beside = Beside::read(connection, sight, maintenances).await?;
+    let beside = MaintenanceDetails::read(connection, sight, maintenances).await?;
     let row = |maintenance| to_json(&MaintenanceRowView::of(maintenance, &beside, languages));
     Ok(maintenances.iter().map(row).collect())
 }
@@ -209,11 +209,11 @@ pub(super) async fn rows(
 /// One maintenance with pages and timeline.
 pub(super) async fn one(
     connection: &impl Connection,
-    sight: Sight,
+    sight: Visibility,
     maintenance: &Maintenance,
-    languages: &Languages,
+    languages: &AnswerLanguage,
 ) -> Result<Value, ApiError> {
-    let beside = Beside::read(connection, sight, std::slice::from_ref(maintenance)).await?;
+    let beside = MaintenanceDetails::read(connection, sight, std::slice::from_ref(maintenance)).await?;
     let pages = links::statuspages_of(connection, sight, maintenance.key).await?;
     let entries = timeline::of(connection, maintenance.key).await?;
     let row = MaintenanceRowView::of(maintenance, &beside, languages);
@@ -221,31 +221,31 @@ pub(super) async fn one(
 }
 
 /// Returns the schema of the status of a maintenance.
-pub(in crate::http::v1) fn status() -> Shape {
+pub(in crate::http::v1) fn status() -> ApiSchema {
     one_of(&MaintenanceStatus::ALL.map(MaintenanceStatus::as_str))
 }
 
 /// Returns the schema of the kind of a maintenance.
-pub(in crate::http::v1) fn kind() -> Shape {
+pub(in crate::http::v1) fn kind() -> ApiSchema {
     one_of(&MaintenanceKind::ALL.map(MaintenanceKind::as_str))
 }
 
-pub(in crate::http::v1) fn shown_kind() -> Shape {
+pub(in crate::http::v1) fn shown_kind() -> ApiSchema {
     kind().says("`planned` is left out of uptime, `emergency` is not.")
 }
 
-pub(in crate::http::v1) fn created_by() -> Shape {
+pub(in crate::http::v1) fn created_by() -> ApiSchema {
     named("Author").nullable().says("Null: made by the server.")
 }
 
-fn scheduled_end() -> Shape {
+fn scheduled_end() -> ApiSchema {
     timestamp_or_null().says("Null: open end.")
 }
 
-fn recurrence() -> Shape {
+fn recurrence() -> ApiSchema {
     named("MaintenanceRecurrence").nullable().says("Null: it belongs to no series.")
 }
 
-fn updates() -> Shape {
+fn updates() -> ApiSchema {
     list_of(named("MaintenanceUpdate")).says("The timeline, the oldest entry first.")
 }

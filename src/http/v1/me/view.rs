@@ -5,12 +5,12 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
-use crate::http::openapi::shape::{Shape, id, list_of, named, one_of, timestamp};
+use crate::http::openapi::shape::{ApiSchema, id, list_of, named, one_of, timestamp};
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::access::{Permission, Plan};
 use crate::model::access_scope::AccessScope;
-use crate::store::usage::Usage;
+use crate::store::usage::PlanUsage;
 
 /// The calling token.
 #[derive(Serialize, ToSchema)]
@@ -104,19 +104,20 @@ struct QuotaView {
 
 /// Data of a caller beside itself.
 #[derive(Clone, Copy)]
-pub(super) struct ShownBeside<'a> {
+pub(super) struct CallerDetails<'a> {
     /// The access scope of its token.
     pub(super) scope: Option<&'a AccessScope>,
     /// The organisation's usage of its plan, if the caller may know it.
-    pub(super) usage: Option<Usage>,
+    pub(super) usage: Option<PlanUsage>,
 }
 
 impl<'a> MeView<'a> {
     /// The view of a caller, with the rate limit of every token.
-    pub(super) fn of(caller: &'a Caller, requests_per_minute: u32, beside: ShownBeside<'a>) -> Self {
+    pub(super) fn of(caller: &'a Caller, requests_per_minute: u32, beside: CallerDetails<'a>) -> Self {
         let Caller { token, organisation, limits } = caller;
-        let ShownBeside { scope, usage } = beside;
-        let counted = |limit: Option<u32>, of: fn(Usage) -> u64| QuotaView { limit, usage: usage.map(of) };
+        let CallerDetails { scope, usage } = beside;
+        let counted =
+            |limit: Option<u32>, of: fn(PlanUsage) -> u64| QuotaView { limit, usage: usage.map(of) };
         let of_each_page = |limit: Option<u32>| QuotaView { limit, usage: None };
         Self {
             r#type: "user",
@@ -156,23 +157,23 @@ impl<'a> MeView<'a> {
     }
 }
 
-fn access_scope() -> Shape {
+fn access_scope() -> ApiSchema {
     named("Named").nullable().says("The access scope that the token is confined to.")
 }
 
-fn kind() -> Shape {
+fn kind() -> ApiSchema {
     one_of(&["user"])
 }
 
-fn permissions() -> Shape {
+fn permissions() -> ApiSchema {
     let words: Vec<&str> = Permission::every().map(Permission::as_str).collect();
     list_of(one_of(&words))
 }
 
-fn plan() -> Shape {
+fn plan() -> ApiSchema {
     one_of(Plan::WORDS)
 }
 
-fn expires_at() -> Shape {
+fn expires_at() -> ApiSchema {
     timestamp().says("Only of a token that expires.")
 }

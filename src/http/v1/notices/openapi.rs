@@ -1,22 +1,22 @@
 //! `/v1/notices`.
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
-use crate::http::openapi::operation::{Chapter, Operation, example};
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
 use crate::http::openapi::shape::{boolean, view};
 use crate::http::v1::notices::view::NoticeView;
 
 const EXAMPLE: &str = include_str!("example.json");
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let about = "Events that are no incidents: certificates near their end, missed heartbeats, locations without network, \
         error budgets that burn, gaps in on-call schedules, trouble of the monitor itself.";
-    Chapter {
+    ApiChapter {
         name: "Notices",
         about,
         schemas: vec![("Notice", view::<NoticeView<'_>>())],
         operations: vec![
-            Operation::new(Verb::Get, "/v1/notices", "list_notices", "List notices")
+            ApiOperation::new(HttpVerb::Get, "/v1/notices", "list_notices", "List notices")
                 .paged(DEFAULT_PER_PAGE)
                 .asks("lasts", boolean(), "`true`: those that last, `false`: those that are over.")
                 .lists(

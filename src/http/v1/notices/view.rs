@@ -4,11 +4,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, id, one_of, string, timestamp, timestamp_or_null};
+use crate::http::openapi::shape::{ApiSchema, id, one_of, string, timestamp, timestamp_or_null};
 use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::notice::Notice;
-use crate::model::notification::Event;
+use crate::model::notification::NotificationEvent;
 
 /// An event that is no incident.
 #[derive(Serialize, ToSchema)]
@@ -49,22 +49,22 @@ impl<'a> NoticeView<'a> {
     }
 }
 
-fn own_id() -> Shape {
+fn own_id() -> ApiSchema {
     id().says("Messages about it carry it too: from its begin to its end.")
 }
 
-fn event() -> Shape {
-    one_of(&Event::NOTICE_WORDS)
+fn event() -> ApiSchema {
+    one_of(&NotificationEvent::NOTICE_WORDS)
 }
 
-fn about() -> Shape {
+fn about() -> ApiSchema {
     string().says("The id of a service or an SLA target, the id of an on-call schedule with the begin of the gap (`ID/2026-11-30T09:00:00.000Z`), the code of a location, the id of a channel whose template cannot be filled, or what this monitor cannot do.")
 }
 
-fn severity() -> Shape {
+fn severity() -> ApiSchema {
     one_of(Severity::WORDS)
 }
 
-fn ended_at() -> Shape {
+fn ended_at() -> ApiSchema {
     timestamp_or_null().says("Null: it lasts.")
 }

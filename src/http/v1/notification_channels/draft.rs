@@ -4,45 +4,45 @@ use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::notification_channels::settings::read_settings;
 use crate::http::v1::notification_channels::template_flaws::TemplateFlaws;
 use crate::http::v1::quiet_hours::read_quiet_hours;
-use crate::http::v1::routed_services::{APPLIES_TO, Named};
+use crate::http::v1::routed_services::{APPLIES_TO, RoutingLinks};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::notification::digest::{ABOVE, USUAL_ABOVE};
-use crate::model::notification::routing::{RoutedServices, Routing};
-use crate::model::notification::{Channel, ChannelKind, Event, NAME_LENGTH};
-use crate::notify::kinds::{Digests, definition};
+use crate::model::notification::routing::{ChannelRouting, RoutedServices};
+use crate::model::notification::{ChannelKind, NAME_LENGTH, NotificationChannel, NotificationEvent};
+use crate::notify::kinds::{DigestPolicy, definition};
 use crate::notify::sealed::ChannelVault;
 
 /// The context in which a channel is written.
-pub(super) struct Draft<'a> {
+pub(super) struct ChannelParser<'a> {
     /// Holds the key that secrets are sealed with.
     pub(super) state: &'a AppState,
     /// The caller, whose organisation owns the channel.
     pub(super) caller: &'a Caller,
     /// Existing tags and services named in the body.
-    pub(super) named: Named,
+    pub(super) named: RoutingLinks,
     /// Errors of the templates in the body.
     pub(super) template_flaws: TemplateFlaws,
     pub(super) now: Timestamp,
 }
 
-impl Draft<'_> {
+impl ChannelParser<'_> {
     /// The new channel of a create request.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<Channel, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<NotificationChannel, FieldErrors> {
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH)).unwrap_or_default();
         let kind = fields.required("kind").and_then(|field| field.word(ChannelKind::WORDS)?.parse().ok());
-        let usual = kind.filter(|kind| definition(*kind).digests == Digests::Usual).map(|_| USUAL_ABOVE);
-        let channel = Channel {
+        let usual = kind.filter(|kind| definition(*kind).digests == DigestPolicy::Usual).map(|_| USUAL_ABOVE);
+        let channel = NotificationChannel {
             key: 0,
             id: Id::random(),
             organisation: self.caller.organisation.key,
@@ -50,7 +50,7 @@ impl Draft<'_> {
             name,
             is_enabled: true,
             settings: Map::new(),
-            routing: Routing { digest_above: usual, ..Routing::default() },
+            routing: ChannelRouting { digest_above: usual, ..ChannelRouting::default() },
             created_at: self.now,
             updated_at: self.now,
         };
@@ -60,22 +60,32 @@ impl Draft<'_> {
     }
 
     /// The stored channel with the changes of an update request.
-    pub(super) fn update(&self, body: &Map<String, Value>, stored: &Channel) -> Result<Channel, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+    pub(super) fn update(
+        &self,
+        body: &Map<String, Value>,
+        stored: &NotificationChannel,
+    ) -> Result<NotificationChannel, FieldErrors> {
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
         if let Some(kind) = fields.optional("kind")
             && kind.word(ChannelKind::WORDS).is_some_and(|kind| kind != stored.kind.as_str())
         {
             fields.refuse("kind", FieldRule::Immutable);
         }
-        let channel = Channel { name: name.unwrap_or_else(|| stored.name.clone()), ..stored.clone() };
+        let channel =
+            NotificationChannel { name: name.unwrap_or_else(|| stored.name.clone()), ..stored.clone() };
         let channel = self.read(&fields, fields.optional("settings").as_ref(), channel);
         errors.into_inner().into_result(channel)
     }
 
     /// Reads all fields but name and kind.
-    fn read(&self, fields: &Fields<'_>, settings: Option<&Field<'_>>, channel: Channel) -> Channel {
+    fn read(
+        &self,
+        fields: &BodyFields<'_>,
+        settings: Option<&BodyField<'_>>,
+        channel: NotificationChannel,
+    ) -> NotificationChannel {
         let vault = ChannelVault {
             sealer: &self.state.definer.sealer,
             organisation: self.caller.organisation.id,
@@ -87,7 +97,7 @@ impl Draft<'_> {
             read_settings(field, definition, &channel.settings, &self.template_flaws, (vault, keep))
         });
         let is_enabled = fields.optional("is_enabled").and_then(|field| field.boolean());
-        Channel {
+        NotificationChannel {
             is_enabled: is_enabled.unwrap_or(channel.is_enabled),
             settings: settings.unwrap_or(channel.settings),
             routing: self.read_routing(fields, channel.kind, channel.routing),
@@ -95,11 +105,16 @@ impl Draft<'_> {
         }
     }
 
-    fn read_routing(&self, fields: &Fields<'_>, kind: ChannelKind, stored: Routing) -> Routing {
+    fn read_routing(
+        &self,
+        fields: &BodyFields<'_>,
+        kind: ChannelKind,
+        stored: ChannelRouting,
+    ) -> ChannelRouting {
         let events = fields.optional("events").and_then(|field| read_events(&field));
         let severity =
             fields.optional("min_severity").and_then(|field| field.word(Severity::WORDS)?.parse().ok());
-        Routing {
+        ChannelRouting {
             events: events.unwrap_or(stored.events),
             min_severity: severity.unwrap_or(stored.min_severity),
             selection: self.read_selection(fields, stored.selection),
@@ -116,7 +131,11 @@ impl Draft<'_> {
 
     /// Reads the services of the channel: `applies_to` tells whether they are selected; without it, naming some selects
     /// them.
-    fn read_selection(&self, fields: &Fields<'_>, stored: Option<RoutedServices>) -> Option<RoutedServices> {
+    fn read_selection(
+        &self,
+        fields: &BodyFields<'_>,
+        stored: Option<RoutedServices>,
+    ) -> Option<RoutedServices> {
         let word = fields.optional("applies_to").and_then(|field| field.word(&APPLIES_TO).map(str::to_owned));
         let (tags, services) = (self.named.read_tags(fields), self.named.read_services(fields));
         let names_some = [&tags, &services].into_iter().flatten().any(|named| !named.is_empty());
@@ -135,20 +154,25 @@ impl Draft<'_> {
     }
 }
 
-fn read_digest_above(field: &Field<'_>, kind: ChannelKind) -> Option<u32> {
-    if definition(kind).digests == Digests::Never {
+fn read_digest_above(field: &BodyField<'_>, kind: ChannelKind) -> Option<u32> {
+    if definition(kind).digests == DigestPolicy::Never {
         return field.refuse(FieldRule::NoDigests);
     }
     let number = field.integer(i64::from(*ABOVE.start())..=i64::from(*ABOVE.end()))?;
     u32::try_from(number).ok()
 }
 
-fn read_events(field: &Field<'_>) -> Option<Vec<Event>> {
+fn read_events(field: &BodyField<'_>) -> Option<Vec<NotificationEvent>> {
     let mut chosen = Vec::new();
-    for entry in field.list(Event::CHOICE.len() * 2)? {
-        chosen.extend(entry.word(&Event::CHOICE_WORDS).and_then(|word| word.parse::<Event>().ok()));
+    for entry in field.list(NotificationEvent::CHOICE.len() * 2)? {
+        chosen.extend(
+            entry
+                .word(&NotificationEvent::CHOICE_WORDS)
+                .and_then(|word| word.parse::<NotificationEvent>().ok()),
+        );
     }
-    let in_order: Vec<Event> = Event::CHOICE.into_iter().filter(|event| chosen.contains(event)).collect();
+    let in_order: Vec<NotificationEvent> =
+        NotificationEvent::CHOICE.into_iter().filter(|event| chosen.contains(event)).collect();
     if field.value().as_array().is_some_and(Vec::is_empty) {
         return field.refuse(FieldRule::MinItems(1));
     }

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
-use crate::http::openapi::operation::{Chapter, Operation, example};
-use crate::http::openapi::shape::{Shape, boolean, object, view};
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
+use crate::http::openapi::shape::{ApiSchema, boolean, object, view};
 use crate::http::v1::channel_types;
 use crate::http::v1::notification_channels::test::ChannelTestView;
 use crate::http::v1::notification_channels::view::{
@@ -19,7 +19,7 @@ const LIST: &str = "/v1/notification-channels";
 const ITEM: &str = "/v1/notification-channels/{id}";
 const TEST: &str = "/v1/notification-channels/{id}/test";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let mut schemas = vec![
         ("NotificationChannel", view::<NotificationChannelView<'_>>()),
         ("ChannelTest", view::<ChannelTestView>()),
@@ -28,10 +28,10 @@ pub(in crate::http) fn chapter() -> Chapter {
     ];
     schemas.extend(channel_types::openapi::schemas());
     let about = "The ways by which people are told what happens.";
-    Chapter { name: "Notification channels", about, schemas, operations: operations() }
+    ApiChapter { name: "Notification channels", about, schemas, operations: operations() }
 }
 
-fn operations() -> Vec<Operation> {
+fn operations() -> Vec<ApiOperation> {
     let channel = example(EXAMPLE);
     let name = "NotificationChannel";
     let create = json!({
@@ -41,28 +41,28 @@ fn operations() -> Vec<Operation> {
     });
     let tested = json!({"outcome": "delivered", "status_code": 204, "detail": "", "took_ms": 84});
     vec![
-        Operation::new(Verb::Get, LIST, "list_notification_channels", "List notification channels")
+        ApiOperation::new(HttpVerb::Get, LIST, "list_notification_channels", "List notification channels")
             .paged(DEFAULT_PER_PAGE)
             .lists("Channels, the oldest first.", name, &channel),
-        Operation::new(Verb::Post, LIST, "create_notification_channel", "Create a notification channel")
+        ApiOperation::new(HttpVerb::Post, LIST, "create_notification_channel", "Create a notification channel")
             .takes("CreateNotificationChannel", Some(create))
             .creates("The new channel.", name, &channel)
             .refuses(&[402]),
-        Operation::new(Verb::Get, ITEM, "show_notification_channel", "Show a notification channel").shows(
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_notification_channel", "Show a notification channel").shows(
             "The channel.",
             name,
             &channel,
         ),
-        Operation::new(Verb::Patch, ITEM, "update_notification_channel", "Change a notification channel")
+        ApiOperation::new(HttpVerb::Patch, ITEM, "update_notification_channel", "Change a notification channel")
             .says("`settings` change key by key; null takes one away. What waits is tried again at once.")
             .takes("UpdateNotificationChannel", Some(json!({"min_severity": "critical"})))
             .shows("The changed channel.", name, &channel)
             .refuses(&[422]),
-        Operation::new(Verb::Delete, ITEM, "delete_notification_channel", "Delete a notification channel")
+        ApiOperation::new(HttpVerb::Delete, ITEM, "delete_notification_channel", "Delete a notification channel")
             .says("What waits for it, and what was sent through it, goes with it. One that a step of an escalation policy names cannot be deleted.")
             .deletes("It is gone.")
             .refuses(&[422]),
-        Operation::new(Verb::Post, TEST, "test_notification_channel", "Send a test message")
+        ApiOperation::new(HttpVerb::Post, TEST, "test_notification_channel", "Send a test message")
             .says("Sent at once and once, also through a channel that is switched off; `/v1/notifications` does not show it.")
             .shows("What came back.", "ChannelTest", &tested),
         channel_types::openapi::show_channel_types(),
@@ -70,7 +70,7 @@ fn operations() -> Vec<Operation> {
 }
 
 /// Members that create and update share.
-fn write() -> Shape {
+fn write() -> ApiSchema {
     object()
         .may_have("name", name())
         .may_have("is_enabled", boolean())

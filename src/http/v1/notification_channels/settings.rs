@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::notification_channels::template_flaws::TemplateFlaws;
-use crate::notify::kinds::{self, Definition, Shape};
+use crate::notify::kinds::{self, ChannelDefinition, FieldShape};
 use crate::notify::sealed::ChannelVault;
 
 const URL_LENGTH: std::ops::RangeInclusive<usize> = 1..=2_048;
@@ -16,8 +16,8 @@ const URL_LENGTH: std::ops::RangeInclusive<usize> = 1..=2_048;
 /// The stored settings with those sent by the client. `flaws` are those of its templates. `vault` seals secrets; its
 /// second part is the placeholder.
 pub(super) fn read_settings(
-    field: &Field<'_>,
-    definition: &'static Definition,
+    field: &BodyField<'_>,
+    definition: &'static ChannelDefinition,
     stored: &Map<String, Value>,
     flaws: &TemplateFlaws,
     (vault, keep): (ChannelVault<'_>, &str),
@@ -48,10 +48,10 @@ pub(super) fn read_settings(
     }
     for about in definition.fields {
         match about.shape {
-            Shape::Number { default, .. } if !settings.contains_key(about.name) => {
+            FieldShape::Number { default, .. } if !settings.contains_key(about.name) => {
                 settings.insert(about.name.to_owned(), default.into());
             }
-            Shape::Select { default, .. } if !settings.contains_key(about.name) => {
+            FieldShape::Select { default, .. } if !settings.contains_key(about.name) => {
                 settings.insert(about.name.to_owned(), default.into());
             }
             _ if about.is_required && !settings.contains_key(about.name) => {
@@ -63,24 +63,24 @@ pub(super) fn read_settings(
     Some(settings)
 }
 
-fn read_setting(value: &Field<'_>, about: &kinds::Field, flaws: &TemplateFlaws) -> Option<Value> {
+fn read_setting(value: &BodyField<'_>, about: &kinds::ChannelField, flaws: &TemplateFlaws) -> Option<Value> {
     Some(match about.shape {
-        Shape::Url => {
+        FieldShape::Url => {
             let text = value.text(URL_LENGTH)?;
             if !kinds::is_url(&text) {
                 return value.refuse(FieldRule::TargetUrl);
             }
             text.into()
         }
-        Shape::Text { max_length, passes, form } => read_text(value, max_length, passes, form)?.into(),
-        Shape::Template { max_length, .. } => {
+        FieldShape::Text { max_length, passes, form } => read_text(value, max_length, passes, form)?.into(),
+        FieldShape::Template { max_length, .. } => {
             let text = value.text(1..=max_length)?;
             if let Some(flaw) = flaws.of(about.name) {
                 return value.refuse(FieldRule::Template(flaw.to_string()));
             }
             text.into()
         }
-        Shape::List { max_items, max_length, passes, form } => {
+        FieldShape::List { max_items, max_length, passes, form } => {
             let entries = value.list(max_items)?;
             if entries.is_empty() {
                 return value.refuse(FieldRule::MinItems(1));
@@ -89,14 +89,14 @@ fn read_setting(value: &Field<'_>, about: &kinds::Field, flaws: &TemplateFlaws) 
                 entries.iter().map(|entry| read_text(entry, max_length, passes, form)).collect();
             read.into_iter().collect::<Option<Vec<String>>>()?.into()
         }
-        Shape::Headers { max_items } => read_headers(value, max_items)?,
-        Shape::Number { min, max, .. } => value.integer(min..=max)?.into(),
-        Shape::Select { options, .. } => value.word(options)?.into(),
+        FieldShape::Headers { max_items } => read_headers(value, max_items)?,
+        FieldShape::Number { min, max, .. } => value.integer(min..=max)?.into(),
+        FieldShape::Select { options, .. } => value.word(options)?.into(),
     })
 }
 
 fn read_text(
-    value: &Field<'_>,
+    value: &BodyField<'_>,
     max_length: usize,
     passes: fn(&str) -> bool,
     form: &'static str,
@@ -105,7 +105,7 @@ fn read_text(
     if passes(&text) { Some(text) } else { value.refuse(FieldRule::Form(form)) }
 }
 
-fn read_headers(value: &Field<'_>, max_items: usize) -> Option<Value> {
+fn read_headers(value: &BodyField<'_>, max_items: usize) -> Option<Value> {
     let members = value.object()?;
     let mut headers = Map::new();
     let mut is_whole = true;

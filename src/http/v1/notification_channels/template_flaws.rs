@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::model::notification::ChannelKind;
-use crate::notify::kinds::{Field, Shape, definition};
+use crate::notify::kinds::{ChannelField, FieldShape, definition};
 use crate::notify::template::TemplateError;
 
 /// Errors of templates, by the names of their settings.
@@ -16,8 +16,8 @@ impl TemplateFlaws {
     /// reader of the body.
     pub(super) fn find(body: &Map<String, Value>, kind: Option<ChannelKind>) -> Self {
         let fields = kind.map(|kind| definition(kind).fields).unwrap_or_default();
-        let flaw_of = |field: &Field| {
-            let Shape::Template { max_length, check } = field.shape else { return None };
+        let flaw_of = |field: &ChannelField| {
+            let FieldShape::Template { max_length, check } = field.shape else { return None };
             let text = body.get("settings")?.get(field.name)?.as_str()?.trim();
             if text.chars().count() > max_length {
                 return None;

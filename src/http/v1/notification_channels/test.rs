@@ -4,18 +4,18 @@ use serde::Serialize;
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
-use crate::http::openapi::shape::{Shape, integer, one_of};
+use crate::http::openapi::shape::{ApiSchema, integer, one_of};
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
-use crate::model::notification::delivery::TryOutcome;
-use crate::model::notification::message::{Message, Sender};
-use crate::notify::kinds::{Envelope, definition};
+use crate::model::notification::delivery::DeliveryOutcome;
+use crate::model::notification::message::{NotificationMessage, SenderIdentity};
+use crate::notify::kinds::{MessageEnvelope, definition};
 use crate::notify::sealed::ChannelVault;
 use crate::store::notification_channels;
 
@@ -32,26 +32,26 @@ pub(super) struct ChannelTestView {
     took_ms: u64,
 }
 
-fn outcome() -> Shape {
-    one_of(TryOutcome::WORDS).says(
+fn outcome() -> ApiSchema {
+    one_of(DeliveryOutcome::WORDS).says(
         "`delivered`: the other side has taken it; `failed`: it may work later; `refused`: it will not, as it is set up; \
         `unconfirmed`: it was sent, and the answer was lost.",
     )
 }
 
-fn status_code() -> Shape {
+fn status_code() -> ApiSchema {
     integer().nullable().says("The status of the answer; null when none came.")
 }
 
-fn took_ms() -> Shape {
+fn took_ms() -> ApiSchema {
     integer().at_least(0).says("Milliseconds until then.")
 }
 
 pub(in crate::http::v1) async fn test_notification_channel(
-    call: Call<AppState>,
-) -> Result<Committed, ApiError> {
-    let channel = in_path::find(&call, notification_channels::find).await?;
-    let Call { state, caller, effect, .. } = call;
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
+    let channel = in_path::find_or_404(&call, notification_channels::find).await?;
+    let ApiCall { state, caller, effect, .. } = call;
     effect.check()?;
     let organisation = &caller.organisation;
     let vault =
@@ -62,9 +62,9 @@ pub(in crate::http::v1) async fn test_notification_channel(
         .map_err(|broken| ApiError::Internal(anyhow::Error::new(broken)))?;
     let now = state.now();
     let language = &organisation.default_locale;
-    let sender = Sender { name: &organisation.name, language, default_language: language };
-    let message = Message::test(sender, now.ms());
-    let envelope = Envelope {
+    let sender = SenderIdentity { name: &organisation.name, language, default_language: language };
+    let message = NotificationMessage::test(sender, now.ms());
+    let envelope = MessageEnvelope {
         id: &Id::random(),
         at_seconds: now.ms() / 1_000,
         message: &message,
@@ -79,5 +79,5 @@ pub(in crate::http::v1) async fn test_notification_channel(
         detail: carried.detail,
         took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
     };
-    effect.commit_outcome(&state.databases.main, Reply::data(to_json(&came_back))).await
+    effect.commit_outcome(&state.databases.main, ApiReply::data(to_json(&came_back))).await
 }

@@ -6,15 +6,15 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    Shape, anything, id, integer, list_of, map_of, one_of, text_in, timestamp,
+    ApiSchema, anything, id, integer, list_of, map_of, one_of, text_in, timestamp,
 };
 use crate::http::v1::quiet_hours::{QuietHoursView, quiet_hours};
 use crate::http::v1::routed_services::APPLIES_TO;
 use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::notification::digest::ABOVE;
-use crate::model::notification::routing::{Routed, SERVICES_MAX, TAGS_MAX};
-use crate::model::notification::{Channel, ChannelKind, Event, NAME_LENGTH};
+use crate::model::notification::routing::{ResourceReference, SERVICES_MAX, TAGS_MAX};
+use crate::model::notification::{ChannelKind, NAME_LENGTH, NotificationChannel, NotificationEvent};
 use crate::notify::kinds::definition;
 
 /// A way by which people are told what happens.
@@ -52,14 +52,14 @@ pub(super) struct NotificationChannelView<'a> {
 
 impl<'a> NotificationChannelView<'a> {
     /// The view of a channel, with `placeholder` for secrets.
-    pub(super) fn of(channel: &'a Channel, placeholder: &str) -> Self {
+    pub(super) fn of(channel: &'a NotificationChannel, placeholder: &str) -> Self {
         let definition = definition(channel.kind);
         let is_secret = |name: &str| definition.field(name).is_none_or(|field| field.is_secret);
         let shown = channel.settings.iter().map(|(name, value)| {
             (name.clone(), if is_secret(name) { Value::from(placeholder) } else { value.clone() })
         });
         let routing = &channel.routing;
-        let ids = |routed: &[Routed]| routed.iter().map(|routed| routed.id).collect();
+        let ids = |routed: &[ResourceReference]| routed.iter().map(|routed| routed.id).collect();
         let chosen = routing.selection.as_ref();
         Self {
             id: channel.id,
@@ -80,42 +80,44 @@ impl<'a> NotificationChannelView<'a> {
     }
 }
 
-pub(in crate::http::v1) fn kind() -> Shape {
+pub(in crate::http::v1) fn kind() -> ApiSchema {
     one_of(ChannelKind::WORDS).says("Never changes.")
 }
 
-pub(super) fn name() -> Shape {
+pub(super) fn name() -> ApiSchema {
     text_in(&NAME_LENGTH)
 }
 
-pub(super) fn settings() -> Shape {
+pub(super) fn settings() -> ApiSchema {
     map_of(anything())
         .says("As `GET /v1/meta/channel-types` describes them; secrets are shown as the placeholder.")
 }
 
-pub(super) fn events() -> Shape {
+pub(super) fn events() -> ApiSchema {
     let words = "What is told. Whoever was told of an incident is told how it goes on.";
-    list_of(one_of(&Event::CHOICE_WORDS)).items(1, Event::CHOICE.len() * 2).says(words)
+    list_of(one_of(&NotificationEvent::CHOICE_WORDS))
+        .items(1, NotificationEvent::CHOICE.len() * 2)
+        .says(words)
 }
 
-pub(super) fn min_severity() -> Shape {
+pub(super) fn min_severity() -> ApiSchema {
     one_of(Severity::WORDS).says("Nothing that is less severe.")
 }
 
-pub(super) fn applies_to() -> Shape {
+pub(super) fn applies_to() -> ApiSchema {
     one_of(&APPLIES_TO)
         .says("`selected`: only incidents that affect a service of `tag_ids` or `service_ids`.")
 }
 
-pub(super) fn tag_ids() -> Shape {
+pub(super) fn tag_ids() -> ApiSchema {
     list_of(id()).items(0, TAGS_MAX).says("Services that carry one of these tags.")
 }
 
-pub(super) fn digest_above() -> Shape {
+pub(super) fn digest_above() -> ApiSchema {
     let words = "Messages that are told one by one within a minute; what comes beyond them is told in one message at the end of the minute. Null: each message is told by itself. 20 for a new channel that people read, null for the others.";
     integer().range(*ABOVE.start(), *ABOVE.end()).nullable().says(words)
 }
 
-pub(super) fn service_ids() -> Shape {
+pub(super) fn service_ids() -> ApiSchema {
     list_of(id()).items(0, SERVICES_MAX).says("These services.")
 }

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 
 use crate::id::Id;
-use crate::model::secret::{SIGNATURE_LENGTH, Sealer};
+use crate::model::secret::{SIGNATURE_LENGTH, SecretSealer};
 
 const PURPOSE: &str = "notification cursor";
 /// Longest cursor that is accepted, in characters.
@@ -12,14 +12,14 @@ const MAX_LENGTH: usize = 64;
 
 /// The list that is paged by cursor.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Walk<'a> {
+pub(super) struct NotificationCursorCodec<'a> {
     /// Signs cursors.
-    pub(super) sealer: &'a Sealer,
+    pub(super) sealer: &'a SecretSealer,
     /// The organisation.
     pub(super) organisation: Id,
 }
 
-impl Walk<'_> {
+impl NotificationCursorCodec<'_> {
     /// The cursor that continues after this key.
     pub(super) fn write(&self, key: i64) -> String {
         let bytes = key.to_be_bytes();
@@ -50,11 +50,11 @@ mod tests {
 
     #[test]
     fn a_cursor_is_read_back_by_its_own_organisation_only() {
-        let sealer = Sealer::new(&[7; KEY_LENGTH]);
-        let walk = Walk { sealer: &sealer, organisation: Id::random() };
+        let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
+        let walk = NotificationCursorCodec { sealer: &sealer, organisation: Id::random() };
         let cursor = walk.write(42);
         assert_eq!(walk.read(&cursor), Some(42));
-        assert_eq!(Walk { organisation: Id::random(), ..walk }.read(&cursor), None);
+        assert_eq!(NotificationCursorCodec { organisation: Id::random(), ..walk }.read(&cursor), None);
         assert_eq!(walk.read(&cursor[1..]), None);
         assert_eq!(walk.read(&"A".repeat(1_000)), None);
     }

@@ -6,33 +6,34 @@ mod view;
 
 use serde_json::json;
 
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
-use crate::http::kit::error::{ApiError, Conflict};
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
+use crate::http::kit::error::{ApiError, StateConflict};
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::linked::read_id;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, read_per_page};
-use crate::http::kit::query::Query;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::query::QueryString;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
-use crate::http::v1::notifications::cursor::Walk;
+use crate::http::v1::notifications::cursor::NotificationCursorCodec;
 use crate::http::v1::notifications::view::{
-    CursorLinksView, CursorMetaView, Ends, NotificationView, PageView,
+    NotificationLinksView, NotificationMetaView, NotificationPageView, NotificationTarget, NotificationView,
 };
 use crate::http::v1::state::AppState;
 use crate::id::Id;
-use crate::model::notification::Event;
+use crate::model::notification::NotificationEvent;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus};
-use crate::store::notifications::list::{self, Chosen, Wanted};
+use crate::store::notifications::list::{self, OutboxFilter, RedeliverySelection};
 use crate::store::{contacts, notification_channels};
 
-pub(super) async fn list_notifications(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let Call { state, caller, query, canonical_path, .. } = call;
-    let walk = Walk { sealer: &state.definer.sealer, organisation: caller.organisation.id };
-    let Filter { mut wanted, channel } = Filter::read(&query, walk)?;
+pub(super) async fn list_notifications(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let ApiCall { state, caller, query, canonical_path, .. } = call;
+    let walk =
+        NotificationCursorCodec { sealer: &state.definer.sealer, organisation: caller.organisation.id };
+    let NotificationFilter { mut wanted, channel } = NotificationFilter::read(&query, walk)?;
     let per_page = read_per_page(&query, DEFAULT_PER_PAGE);
     let main = state.databases.main.reader();
     if let Some(id) = channel {
@@ -47,60 +48,60 @@ pub(super) async fn list_notifications(call: Call<AppState>) -> Result<Reply, Ap
     let path = format!("{}{canonical_path}", state.base_url);
     let next =
         cursor.as_ref().map(|cursor| format!("{path}?{}cursor={cursor}", query.encoded_without("cursor")));
-    Ok(Reply::view(&PageView {
+    Ok(ApiReply::view(&NotificationPageView {
         data: shown(&state, rows).await?,
-        links: CursorLinksView { first: None, last: None, prev: None, next },
-        meta: CursorMetaView { per_page, next_cursor: cursor },
+        links: NotificationLinksView { first: None, last: None, prev: None, next },
+        meta: NotificationMetaView { per_page, next_cursor: cursor },
     }))
 }
 
-pub(super) async fn show_notification(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let delivery = in_path::find(&call, list::find).await?;
+pub(super) async fn show_notification(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let delivery = in_path::find_or_404(&call, list::find).await?;
     let shown = shown(&call.state, vec![delivery]).await?;
-    Ok(Reply::data(shown.first().map(to_json).unwrap_or_default()))
+    Ok(ApiReply::data(shown.first().map(to_json).unwrap_or_default()))
 }
 
-pub(super) async fn redeliver_notification(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, list::find).await?.id;
-    let Call { state, caller, effect, .. } = call;
+pub(super) async fn redeliver_notification(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, list::find).await?.id;
+    let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    let delivery = in_path::find_for_update(&write, &caller, id, list::find).await?;
+    let delivery = in_path::lock_or_404(&write, &caller, id, list::find).await?;
     if delivery.status != DeliveryStatus::Dead {
         let mut errors = FieldErrors::default();
         errors.add("status", FieldRule::NotDead);
         return Err(ApiError::Fields(errors));
     }
-    let chosen = Chosen::One(delivery.key);
+    let chosen = RedeliverySelection::One(delivery.key);
     let redelivered = list::redeliver(&*write, caller.sight(), chosen, state.now()).await?;
     if redelivered == 0 {
-        return Err(Conflict::MessageOvertaken.into());
+        return Err(StateConflict::MessageOvertaken.into());
     }
-    write.commit(Reply::data(json!({"redelivered": redelivered}))).await
+    write.commit(ApiReply::data(json!({"redelivered": redelivered}))).await
 }
 
-pub(super) async fn redeliver_notifications(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn redeliver_notifications(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object_if_sent(&headers).await?;
-    let errors = Errors::default();
-    let fields = Fields::new(&body, "", &errors);
+    let errors = ErrorCollector::default();
+    let fields = BodyFields::new(&body, "", &errors);
     let channel = fields.skippable("channel_id").and_then(|field| read_id(&field));
     let write = effect.begin(&state.databases.main).await?;
     let chosen = match channel {
-        None => Chosen::All,
+        None => RedeliverySelection::All,
         Some(id) => match notification_channels::find(&*write, caller.sight(), id).await? {
-            Some(channel) => Chosen::OfChannel(channel.key),
+            Some(channel) => RedeliverySelection::OfChannel(channel.key),
             None => {
                 fields.refuse(
                     "channel_id",
                     FieldRule::UnknownId { kind: "notification channel", id: id.to_string() },
                 );
-                Chosen::All
+                RedeliverySelection::All
             }
         },
     };
     errors.into_inner().into_result(()).map_err(ApiError::Fields)?;
     let redelivered = list::redeliver(&*write, caller.sight(), chosen, state.now()).await?;
-    write.commit(Reply::data(json!({"redelivered": redelivered}))).await
+    write.commit(ApiReply::data(json!({"redelivered": redelivered}))).await
 }
 
 /// These messages with their attempts, channels and contacts.
@@ -114,25 +115,25 @@ async fn shown(state: &AppState, rows: Vec<Delivery>) -> Result<Vec<Notification
     let mut tries = list::tries(main, &rows).await?;
     let view = |row: &Delivery| {
         let channel = channels.iter().find(|channel| channel.key == row.channel)?;
-        let ends = Ends { channel, contact: row.contact.and_then(|key| contacts.get(&key)) };
+        let ends = NotificationTarget { channel, contact: row.contact.and_then(|key| contacts.get(&key)) };
         Some(NotificationView::of(row, ends, &tries.remove(&row.key).unwrap_or_default()))
     };
     Ok(rows.iter().filter_map(view).collect())
 }
 
 /// Filter of a request.
-struct Filter {
-    wanted: Wanted,
+struct NotificationFilter {
+    wanted: OutboxFilter,
     channel: Option<Id>,
 }
 
-impl Filter {
-    fn read(query: &Query, walk: Walk<'_>) -> Result<Self, ApiError> {
+impl NotificationFilter {
+    fn read(query: &QueryString, walk: NotificationCursorCodec<'_>) -> Result<Self, ApiError> {
         let mut errors = FieldErrors::default();
         let statuses = query.words("status", DeliveryStatus::WORDS, &mut errors);
-        let events = query.words("event", Event::WORDS, &mut errors);
+        let events = query.words("event", NotificationEvent::WORDS, &mut errors);
         let mut id = |name: &str| {
-            let text = query.narrowing(name, &mut errors)?;
+            let text = query.narrowing_value(name, &mut errors)?;
             let id = text.parse::<Id>().ok();
             if id.is_none() {
                 errors.add(name, FieldRule::IdForm);
@@ -140,14 +141,14 @@ impl Filter {
             id
         };
         let (channel, subject) = (id("channel_id"), id("incident_id"));
-        let before = query.narrowing("cursor", &mut errors).and_then(|text| {
+        let before = query.narrowing_value("cursor", &mut errors).and_then(|text| {
             let key = walk.read(text);
             if key.is_none() {
                 errors.add("cursor", FieldRule::Cursor);
             }
             key
         });
-        let wanted = Wanted { statuses, events, channel: None, subject, before };
+        let wanted = OutboxFilter { statuses, events, channel: None, subject, before };
         errors.into_result(Self { wanted, channel }).map_err(ApiError::Fields)
     }
 }

@@ -2,20 +2,20 @@
 
 use serde_json::json;
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
-use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, enveloped, example};
 use crate::http::openapi::shape::{
-    Shape, id, integer, list_of, named, object, one_of, string, string_or_null, url_or_null, view,
+    ApiSchema, id, integer, list_of, named, object, one_of, string, string_or_null, url_or_null, view,
 };
 use crate::http::v1::notifications::view::{ChannelView, NotificationView, TryView};
-use crate::model::notification::Event;
+use crate::model::notification::NotificationEvent;
 use crate::model::notification::delivery::DeliveryStatus;
 
 const EXAMPLE: &str = include_str!("example.json");
 const LIST: &str = "/v1/notifications";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
         ("Notification", view::<NotificationView>()),
         ("NotificationChannelRef", view::<ChannelView>()),
@@ -24,10 +24,10 @@ pub(in crate::http) fn chapter() -> Chapter {
         ("RedeliverNotifications", object().may_have("channel_id", id().nullable())),
     ];
     let about = "Every message for a channel, with each try to deliver it and what came back.";
-    Chapter { name: "Notifications", about, schemas, operations: operations() }
+    ApiChapter { name: "Notifications", about, schemas, operations: operations() }
 }
 
-fn page() -> Shape {
+fn page() -> ApiSchema {
     let links = ["first", "last", "prev", "next"];
     let links = links.into_iter().fold(object(), |object, name| object.has(name, url_or_null()));
     let meta = object()
@@ -36,7 +36,7 @@ fn page() -> Shape {
     enveloped(list_of(named("Notification"))).has("links", links).has("meta", meta)
 }
 
-fn operations() -> Vec<Operation> {
+fn operations() -> Vec<ApiOperation> {
     let shown = example(EXAMPLE);
     let listed = json!({
         "data": [shown], "links": {"first": null, "last": null, "prev": null, "next": null},
@@ -46,24 +46,24 @@ fn operations() -> Vec<Operation> {
         integer().range(1, u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX)).default_value(DEFAULT_PER_PAGE);
     let redelivered = enveloped(object().has("redelivered", integer().at_least(0)));
     vec![
-        Operation::new(Verb::Get, LIST, "list_notifications", "List notifications")
+        ApiOperation::new(HttpVerb::Get, LIST, "list_notifications", "List notifications")
             .says("The newest first. Walk the pages by `links.next`, or by `cursor`.")
             .asks_list(
                 "status",
                 list_of(one_of(DeliveryStatus::WORDS)),
                 "Only messages in one of these states.",
             )
-            .asks_list("event", list_of(one_of(Event::WORDS)), "Only these events.")
+            .asks_list("event", list_of(one_of(NotificationEvent::WORDS)), "Only these events.")
             .asks("channel_id", id(), "Only messages for this channel.")
             .asks("incident_id", id(), "Only messages about this incident.")
             .asks("per_page", rows, "Rows per page; clamped.")
             .asks("cursor", string(), "The `next_cursor` of the page before.")
             .answers(200, "A page of messages.", named("NotificationPage"), Some(listed))
             .refuses(&[422]),
-        Operation::new(Verb::Get, "/v1/notifications/{id}", "show_notification", "Show a notification")
+        ApiOperation::new(HttpVerb::Get, "/v1/notifications/{id}", "show_notification", "Show a notification")
             .shows("The message.", "Notification", &shown),
-        Operation::new(
-            Verb::Post,
+        ApiOperation::new(
+            HttpVerb::Post,
             "/v1/notifications/{id}/redeliver",
             "redeliver_notification",
             "Try a dead notification again",
@@ -76,8 +76,8 @@ fn operations() -> Vec<Operation> {
             Some(json!({"data": {"redelivered": 1}})),
         )
         .refuses(&[409, 422]),
-        Operation::new(
-            Verb::Post,
+        ApiOperation::new(
+            HttpVerb::Post,
             "/v1/notifications/redeliver",
             "redeliver_notifications",
             "Try all dead notifications again",

@@ -5,25 +5,25 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    Shape, id, integer, named, object, one_of, string, timestamp, timestamp_or_null,
+    ApiSchema, id, integer, named, object, one_of, string, timestamp, timestamp_or_null,
 };
 use crate::id::Id;
 use crate::model::contact::NamedContact;
-use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
-use crate::model::notification::digest::HeldBy;
-use crate::model::notification::{Channel, ChannelKind, Event};
+use crate::model::notification::delivery::{Delivery, DeliveryAttempt, DeliveryOutcome, DeliveryStatus};
+use crate::model::notification::digest::HoldReason;
+use crate::model::notification::{ChannelKind, NotificationChannel, NotificationEvent};
 
 /// A page of messages.
 #[derive(Serialize)]
-pub(super) struct PageView {
+pub(super) struct NotificationPageView {
     pub(super) data: Vec<NotificationView>,
-    pub(super) links: CursorLinksView,
-    pub(super) meta: CursorMetaView,
+    pub(super) links: NotificationLinksView,
+    pub(super) meta: NotificationMetaView,
 }
 
 /// URLs of other pages: only the next one is known.
 #[derive(Serialize)]
-pub(super) struct CursorLinksView {
+pub(super) struct NotificationLinksView {
     pub(super) first: Option<String>,
     pub(super) last: Option<String>,
     pub(super) prev: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct CursorLinksView {
 
 /// The size of the page, and the cursor of the next one.
 #[derive(Serialize)]
-pub(super) struct CursorMetaView {
+pub(super) struct NotificationMetaView {
     pub(super) per_page: u64,
     pub(super) next_cursor: Option<String>,
 }
@@ -49,7 +49,7 @@ pub(super) struct NotificationView {
     #[schema(schema_with = channel)]
     channel: ChannelView,
     #[schema(schema_with = contact, required)]
-    contact: Option<ContactView>,
+    contact: Option<RecipientView>,
     #[schema(schema_with = incident_id, required)]
     incident_id: Option<String>,
     /// One line that says what happened.
@@ -68,7 +68,7 @@ pub(super) struct NotificationView {
 }
 
 /// A separate schema: generators would name an inline one `NotificationChannel`, which is the whole channel.
-fn channel() -> Shape {
+fn channel() -> ApiSchema {
     named("NotificationChannelRef")
 }
 
@@ -84,15 +84,15 @@ pub(super) struct ChannelView {
 
 /// The contact of a message.
 #[derive(Serialize)]
-struct ContactView {
+struct RecipientView {
     id: Id,
     name: String,
 }
 
 /// Channel and contact of a message.
 #[derive(Clone, Copy)]
-pub(super) struct Ends<'a> {
-    pub(super) channel: &'a Channel,
+pub(super) struct NotificationTarget<'a> {
+    pub(super) channel: &'a NotificationChannel,
     pub(super) contact: Option<&'a NamedContact>,
 }
 
@@ -116,8 +116,12 @@ pub(super) struct TryView {
 
 impl NotificationView {
     /// The view of a message.
-    pub(super) fn of(delivery: &Delivery, Ends { channel, contact }: Ends<'_>, tries: &[Try]) -> Self {
-        let contact = contact.map(|contact| ContactView { id: contact.id, name: contact.name.clone() });
+    pub(super) fn of(
+        delivery: &Delivery,
+        NotificationTarget { channel, contact }: NotificationTarget<'_>,
+        tries: &[DeliveryAttempt],
+    ) -> Self {
+        let contact = contact.map(|contact| RecipientView { id: contact.id, name: contact.name.clone() });
         Self {
             id: delivery.id,
             event: delivery.message.event.as_str(),
@@ -137,7 +141,7 @@ impl NotificationView {
 }
 
 impl TryView {
-    fn of(attempt: &Try) -> Self {
+    fn of(attempt: &DeliveryAttempt) -> Self {
         Self {
             number: attempt.number,
             at: attempt.at,
@@ -149,59 +153,59 @@ impl TryView {
     }
 }
 
-fn own_id() -> Shape {
+fn own_id() -> ApiSchema {
     id().says("The receiver sees it too; it is the same on every try.")
 }
 
-fn event() -> Shape {
-    one_of(Event::WORDS)
+fn event() -> ApiSchema {
+    one_of(NotificationEvent::WORDS)
 }
 
-fn status() -> Shape {
+fn status() -> ApiSchema {
     one_of(DeliveryStatus::WORDS)
         .says("`dead`: given up, after a day, or because the other side refuses it for good; `gathered`: a digest tells it.")
 }
 
-fn kind() -> Shape {
+fn kind() -> ApiSchema {
     one_of(ChannelKind::WORDS)
 }
 
-fn contact() -> Shape {
+fn contact() -> ApiSchema {
     let words = "The contact that it is for; null: it is for whoever reads the channel.";
     object().has("id", id()).has("name", string()).nullable().says(words)
 }
 
-fn incident_id() -> Shape {
+fn incident_id() -> ApiSchema {
     id().nullable().says("The incident that it is about.")
 }
 
-fn held_by() -> Shape {
-    one_of(HeldBy::WORDS).nullable().says(
+fn held_by() -> ApiSchema {
+    one_of(HoldReason::WORDS).nullable().says(
         "Why it was not sent at once: for the end of quiet hours, for a digest, or for more services that join (batch); \
          null: nothing held it.",
     )
 }
 
-fn digest_id() -> Shape {
+fn digest_id() -> ApiSchema {
     id().nullable().says("The message that tells it together with others.")
 }
 
-fn next_try_at() -> Shape {
+fn next_try_at() -> ApiSchema {
     timestamp_or_null().says("Null when it has ended, or an earlier message about the same incident waits.")
 }
 
-fn number() -> Shape {
+fn number() -> ApiSchema {
     integer().at_least(1)
 }
 
-fn took_ms() -> Shape {
+fn took_ms() -> ApiSchema {
     integer().at_least(0)
 }
 
-fn outcome() -> Shape {
-    one_of(TryOutcome::WORDS)
+fn outcome() -> ApiSchema {
+    one_of(DeliveryOutcome::WORDS)
 }
 
-fn status_code() -> Shape {
+fn status_code() -> ApiSchema {
     integer().nullable().says("The status of the answer; null when none came.")
 }

@@ -2,33 +2,33 @@
 
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::linked::read_id_filter;
-use crate::http::kit::query::Query;
-use crate::http::openapi::operation::Operation;
+use crate::http::kit::query::QueryString;
+use crate::http::openapi::operation::ApiOperation;
 use crate::http::openapi::shape::{id, instant};
-use crate::http::v1::oncall::known::Known;
+use crate::http::v1::oncall::known::OncallLinks;
 use crate::id::Id;
-use crate::store::oncall::window::Filter;
+use crate::store::oncall::window::OncallFilter;
 
 /// A filter whose ids have not been looked up yet.
-pub(super) struct Asked {
+pub(super) struct OncallQuery {
     schedules: Option<Vec<Id>>,
     contacts: Option<Vec<Id>>,
-    filter: Filter,
+    filter: OncallFilter,
 }
 
 /// Reads the query string.
-pub(super) fn read(query: &Query, errors: &mut FieldErrors) -> Asked {
+pub(super) fn read(query: &QueryString, errors: &mut FieldErrors) -> OncallQuery {
     let schedules = read_id_filter(query, "schedule_ids", errors);
     let contacts = read_id_filter(query, "contact_ids", errors);
     let (from, to) = query.period(errors);
-    Asked { schedules, contacts, filter: Filter { from, to, ..Filter::default() } }
+    OncallQuery { schedules, contacts, filter: OncallFilter { from, to, ..OncallFilter::default() } }
 }
 
-impl Asked {
+impl OncallQuery {
     /// Looks up the ids; unknown ones are ignored.
-    pub(super) fn resolve(self, known: &Known) -> Filter {
+    pub(super) fn resolve(self, known: &OncallLinks) -> OncallFilter {
         let Self { schedules, contacts, filter } = self;
-        Filter {
+        OncallFilter {
             schedules: schedules.map(|ids| known.schedule_keys(&ids)),
             contacts: contacts.map(|ids| known.contact_keys(&ids)),
             ..filter
@@ -37,12 +37,12 @@ impl Asked {
 }
 
 /// Adds the filters of a list of items of schedules.
-pub(super) fn by_schedule(operation: Operation) -> Operation {
+pub(super) fn by_schedule(operation: ApiOperation) -> ApiOperation {
     by_contact(operation.asks_list("schedule_ids", id(), "Only those of these schedules."))
 }
 
 /// Adds the filters of a list of items of contacts.
-pub(super) fn by_contact(operation: Operation) -> Operation {
+pub(super) fn by_contact(operation: ApiOperation) -> ApiOperation {
     operation
         .asks_list("contact_ids", id(), "Only those of these contacts.")
         .asks("from", instant(), "Only what ends later.")

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::linked::read_id;
 use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
@@ -14,12 +14,12 @@ use crate::store::oncall::schedules;
 use crate::store::{Connection, contacts};
 
 /// Contacts and schedules of the caller's organisation.
-pub(super) struct Known {
+pub(super) struct OncallLinks {
     contacts: HashMap<Id, NamedContact>,
     schedules: HashMap<Id, NamedSchedule>,
 }
 
-impl Known {
+impl OncallLinks {
     /// Reads all of them.
     pub(super) async fn find(connection: &impl Connection, caller: &Caller) -> Result<Self, ApiError> {
         let organisation = caller.organisation.key;
@@ -31,14 +31,14 @@ impl Known {
     }
 
     /// Reads the id of a contact.
-    pub(super) fn read_contact(&self, field: &Field<'_>) -> Option<NamedContact> {
+    pub(super) fn read_contact(&self, field: &BodyField<'_>) -> Option<NamedContact> {
         let id = read_id(field)?;
         let unknown = || FieldRule::UnknownId { kind: "contact", id: id.to_string() };
         self.contacts.get(&id).cloned().or_else(|| field.refuse(unknown()))
     }
 
     /// Reads the id of a schedule.
-    pub(super) fn read_schedule(&self, field: &Field<'_>) -> Option<NamedSchedule> {
+    pub(super) fn read_schedule(&self, field: &BodyField<'_>) -> Option<NamedSchedule> {
         let id = read_id(field)?;
         let unknown = || FieldRule::UnknownId { kind: "on-call schedule", id: id.to_string() };
         self.schedules.get(&id).cloned().or_else(|| field.refuse(unknown()))

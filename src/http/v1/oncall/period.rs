@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
-use crate::http::kit::query::Query;
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
+use crate::http::kit::query::QueryString;
 use crate::http::kit::rule::FieldRule;
 use crate::model::oncall::entry::LENGTH_DAYS_MAX;
 use crate::model::oncall::schedule::DAYS_MAX;
@@ -15,7 +15,7 @@ use crate::model::time_range::TimeRange;
 const DAYS: i64 = 14;
 
 /// Reads the period of an override, an absence or a cover request; missing fields are kept.
-pub(super) fn read_time(fields: &Fields<'_>, stored: Option<TimeRange>) -> Option<TimeRange> {
+pub(super) fn read_time(fields: &BodyFields<'_>, stored: Option<TimeRange>) -> Option<TimeRange> {
     let read = |name| match stored {
         None => fields.required(name),
         Some(_) => fields.optional(name),
@@ -39,7 +39,7 @@ pub(super) fn read_time(fields: &Fields<'_>, stored: Option<TimeRange>) -> Optio
 ///
 /// # Errors
 /// 422.
-pub(super) fn read_asked(query: &Query, now: Timestamp) -> Result<TimeRange, FieldErrors> {
+pub(super) fn read_asked(query: &QueryString, now: Timestamp) -> Result<TimeRange, FieldErrors> {
     let mut errors = FieldErrors::default();
     let (from, to) = query.period(&mut errors);
     errors.into_result(())?;
@@ -51,8 +51,8 @@ pub(super) fn read_asked(query: &Query, now: Timestamp) -> Result<TimeRange, Fie
 /// # Errors
 /// 422.
 pub(super) fn read_sent(body: &Map<String, Value>, now: Timestamp) -> Result<TimeRange, FieldErrors> {
-    let errors = Errors::default();
-    let fields = Fields::new(body, "", &errors);
+    let errors = ErrorCollector::default();
+    let fields = BodyFields::new(body, "", &errors);
     let [from, to] = ["from", "to"].map(|name| fields.skippable(name).and_then(|field| field.timestamp()));
     errors.into_inner().into_result(())?;
     bounded(from, to, now)
@@ -89,7 +89,7 @@ mod tests {
     #[case::nonsense("from=soon", Err("from"))]
     fn a_period_is_read(#[case] query: &str, #[case] expected: Result<&str, &str>) {
         let now = Timestamp::from_ms(1_795_564_800_000);
-        let read = read_asked(&Query::parse(query), now);
+        let read = read_asked(&QueryString::parse(query), now);
         let shown = read.map(|range| format!("{} {}", range.from.date(), range.to.date()));
         let refused = |errors: &FieldErrors| errors.iter().next().map(|(path, _)| path.to_owned()).unwrap();
         assert_eq!(shown.as_deref().map_err(refused), expected.map_err(str::to_owned));

@@ -4,12 +4,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::engine::roster::KnownLocation;
+use crate::engine::roster::RegisteredLocation;
 use crate::http::gate::auth::Caller;
-use crate::http::openapi::shape::{Shape, one_of, string, text, timestamp_or_null, view};
+use crate::http::openapi::shape::{ApiSchema, one_of, string, text, timestamp_or_null, view};
 use crate::model::access::Permission;
-use crate::model::check::Trouble;
-use crate::model::location::{LastSeen, Standing};
+use crate::model::check::LocalFault;
+use crate::model::location::{LocationReport, LocationStatus};
 
 /// A location that checks.
 #[derive(Serialize, ToSchema)]
@@ -67,7 +67,7 @@ pub(super) struct AgentView {
 }
 
 impl AgentView {
-    fn of(seen: &LastSeen, is_operator: bool) -> Self {
+    fn of(seen: &LocationReport, is_operator: bool) -> Self {
         let for_operators = |count: u64| is_operator.then_some(count);
         Self {
             version: seen.version.clone(),
@@ -85,12 +85,12 @@ impl AgentView {
 impl<'a> ProbeView<'a> {
     /// The view of a location for this caller: a local one is alive at `now`, a remote one has the state of its last
     /// report.
-    pub(super) fn of(known: &'a KnownLocation, caller: &Caller, now: Timestamp) -> Self {
+    pub(super) fn of(known: &'a RegisteredLocation, caller: &Caller, now: Timestamp) -> Self {
         let has_right = caller.token.permissions.contains(Permission::EngineView);
         let is_operator = has_right && !caller.sight().is_confined();
         let location = &known.location;
         let standing = known.standing(caller.organisation.key, now);
-        let impaired_by = known.impaired_by().filter(|_| standing == Standing::Impaired);
+        let impaired_by = known.impaired_by().filter(|_| standing == LocationStatus::Impaired);
         Self {
             code: location.code.as_str(),
             name: &location.name,
@@ -98,42 +98,42 @@ impl<'a> ProbeView<'a> {
             country_code: &location.country_code,
             kind: "public",
             status: standing.as_str(),
-            impaired_by: impaired_by.map(Trouble::as_str),
+            impaired_by: impaired_by.map(LocalFault::as_str),
             last_seen_at: known.last_seen_at(now),
             agent: known.last_seen().map(|seen| AgentView::of(&seen, is_operator)),
         }
     }
 }
 
-fn agent() -> Shape {
+fn agent() -> ApiSchema {
     view::<AgentView>()
 }
 
-fn code() -> Shape {
+fn code() -> ApiSchema {
     string().pattern("^[a-z0-9][a-z0-9._-]{0,31}$")
 }
 
-fn name() -> Shape {
+fn name() -> ApiSchema {
     text(1, 255)
 }
 
-fn country_code() -> Shape {
+fn country_code() -> ApiSchema {
     string().pattern("^[A-Z]{2}$").says("ISO 3166-1 alpha-2; `ZZ` when unknown.")
 }
 
-fn kind() -> Shape {
+fn kind() -> ApiSchema {
     one_of(&["public", "private"])
 }
 
-fn status() -> Shape {
-    one_of(&Standing::ALL.map(Standing::as_str)).says(
+fn status() -> ApiSchema {
+    one_of(&LocationStatus::ALL.map(LocationStatus::as_str)).says(
         "`offline`: not heard for a minute. `impaired`: it has lost its own network, none of its checks could be made for a \
          minute, or it sees services of this organisation down that all others see up; its votes are set aside.",
     )
 }
 
-fn impaired_by() -> Shape {
-    one_of(&Trouble::ALL.map(Trouble::as_str)).says(
+fn impaired_by() -> ApiSchema {
+    one_of(&LocalFault::ALL.map(LocalFault::as_str)).says(
         "The reason of its own machine for which it is `impaired`; absent when it is not, or contradicts all others. \
          `location_impaired`: none of its reference targets answers.",
     )
@@ -154,7 +154,7 @@ mod tests {
         "spool_bytes", "lost_results",
     ])]
     fn counts_of_a_location_are_shown_to_operators(#[case] is_operator: bool, #[case] members: &[&str]) {
-        let view = json!(AgentView::of(&LastSeen::default(), is_operator));
+        let view = json!(AgentView::of(&LocationReport::default(), is_operator));
         let shown: Vec<&str> = view.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(shown, members);
     }

@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 use crate::model::dependency::{DEPENDENCIES_MAX, Dependency};
@@ -20,14 +20,14 @@ use crate::model::tag::TagName;
 use crate::store::{Transaction, dependencies, linked, named, outages, tags};
 
 /// The dependencies in a body.
-pub(super) struct Depending {
+pub(super) struct DependencyInput {
     /// Errors of the entries.
     pub(super) errors: FieldErrors,
     /// `None` when the body has no `depends_on`.
     choice: Option<Vec<Dependency>>,
 }
 
-impl Depending {
+impl DependencyInput {
     /// Reads the body of a write to the service with this id (`None`: a new one), and looks up its entries.
     pub(super) async fn read(
         body: &Map<String, Value>,
@@ -35,8 +35,8 @@ impl Depending {
         caller: &Caller,
         own: Option<Id>,
     ) -> Result<Self, ApiError> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let entries = fields.optional("depends_on").and_then(|field| field.list(DEPENDENCIES_MAX));
         if entries.is_some() && caller.sight().is_confined() {
             // It may depend on services that this caller does not see, and those would be lost.
@@ -91,12 +91,12 @@ impl Depending {
 
 /// Schedules decisions for this service and those that depend on it, if they are in trouble: dependencies are about to
 /// change, or have changed.
-pub(super) async fn look_anew(
+pub(super) async fn recheck_dependents(
     transaction: &Transaction,
     service: ServiceKey,
     now: Timestamp,
 ) -> Result<(), ApiError> {
-    let graph = dependencies::around(transaction, &[service]).await?;
+    let graph = dependencies::find_neighbours(transaction, &[service]).await?;
     let touched: Vec<ServiceKey> = graph.children_of(service).chain([service]).collect();
     Ok(outages::look_now(transaction, &touched, now).await?)
 }

@@ -4,39 +4,39 @@
 use serde_json::{Map, Value, json};
 
 use crate::http::gate::auth::Caller;
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::services::depending::Depending;
+use crate::http::v1::services::depending::DependencyInput;
 use crate::http::v1::services::settings::SettingsContext;
 use crate::http::v1::services::settings::target::read_target;
-use crate::http::v1::services::tagging::Tagging;
+use crate::http::v1::services::tagging::TagInput;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::service::{NAME_LENGTH, Service, Settings};
-use crate::model::vault::Vault;
+use crate::model::service::{NAME_LENGTH, Service, ServiceSettings};
+use crate::model::vault::ServiceVault;
 use crate::probe::catalogue::definition;
 
 /// The context in which a service is written.
-pub(super) struct Draft<'a> {
+pub(super) struct ServiceParser<'a> {
     /// Plans, locations, secrets.
     pub(super) state: &'a AppState,
     pub(super) caller: &'a Caller,
     /// Id of the service, new or stored.
     pub(super) id: Id,
     /// Tags in the body.
-    pub(super) tagging: &'a Tagging,
+    pub(super) tagging: &'a TagInput,
     /// Dependencies in the body.
-    pub(super) depending: &'a Depending,
+    pub(super) depending: &'a DependencyInput,
 }
 
-impl Draft<'_> {
+impl ServiceParser<'_> {
     /// The new service of a create request.
     pub(super) fn create(&self, body: &Map<String, Value>) -> Result<Service, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH));
         let check_type = fields.required("check_type").and_then(|field| read_check_type(&field));
         let target = match check_type {
@@ -72,8 +72,8 @@ impl Draft<'_> {
 
     /// The stored service with the changes of an update request.
     pub(super) fn update(&self, body: &Map<String, Value>, stored: &Service) -> Result<Service, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
         if let Some(sent) = fields.optional("check_type")
             && sent.string().is_some_and(|sent| sent != stored.check_type.as_str())
@@ -98,22 +98,22 @@ impl Draft<'_> {
     /// The settings that were sent; `None` when there are none, or when they are invalid.
     fn read_settings(
         &self,
-        fields: &Fields<'_>,
+        fields: &BodyFields<'_>,
         check_type: CheckType,
-        stored: Option<&Settings>,
-        errors: &Errors,
-    ) -> Option<Settings> {
+        stored: Option<&ServiceSettings>,
+        errors: &ErrorCollector,
+    ) -> Option<ServiceSettings> {
         let sent = fields.skippable("settings");
         let assumed = (check_type == CheckType::Heartbeat && stored.is_none()).then(default_heartbeat);
-        let sent = sent.as_ref().map(Field::value).or(assumed.as_ref())?;
-        let written = Written { state: self.state, caller: self.caller, id: self.id, check_type };
+        let sent = sent.as_ref().map(BodyField::value).or(assumed.as_ref())?;
+        let written = SettingsSubject { state: self.state, caller: self.caller, id: self.id, check_type };
         merge_settings(written, sent, stored).map_err(|found| errors.extend(found)).ok()
     }
 }
 
 /// The service whose settings are written, with the caller.
 #[derive(Clone, Copy)]
-pub(in crate::http::v1) struct Written<'a> {
+pub(in crate::http::v1) struct SettingsSubject<'a> {
     /// Plans, locations, secrets.
     pub(in crate::http::v1) state: &'a AppState,
     pub(in crate::http::v1) caller: &'a Caller,
@@ -128,15 +128,15 @@ pub(in crate::http::v1) struct Written<'a> {
 /// # Errors
 /// All errors, under `settings` and below.
 pub(in crate::http::v1) fn merge_settings(
-    Written { state, caller, id, check_type }: Written<'_>,
+    SettingsSubject { state, caller, id, check_type }: SettingsSubject<'_>,
     sent: &Value,
-    stored: Option<&Settings>,
-) -> Result<Settings, FieldErrors> {
+    stored: Option<&ServiceSettings>,
+) -> Result<ServiceSettings, FieldErrors> {
     let context = SettingsContext {
         check_type,
         min_interval_seconds: caller.limits.min_interval_seconds,
         active_probes: &state.probe_codes(),
-        vault: Vault {
+        vault: ServiceVault {
             sealer: &state.definer.sealer,
             organisation: caller.organisation.id,
             service: id,
@@ -152,18 +152,18 @@ fn default_heartbeat() -> Value {
     json!({"interval_seconds": bounds.map(|bounds| bounds.default)})
 }
 
-fn read_check_type(field: &Field<'_>) -> Option<CheckType> {
+fn read_check_type(field: &BodyField<'_>) -> Option<CheckType> {
     field.word(CheckType::WORDS)?.parse().ok()
 }
 
 /// Checks the JSON type of a target, if the check type is invalid.
-fn check_target_form(fields: &Fields<'_>) -> Option<String> {
+fn check_target_form(fields: &BodyFields<'_>) -> Option<String> {
     let _ = fields.skippable("target")?.string();
     None
 }
 
 /// Checks the JSON type of settings, if the check type is invalid.
-fn check_settings_form(fields: &Fields<'_>) -> Option<Settings> {
+fn check_settings_form(fields: &BodyFields<'_>) -> Option<ServiceSettings> {
     let _ = fields.skippable("settings")?.object();
     None
 }

@@ -10,14 +10,14 @@ use std::sync::Arc;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::PageRequest;
-use crate::http::kit::query::Query;
+use crate::http::kit::query::QueryString;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::services::stored::{ServicePage, gather};
 use crate::http::v1::state::AppState;
 use crate::model::check::CheckType;
 use crate::model::service::{ServiceKey, ServiceStatus};
 use crate::model::service_outline::ServiceOutline;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::tag::TagName;
 use crate::store::maintenances::effect::covered;
 use crate::store::services::outlines;
@@ -52,12 +52,12 @@ impl ServiceFilter {
     ///
     /// # Errors
     /// 422.
-    pub(super) fn read(query: &Query) -> Result<Self, ApiError> {
+    pub(super) fn read(query: &QueryString) -> Result<Self, ApiError> {
         let mut errors = FieldErrors::default();
         let label = query.single("tag", &mut errors).map(str::to_owned);
         let check_types = query.words("check_type", CheckType::WORDS, &mut errors);
         let statuses = query.words("status", ServiceStatus::WORDS, &mut errors);
-        let text = query.narrowing("q", &mut errors).map(str::to_lowercase);
+        let text = query.narrowing_value("q", &mut errors).map(str::to_lowercase);
         if text.as_ref().is_some_and(|text| text.chars().count() > TEXT_MAX) {
             errors.add("q", FieldRule::MaxLength(TEXT_MAX));
         }
@@ -77,7 +77,7 @@ impl ServiceFilter {
     pub(super) async fn search(
         &self,
         state: &AppState,
-        sight: Sight,
+        sight: Visibility,
         request: PageRequest,
     ) -> Result<ServicePage, ApiError> {
         let snapshot = state.databases.main.snapshot().await?;
@@ -95,7 +95,7 @@ impl ServiceFilter {
         &self,
         connection: &impl Connection,
         state: &AppState,
-        sight: Sight,
+        sight: Visibility,
     ) -> Result<Vec<ServiceKey>, ApiError> {
         let WantedTag::Row(tag) = find_tag(connection, sight, self.stored.label.as_deref()).await? else {
             return Ok(Vec::new());
@@ -157,7 +157,7 @@ pub(super) enum WantedTag {
 /// When the database fails.
 pub(super) async fn find_tag(
     connection: &impl Connection,
-    sight: Sight,
+    sight: Visibility,
     label: Option<&str>,
 ) -> Result<WantedTag, MainError> {
     let Some(label) = label else { return Ok(WantedTag::Row(None)) };

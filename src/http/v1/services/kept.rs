@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use crate::http::kit::error::ApiError;
-use crate::http::kit::kept::Kept;
+use crate::http::kit::kept::StampedCache;
 use crate::http::v1::services::filter::{StoredFilter, WantedTag, find_tag};
 use crate::http::v1::services::stored::{ServicePage, StoredService, gather};
 use crate::id::Id;
 use crate::model::service::{Service, ServiceKey};
-use crate::model::sight::Sight;
-use crate::store::changes::{Changes, Scope, Stamp};
+use crate::model::sight::Visibility;
+use crate::store::changes::{ChangeScope, CommitStamp, CommitTracker};
 use crate::store::{Database, PageWindow, services};
 
 /// Most cached services.
@@ -29,7 +29,7 @@ const PAGES_BYTES: usize = 4 * 1_024 * 1_024;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PageKey {
     /// The caller's visibility.
-    pub(super) sight: Sight,
+    pub(super) sight: Visibility,
     /// Filter of the list.
     pub(super) filter: StoredFilter,
     /// Rows before the page.
@@ -40,32 +40,35 @@ pub(super) struct PageKey {
 
 /// Services of a page, without their data.
 #[derive(Clone, Debug)]
-struct Outline {
-    services: Arc<[Listed]>,
+struct PageOutline {
+    services: Arc<[OutlineEntry]>,
     total: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Listed {
+struct OutlineEntry {
     id: Id,
     key: ServiceKey,
 }
 
 /// The cache.
 #[derive(Debug)]
-pub(in crate::http::v1) struct KeptServices {
+pub(in crate::http::v1) struct ServiceCache {
     /// By organisation and id.
-    services: Kept<(i64, Id), Arc<StoredService>>,
-    pages: Kept<PageKey, Outline>,
+    services: StampedCache<(i64, Id), Arc<StoredService>>,
+    pages: StampedCache<PageKey, PageOutline>,
 }
 
-impl Default for KeptServices {
+impl Default for ServiceCache {
     fn default() -> Self {
-        Self { services: Kept::new(SERVICES, SERVICES_BYTES), pages: Kept::new(PAGES, PAGES_BYTES) }
+        Self {
+            services: StampedCache::new(SERVICES, SERVICES_BYTES),
+            pages: StampedCache::new(PAGES, PAGES_BYTES),
+        }
     }
 }
 
-impl KeptServices {
+impl ServiceCache {
     /// Returns the service with this id.
     ///
     /// # Errors
@@ -73,7 +76,7 @@ impl KeptServices {
     pub(super) async fn one(
         &self,
         main: &Database,
-        sight: Sight,
+        sight: Visibility,
         id: Id,
     ) -> Result<Arc<StoredService>, ApiError> {
         if let Some(stored) = self.kept_one(main, sight, id) {
@@ -90,9 +93,9 @@ impl KeptServices {
     /// # Errors
     /// 503, 500.
     pub(super) async fn page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
-        let is_current = |stamp: Stamp, _: &Outline| {
+        let is_current = |stamp: CommitStamp, _: &PageOutline| {
             main.changes().is_some_and(|changes| {
-                changes.is_current(stamp, &[Scope::Organisation(key.sight.organisation())])
+                changes.is_current(stamp, &[ChangeScope::Organisation(key.sight.organisation())])
             })
         };
         if let Some(outline) = self.pages.get(&key, is_current)
@@ -107,8 +110,8 @@ impl KeptServices {
     async fn fill(
         &self,
         main: &Database,
-        sight: Sight,
-        outline: &Outline,
+        sight: Visibility,
+        outline: &PageOutline,
     ) -> Result<Option<ServicePage>, ApiError> {
         let listed = outline.services.iter();
         let mut rows: Vec<Option<Arc<StoredService>>> =
@@ -132,11 +135,12 @@ impl KeptServices {
     async fn read_page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
         let stamp = stamp(main, key.sight);
         let (services, total) = list(main, &key).await?;
-        let listed = services.iter().map(|service| Listed { id: service.id, key: service.key }).collect();
+        let listed =
+            services.iter().map(|service| OutlineEntry { id: service.id, key: service.key }).collect();
         let rows = self.gather(main, services, stamp).await?;
         if let Some(stamp) = stamp {
-            let outline = Outline { services: listed, total };
-            let bytes = size_of_val(&*outline.services) + size_of::<Outline>();
+            let outline = PageOutline { services: listed, total };
+            let bytes = size_of_val(&*outline.services) + size_of::<PageOutline>();
             self.pages.keep(key, stamp, outline, bytes);
         }
         Ok(ServicePage { rows, total })
@@ -147,7 +151,7 @@ impl KeptServices {
         &self,
         main: &Database,
         services: Vec<Service>,
-        stamp: Option<Stamp>,
+        stamp: Option<CommitStamp>,
     ) -> Result<Vec<Arc<StoredService>>, ApiError> {
         let gathered = gather(main.reader(), services).await?;
         let gathered: Vec<Arc<StoredService>> = gathered.into_iter().map(Arc::new).collect();
@@ -160,19 +164,19 @@ impl KeptServices {
         Ok(gathered)
     }
 
-    fn kept_one(&self, main: &Database, sight: Sight, id: Id) -> Option<Arc<StoredService>> {
+    fn kept_one(&self, main: &Database, sight: Visibility, id: Id) -> Option<Arc<StoredService>> {
         let changes = main.changes().filter(|_| !sight.is_confined())?;
         let organisation = sight.organisation();
         self.services.get(&(organisation, id), |stamp, stored| {
-            let scopes = [Scope::Organisation(organisation), Scope::Service(stored.service.key)];
+            let scopes = [ChangeScope::Organisation(organisation), ChangeScope::Service(stored.service.key)];
             changes.is_current(stamp, &scopes)
         })
     }
 }
 
 /// Stamp of a read that may be cached; `None` if it must not be.
-fn stamp(main: &Database, sight: Sight) -> Option<Stamp> {
-    main.changes().filter(|_| !sight.is_confined()).map(Changes::stamp)
+fn stamp(main: &Database, sight: Visibility) -> Option<CommitStamp> {
+    main.changes().filter(|_| !sight.is_confined()).map(CommitTracker::stamp)
 }
 
 /// The services of a page, and their number on all pages.

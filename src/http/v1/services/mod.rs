@@ -18,44 +18,47 @@ mod stored;
 mod tagging;
 pub(super) mod view;
 
-pub(super) use draft::{Written, merge_settings};
-pub(super) use kept::KeptServices;
+pub(super) use draft::{SettingsSubject, merge_settings};
+pub(super) use kept::ServiceCache;
 
 use std::sync::Arc;
 
 use serde_json::json;
 
 use crate::http::gate::auth::Caller;
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::quota::Quota;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
+use crate::http::kit::quota::PlanQuota;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::slot::take_slot;
 use crate::http::v1::in_path;
-use crate::http::v1::services::depending::{Depending, look_anew, refuse_circles};
-use crate::http::v1::services::draft::Draft;
+use crate::http::v1::services::depending::{DependencyInput, recheck_dependents, refuse_circles};
+use crate::http::v1::services::draft::ServiceParser;
 use crate::http::v1::services::filter::ServiceFilter;
 use crate::http::v1::services::heartbeat::new_secret;
 use crate::http::v1::services::kept::PageKey;
-use crate::http::v1::services::reading::Viewer;
-use crate::http::v1::services::tagging::Tagging;
+use crate::http::v1::services::reading::ServiceViewer;
+use crate::http::v1::services::tagging::TagInput;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::lifecycle::service_deletion::settle_maintenances;
 use crate::model::check::CheckType;
 use crate::model::service::Service;
-use crate::store::changes::Scope;
+use crate::store::changes::ChangeScope;
 use crate::store::{Transaction, heartbeats, maintenances, services, synced_groups};
 
 /// Parameters of a delete that also deletes incidents or maintenances.
 pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
 pub(super) const DELETE_ORPHANED_MAINTENANCES: &str = "delete_orphaned_maintenances";
 
-pub(super) async fn list_services(kept: Arc<KeptServices>, call: Call<AppState>) -> Result<Reply, ApiError> {
-    let Call { state, caller, query, canonical_path, .. } = call;
+pub(super) async fn list_services(
+    kept: Arc<ServiceCache>,
+    call: ApiCall<AppState>,
+) -> Result<ApiReply, ApiError> {
+    let ApiCall { state, caller, query, canonical_path, .. } = call;
     let filter = ServiceFilter::read(&query)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let page = if filter.is_stored() {
@@ -65,27 +68,31 @@ pub(super) async fn list_services(kept: Arc<KeptServices>, call: Call<AppState>)
     } else {
         filter.search(&state, caller.sight(), request).await?
     };
-    let rows = Viewer { state: &state, caller: &caller }.all(&page.rows).await?;
+    let rows = ServiceViewer { state: &state, caller: &caller }.all(&page.rows).await?;
     let path = format!("{}{canonical_path}", state.base_url);
-    Ok(Reply::ok(Page { request, total: page.total, path: &path, query: &query }.envelope(rows)))
+    Ok(ApiReply::ok(PageEnvelope { request, total: page.total, path: &path, query: &query }.envelope(rows)))
 }
 
-pub(super) async fn show_service(kept: Arc<KeptServices>, call: Call<AppState>) -> Result<Reply, ApiError> {
+pub(super) async fn show_service(
+    kept: Arc<ServiceCache>,
+    call: ApiCall<AppState>,
+) -> Result<ApiReply, ApiError> {
     let id = call.path.id(0)?;
     let stored = kept.one(&call.state.databases.main, call.caller.sight(), id).await?;
-    let viewer = Viewer { state: &call.state, caller: &call.caller };
-    Ok(Reply::data(viewer.stored(&stored).await?))
+    let viewer = ServiceViewer { state: &call.state, caller: &call.caller };
+    Ok(ApiReply::data(viewer.stored(&stored).await?))
 }
 
-pub(super) async fn create_service(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn create_service(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let viewer = Viewer { state: &state, caller: &caller };
+    let viewer = ServiceViewer { state: &state, caller: &caller };
     let write = effect.begin_locked(&state.databases.main).await?;
-    let tagging = Tagging::read(&body, &write, &caller, None).await?;
-    let depending = Depending::read(&body, &write, &caller, None).await?;
+    let tagging = TagInput::read(&body, &write, &caller, None).await?;
+    let depending = DependencyInput::read(&body, &write, &caller, None).await?;
     let id = Id::random();
-    let draft = Draft { state: &state, caller: &caller, id, tagging: &tagging, depending: &depending };
+    let draft =
+        ServiceParser { state: &state, caller: &caller, id, tagging: &tagging, depending: &depending };
     let service = draft.create(&body).map_err(ApiError::Fields)?;
     take_active_slot(&write, &caller).await?;
     take_total_slot(&write, &caller).await?;
@@ -97,33 +104,34 @@ pub(super) async fn create_service(call: Call<AppState>) -> Result<Committed, Ap
         let secret = new_secret(&state, &caller, service.id)?;
         heartbeats::insert(&*write, service.key, secret).await?;
     }
-    follow(&write, &caller, &service).await?;
+    update_synced_groups(&write, &caller, &service).await?;
     let location = format!("{}/v1/services/{}", state.base_url, service.id);
-    let reply = Reply::created(viewer.one(&*write, &service).await?, &location);
+    let reply = ApiReply::created(viewer.show_current(&*write, &service).await?, &location);
     let reply = write.commit(reply).await?;
-    state.tell_engine(&service, caller.organisation.id).await;
+    state.notify_engine(&service, caller.organisation.id).await;
     Ok(reply)
 }
 
-pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, services::find).await?.id;
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn update_service(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, services::find).await?.id;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let viewer = Viewer { state: &state, caller: &caller };
+    let viewer = ServiceViewer { state: &state, caller: &caller };
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
-    let tagging = Tagging::read(&body, &write, &caller, Some(stored.key)).await?;
-    let depending = Depending::read(&body, &write, &caller, Some(stored.id)).await?;
-    let draft = Draft { state: &state, caller: &caller, id, tagging: &tagging, depending: &depending };
+    let stored = in_path::lock_or_404(&write, &caller, id, services::find_for_update).await?;
+    let tagging = TagInput::read(&body, &write, &caller, Some(stored.key)).await?;
+    let depending = DependencyInput::read(&body, &write, &caller, Some(stored.id)).await?;
+    let draft =
+        ServiceParser { state: &state, caller: &caller, id, tagging: &tagging, depending: &depending };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     let depends_anew = depending.is_change(&write, stored.key).await?;
     if changed == stored && !tagging.is_change() && !depends_anew {
-        let reply = Reply::data(viewer.one(&*write, &stored).await?);
+        let reply = ApiReply::data(viewer.show_current(&*write, &stored).await?);
         return write.commit(reply).await;
     }
     let changed = Service { updated_at: state.now(), ..changed };
     if tagging.is_change() {
-        look_anew(&write, stored.key, changed.updated_at).await?;
+        recheck_dependents(&write, stored.key, changed.updated_at).await?;
     }
     let service = services::update(&*write, changed).await?;
     tagging.store(&write, &caller, (service.key, service.updated_at)).await?;
@@ -132,26 +140,26 @@ pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, Ap
     }
     if depends_anew || tagging.is_change() {
         refuse_circles(&write, &caller, if depends_anew { "depends_on" } else { "tags" }).await?;
-        look_anew(&write, service.key, service.updated_at).await?;
+        recheck_dependents(&write, service.key, service.updated_at).await?;
     }
     if service.settings != stored.settings {
         heartbeats::count_from(&*write, service.key, service.updated_at).await?;
     }
     if !tagging.is_change() {
-        write.concerns(Scope::Service(service.key));
+        write.concerns(ChangeScope::Service(service.key));
     }
     if tagging.is_change() || service.name != stored.name {
-        follow(&write, &caller, &service).await?;
+        update_synced_groups(&write, &caller, &service).await?;
     }
-    let reply = Reply::data(viewer.changed(&*write, &stored, &service).await?);
+    let reply = ApiReply::data(viewer.changed(&*write, &stored, &service).await?);
     let reply = write.commit(reply).await?;
-    state.tell_engine(&service, caller.organisation.id).await;
+    state.notify_engine(&service, caller.organisation.id).await;
     Ok(reply)
 }
 
-pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Service { id, key, .. } = in_path::find(&call, services::find).await?;
-    let Call { state, caller, query, effect, .. } = call;
+pub(super) async fn delete_service(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let Service { id, key, .. } = in_path::find_or_404(&call, services::find).await?;
+    let ApiCall { state, caller, query, effect, .. } = call;
     let mut errors = FieldErrors::default();
     for flag in [DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES] {
         query.boolean(flag, &mut errors);
@@ -159,11 +167,12 @@ pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, Ap
     errors.into_result(()).map_err(ApiError::Fields)?;
     let write = effect.begin_locked(&state.databases.main).await?;
     maintenances::of_service::lock_of(&*write, key).await?;
-    let service = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
-    let incidents = departure::leave_incidents(&state, &write, (&caller, &query), service.key).await?;
+    let service = in_path::lock_or_404(&write, &caller, id, services::find_for_update).await?;
+    let incidents =
+        departure::settle_service_incidents(&state, &write, (&caller, &query), service.key).await?;
     let delete_orphaned = query.is_true(DELETE_ORPHANED_MAINTENANCES);
     let left = settle_maintenances(&write, service.key, delete_orphaned, state.now()).await?;
-    look_anew(&write, service.key, state.now()).await?;
+    recheck_dependents(&write, service.key, state.now()).await?;
     synced_groups::forget_service(&*write, service.key).await?;
     services::delete(&*write, service.key).await?;
     let cleanup = json!({
@@ -175,14 +184,18 @@ pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, Ap
         "maintenances_detached": left.detached,
     });
     let deleted = json!({"id": service.id.as_str(), "deleted": true, "cleanup": cleanup});
-    let reply = write.commit(Reply::data(deleted)).await?;
+    let reply = write.commit(ApiReply::data(deleted)).await?;
     state.announcer.retire(service.address(), service.revision).await;
     Ok(reply)
 }
 
 /// Updates the groups of status pages that follow a tag of this service (contract 4.14.4). The organisation is always
 /// locked before the service, also by writes of components.
-async fn follow(transaction: &Transaction, caller: &Caller, service: &Service) -> Result<(), ApiError> {
+async fn update_synced_groups(
+    transaction: &Transaction,
+    caller: &Caller,
+    service: &Service,
+) -> Result<(), ApiError> {
     let (organisation, keys) = (&caller.organisation, [service.key]);
     Ok(synced_groups::follow_services(transaction, organisation, &keys, service.updated_at).await?)
 }
@@ -191,11 +204,11 @@ async fn follow(transaction: &Transaction, caller: &Caller, service: &Service) -
 /// the transaction ends, so that two requests cannot take the same slot.
 async fn take_active_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
     let usage = services::count_active(transaction, caller.organisation.key);
-    take_slot(Quota::Services, caller.limits.services, usage).await
+    take_slot(PlanQuota::Services, caller.limits.services, usage).await
 }
 
 /// Checks that there is room for one more service of any state, paused ones included. As [`take_active_slot`].
 async fn take_total_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
     let usage = services::count(transaction, caller.organisation.key);
-    take_slot(Quota::ServicesTotal, caller.limits.services_of_any_state(), usage).await
+    take_slot(PlanQuota::ServicesTotal, caller.limits.services_of_any_state(), usage).await
 }

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
-use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, enveloped, example};
 use crate::http::openapi::shape::{
-    Shape, always_true, boolean, id, integer, list_of, named, object, one_of, string, text_in, view,
+    ApiSchema, always_true, boolean, id, integer, list_of, named, object, one_of, string, text_in, view,
 };
 use crate::http::v1::services::filter::TEXT_MAX;
 use crate::http::v1::services::settings::openapi as settings;
@@ -22,7 +22,7 @@ const DELETED: &str = include_str!("example_deleted.json");
 
 const ITEM: &str = "/v1/services/{id}";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let mut schemas = vec![
         ("Service", view::<ServiceView<'_>>()),
         ("Settings", view::<SettingsView<'_>>()),
@@ -35,15 +35,15 @@ pub(in crate::http) fn chapter() -> Chapter {
     schemas.extend(settings::configs());
     let mut operations = collection();
     operations.extend(acts());
-    Chapter { name: "Services", about: "What is watched, and how.", schemas, operations }
+    ApiChapter { name: "Services", about: "What is watched, and how.", schemas, operations }
 }
 
-fn collection() -> Vec<Operation> {
+fn collection() -> Vec<ApiOperation> {
     let service = example(EXAMPLE);
     let filter = "Only services with exactly this tag: `key:value`, `key=value` or `key`. Unknown or empty: no service.";
     let flag = |of: &str| format!("Also delete {of} that concern only this service.");
     vec![
-        Operation::new(Verb::Get, "/v1/services", "list_services", "List services")
+        ApiOperation::new(HttpVerb::Get, "/v1/services", "list_services", "List services")
             .asks("tag", string(), filter)
             .asks_list(
                 "status",
@@ -55,22 +55,22 @@ fn collection() -> Vec<Operation> {
             .paged(DEFAULT_PER_PAGE)
             .lists("Services, the oldest first.", "Service", &service)
             .refuses(&[422]),
-        Operation::new(Verb::Post, "/v1/services", "create_service", "Create a service")
+        ApiOperation::new(HttpVerb::Post, "/v1/services", "create_service", "Create a service")
             .says("Without `settings` a service of type http, tcp, dns, icmp or ssl is stored, but not checked.")
             .takes("CreateService", Some(sent()))
             .creates("The new service.", "Service", &service)
             .refuses(&[402, 422]),
-        Operation::new(Verb::Get, ITEM, "show_service", "Show a service").shows(
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_service", "Show a service").shows(
             "The service.",
             "Service",
             &service,
         ),
-        Operation::new(Verb::Patch, ITEM, "update_service", "Change a service")
+        ApiOperation::new(HttpVerb::Patch, ITEM, "update_service", "Change a service")
             .says("What is left out stays as it is, also inside `settings` and `settings.config`.")
             .takes("UpdateService", Some(json!({"settings": {"interval_seconds": 300}})))
             .shows("The changed service.", "Service", &service)
             .refuses(&[422]),
-        Operation::new(Verb::Delete, ITEM, "delete_service", "Delete a service")
+        ApiOperation::new(HttpVerb::Delete, ITEM, "delete_service", "Delete a service")
             .asks("delete_orphaned_incidents", boolean(), &flag("incidents"))
             .asks("delete_orphaned_maintenances", boolean(), &flag("maintenances"))
             .answers(200, "What was deleted and cleaned up.", named("DeletedService"), Some(example(DELETED)))
@@ -78,10 +78,10 @@ fn collection() -> Vec<Operation> {
     ]
 }
 
-fn acts() -> Vec<Operation> {
+fn acts() -> Vec<ApiOperation> {
     let service = example(EXAMPLE);
-    let act = |path, id, summary| Operation::new(Verb::Post, path, id, summary);
-    let shows = |operation: Operation| operation.shows("The service.", "Service", &service);
+    let act = |path, id, summary| ApiOperation::new(HttpVerb::Post, path, id, summary);
+    let shows = |operation: ApiOperation| operation.shows("The service.", "Service", &service);
     let stated = json!({"status": "maintenance", "reason": "The rack moves to another room."});
     vec![
         shows(
@@ -98,8 +98,8 @@ fn acts() -> Vec<Operation> {
                 .takes("StatusOverride", Some(stated)),
         )
         .refuses(&[422]),
-        shows(Operation::new(
-            Verb::Delete,
+        shows(ApiOperation::new(
+            HttpVerb::Delete,
             "/v1/services/{id}/status-override",
             "remove_status_override",
             "Remove the stated status",
@@ -112,7 +112,7 @@ fn acts() -> Vec<Operation> {
     ]
 }
 
-fn write(settings: Shape) -> Shape {
+fn write(settings: ApiSchema) -> ApiSchema {
     let depends_on = "Ids of services, and ids or names of tags, mixed; replaces the list. 422 when services would depend on each other.";
     let tags = "Ids and names of tags, mixed; names that do not exist are created. Replaces the tags of the service.";
     object()
@@ -125,17 +125,17 @@ fn write(settings: Shape) -> Shape {
 }
 
 /// Settings in a body.
-pub(in crate::http::v1) fn sent_settings() -> Shape {
+pub(in crate::http::v1) fn sent_settings() -> ApiSchema {
     settings::sent(&[])
 }
 
-fn status_override() -> Shape {
+fn status_override() -> ApiSchema {
     object()
         .has("status", one_of(OverrideStatus::WORDS))
         .has("reason", text_in(&REASON_LENGTH).says("Internal; never shown on a status page."))
 }
 
-fn deleted() -> Shape {
+fn deleted() -> ApiSchema {
     let counts = [
         "incidents_resolved",
         "incidents_deleted",

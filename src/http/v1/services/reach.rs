@@ -4,10 +4,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, id, list_of, one_of, timestamp, view};
+use crate::http::openapi::shape::{ApiSchema, id, list_of, one_of, timestamp, view};
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
-use crate::model::dependency::{Dependency, Unreachable};
+use crate::model::dependency::{Dependency, UnreachableState};
 
 /// Something that a service depends on.
 #[derive(Serialize, ToSchema)]
@@ -41,7 +41,7 @@ impl<'a> From<&'a Dependency> for DependencyView<'a> {
 
 impl<'a> UnreachableView<'a> {
     /// The view for a caller; a confined one sees no names of other services.
-    pub(super) fn of(unreachable: &'a Unreachable, is_confined: bool) -> Self {
+    pub(super) fn of(unreachable: &'a UnreachableState, is_confined: bool) -> Self {
         let shown = unreachable.because_of.iter().filter(|_| !is_confined);
         Self {
             since: unreachable.since,
@@ -50,15 +50,15 @@ impl<'a> UnreachableView<'a> {
     }
 }
 
-fn dependency_kind() -> Shape {
+fn dependency_kind() -> ApiSchema {
     one_of(&["service", "tag"])
 }
 
-pub(super) fn depends_on() -> Shape {
+pub(super) fn depends_on() -> ApiSchema {
     list_of(view::<DependencyView<'_>>()).says("While one of these is down and it fails, it is unreachable.")
 }
 
-pub(super) fn unreachable() -> Shape {
+pub(super) fn unreachable() -> ApiSchema {
     let words = "Set while it fails and something that it depends on is down, and until it has looked after that: no \
          incident, and no time that counts.";
     view::<UnreachableView<'_>>().nullable().says(words)

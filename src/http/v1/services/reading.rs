@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::engine::aggregator::Snapshot;
+use crate::engine::aggregator::ServiceSnapshot;
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::view::to_json;
 use crate::http::v1::services::heartbeat;
 use crate::http::v1::services::stored::{StoredService, gather};
-use crate::http::v1::services::view::{LiveFigures, ServiceView, ShownBeside};
+use crate::http::v1::services::view::{LiveFigures, ServiceDetails, ServiceView};
 use crate::http::v1::state::AppState;
 use crate::model::service::Service;
 use crate::model::verdict::Verdict;
@@ -20,14 +20,14 @@ use crate::store::Connection;
 
 /// Reads services for one caller.
 #[derive(Clone, Copy)]
-pub(super) struct Viewer<'a> {
+pub(super) struct ServiceViewer<'a> {
     /// The engine, the settings and the sealer.
     pub(super) state: &'a AppState,
     /// The caller, whose permissions decide what is shown.
     pub(super) caller: &'a Caller,
 }
 
-impl Viewer<'_> {
+impl ServiceViewer<'_> {
     /// A stored service.
     pub(super) async fn stored(&self, stored: &StoredService) -> Result<Value, ApiError> {
         let snapshot = self.snapshot(&stored.service).await?;
@@ -35,13 +35,13 @@ impl Viewer<'_> {
     }
 
     /// A service in its state in this transaction.
-    pub(super) async fn one(
+    pub(super) async fn show_current(
         &self,
         connection: &impl Connection,
         service: &Service,
     ) -> Result<Value, ApiError> {
         let snapshot = self.snapshot(service).await?;
-        self.written(connection, service, snapshot).await
+        self.load_and_show(connection, service, snapshot).await
     }
 
     /// A service as after the commit of `after` in place of `before`: the engine does not know the change yet.
@@ -55,7 +55,7 @@ impl Viewer<'_> {
         if before.pause.is_some() || !before.is_configured() {
             snapshot.verdict = Verdict::Unknown;
         }
-        self.written(connection, after, snapshot).await
+        self.load_and_show(connection, after, snapshot).await
     }
 
     /// Several services.
@@ -65,22 +65,22 @@ impl Viewer<'_> {
         stored.iter().zip(snapshots).map(|(stored, snapshot)| self.show(stored, snapshot)).collect()
     }
 
-    async fn snapshot(&self, service: &Service) -> Result<Snapshot, ApiError> {
+    async fn snapshot(&self, service: &Service) -> Result<ServiceSnapshot, ApiError> {
         let snapshots = self.state.live(&[service.address()]).await?;
         Ok(snapshots.first().copied().unwrap_or_default())
     }
 
-    async fn written(
+    async fn load_and_show(
         &self,
         connection: &impl Connection,
         service: &Service,
-        snapshot: Snapshot,
+        snapshot: ServiceSnapshot,
     ) -> Result<Value, ApiError> {
         let stored = gather(connection, vec![service.clone()]).await?;
         self.show(stored.first().ok_or(ApiError::NotFound)?, snapshot)
     }
 
-    fn show(&self, stored: &StoredService, snapshot: Snapshot) -> Result<Value, ApiError> {
+    fn show(&self, stored: &StoredService, snapshot: ServiceSnapshot) -> Result<Value, ApiError> {
         let Self { state, caller } = *self;
         let StoredService { service, tags, in_maintenance, heartbeat, depends_on, unreachable } = stored;
         let live = LiveFigures {
@@ -98,7 +98,7 @@ impl Viewer<'_> {
         // It may depend on services that a confined token does not see.
         let is_confined = caller.sight().is_confined();
         let heartbeat = heartbeat.as_ref();
-        let beside = ShownBeside { live, tags, heartbeat, depends_on, unreachable, is_confined };
+        let beside = ServiceDetails { live, tags, heartbeat, depends_on, unreachable, is_confined };
         Ok(to_json(&ServiceView::of(service, &beside, keep)))
     }
 }

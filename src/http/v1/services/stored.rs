@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::http::kit::error::ApiError;
 use crate::model::check::CheckType;
-use crate::model::dependency::{Dependency, Unreachable};
-use crate::model::service::{Service, Settings};
+use crate::model::dependency::{Dependency, UnreachableState};
+use crate::model::service::{Service, ServiceSettings};
 use crate::model::tag::Tag;
 use crate::store::heartbeats::StoredHeartbeat;
 use crate::store::maintenances::effect::covered;
@@ -22,14 +22,14 @@ pub(super) struct StoredService {
     /// Dependencies in the client's order.
     pub(super) depends_on: Vec<Dependency>,
     /// Set while it fails because a dependency is down, and until the first check after that.
-    pub(super) unreachable: Option<Unreachable>,
+    pub(super) unreachable: Option<UnreachableState>,
 }
 
 impl StoredService {
     /// Approximate size in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let Service { name, target, settings, .. } = &self.service;
-        let config = settings.as_ref().map_or(0, Settings::stored_bytes);
+        let config = settings.as_ref().map_or(0, ServiceSettings::stored_bytes);
         let tags = self.tags.len() * size_of::<Tag>() * 2;
         let depends_on = self.depends_on.len() * size_of::<Dependency>() * 2;
         // A tree of JSON values takes more than its text; long texts in it take little more.

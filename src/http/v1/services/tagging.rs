@@ -10,10 +10,10 @@ use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::tags::entries::{Wanted, read_entries};
+use crate::http::v1::tags::entries::{TagEntry, read_entries};
 use crate::id::Id;
 use crate::model::service::ServiceKey;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::tag::{Tag, TagName, TagSource};
 use crate::store::{Transaction, access_scopes, organisations, tags};
 
@@ -21,22 +21,22 @@ use crate::store::{Transaction, access_scopes, organisations, tags};
 pub(super) const TAGS_MAX: usize = 50;
 
 /// The tags named in a body.
-pub(super) struct Tagging {
+pub(super) struct TagInput {
     /// Errors of the entries.
     pub(super) errors: FieldErrors,
     /// `None` when the body has no `tags`.
-    choice: Option<Choice>,
+    choice: Option<TagChoice>,
 }
 
 /// Database keys of existing tags and names of new ones, without repetitions.
-struct Choice {
+struct TagChoice {
     carried: Vec<Tag>,
     known: Vec<i64>,
     /// New names, each with the index of its first entry.
     new: Vec<(usize, TagName)>,
 }
 
-impl Tagging {
+impl TagInput {
     /// Reads the body of a write to a service (no key: a new one), and looks up the tags.
     pub(super) async fn read(
         body: &Map<String, Value>,
@@ -51,8 +51,8 @@ impl Tagging {
             return Ok(if service.is_none() && sight.is_confined() { tagging.outside() } else { tagging });
         };
         organisations::lock(transaction, caller.organisation.key).await?;
-        let ids: Vec<Id> = entries.iter().flatten().filter_map(Wanted::id).collect();
-        let names: Vec<TagName> = entries.iter().flatten().filter_map(Wanted::name).cloned().collect();
+        let ids: Vec<Id> = entries.iter().flatten().filter_map(TagEntry::id).collect();
+        let names: Vec<TagName> = entries.iter().flatten().filter_map(TagEntry::name).cloned().collect();
         let known = tags::find_all(transaction, sight, &ids, &names).await?;
         let carried = match service {
             Some(service) => tags::of_services(transaction, &[service]).await?.remove(&service),
@@ -64,7 +64,7 @@ impl Tagging {
 
     /// Restrictions for a caller confined to an access scope: it creates no tags, an invisible tag counts as unknown,
     /// and the service must remain visible.
-    async fn confined(mut self, transaction: &Transaction, sight: Sight) -> Result<Self, ApiError> {
+    async fn confined(mut self, transaction: &Transaction, sight: Visibility) -> Result<Self, ApiError> {
         let Some(choice) = &self.choice else { return Ok(self) };
         for (place, name) in &choice.new {
             self.errors.add(format!("tags.{place}"), FieldRule::TagUnknown(name.label()));
@@ -81,9 +81,9 @@ impl Tagging {
         self
     }
 
-    fn resolve(entries: &[Result<Wanted, FieldRule>], known: &[Tag], carried: Vec<Tag>) -> Self {
+    fn resolve(entries: &[Result<TagEntry, FieldRule>], known: &[Tag], carried: Vec<Tag>) -> Self {
         let mut errors = FieldErrors::default();
-        let mut choice = Choice { carried, known: Vec::new(), new: Vec::new() };
+        let mut choice = TagChoice { carried, known: Vec::new(), new: Vec::new() };
         for (place, entry) in entries.iter().enumerate() {
             let taken = entry.clone().and_then(|wanted| choice.take(place, wanted, known));
             if let Err(rule) = taken {
@@ -130,11 +130,11 @@ impl Tagging {
     }
 }
 
-impl Choice {
-    fn take(&mut self, place: usize, wanted: Wanted, known: &[Tag]) -> Result<(), FieldRule> {
+impl TagChoice {
+    fn take(&mut self, place: usize, wanted: TagEntry, known: &[Tag]) -> Result<(), FieldRule> {
         let found = match &wanted {
-            Wanted::Existing(..) => Some(wanted.find(known).ok_or_else(|| wanted.unknown())?),
-            Wanted::Named(_) => wanted.find(known),
+            TagEntry::Existing(..) => Some(wanted.find(known).ok_or_else(|| wanted.unknown())?),
+            TagEntry::Named(_) => wanted.find(known),
         };
         match (found, wanted) {
             (Some(tag), _) if tag.source == TagSource::System => {
@@ -142,7 +142,7 @@ impl Choice {
                 return if is_carried { Ok(()) } else { Err(FieldRule::TagSystem("assigned")) };
             }
             (Some(tag), _) if !self.known.contains(&tag.row) => self.known.push(tag.row),
-            (None, Wanted::Named(name)) if self.new.iter().all(|(_, known)| *known != name) => {
+            (None, TagEntry::Named(name)) if self.new.iter().all(|(_, known)| *known != name) => {
                 self.new.push((place, name));
             }
             _ => {}
@@ -218,7 +218,7 @@ mod tests {
         let (entries, found) = read_entries(body.as_object().unwrap(), TAGS_MAX);
         assert!(found.is_empty());
         let carried = vec![tag(3, "os:linux", TagSource::System)];
-        let tagging = Tagging::resolve(&entries.unwrap(), &known(), carried);
+        let tagging = TagInput::resolve(&entries.unwrap(), &known(), carried);
         let found = tagging.errors.iter().map(|(path, rule)| (path.to_owned(), rule.to_string()));
         let found: Vec<_> = found.collect();
         let expected: Vec<_> =
@@ -250,6 +250,6 @@ mod tests {
         let body = json!({ "tags": sent });
         let (entries, _) = read_entries(body.as_object().unwrap(), TAGS_MAX);
         let carried = vec![tag(1, "env:prod", TagSource::User), tag(3, "os:linux", TagSource::System)];
-        assert_eq!(Tagging::resolve(&entries.unwrap(), &known(), carried).is_change(), expected);
+        assert_eq!(TagInput::resolve(&entries.unwrap(), &known(), carried).is_change(), expected);
     }
 }

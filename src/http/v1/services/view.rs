@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    Shape, duration_or_null, id, one_of, percent_or_null, string, string_or_null, text_in, timestamp,
+    ApiSchema, duration_or_null, id, one_of, percent_or_null, string, string_or_null, text_in, timestamp,
     timestamp_or_null, url_or_null, view,
 };
 use crate::http::v1::services::reach::{DependencyView, UnreachableView, depends_on, unreachable};
@@ -15,7 +15,7 @@ use crate::http::v1::services::settings::view::SettingsView;
 use crate::http::v1::tags::view::ServiceTagView;
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::dependency::{Dependency, Unreachable};
+use crate::model::dependency::{Dependency, UnreachableState};
 use crate::model::service::{NAME_LENGTH, OverrideStatus, Service, ServiceStatus};
 use crate::model::tag::Tag;
 use crate::model::verdict::Verdict;
@@ -110,7 +110,7 @@ pub(super) struct LiveFigures {
 
 /// Data of a service beside its own row.
 #[derive(Clone, Copy, Default)]
-pub(super) struct ShownBeside<'a> {
+pub(super) struct ServiceDetails<'a> {
     /// The measurements.
     pub(super) live: LiveFigures,
     /// Its tags by label.
@@ -120,15 +120,15 @@ pub(super) struct ShownBeside<'a> {
     /// Dependencies.
     pub(super) depends_on: &'a [Dependency],
     /// Dependencies because of which it is unreachable.
-    pub(super) unreachable: Option<&'a Unreachable>,
+    pub(super) unreachable: Option<&'a UnreachableState>,
     /// True if names of other services are hidden.
     pub(super) is_confined: bool,
 }
 
 impl<'a> ServiceView<'a> {
     /// The view of a service; `keep` is the placeholder for secrets.
-    pub(super) fn of(service: &'a Service, beside: &ShownBeside<'a>, keep: &str) -> Self {
-        let ShownBeside { live, tags, heartbeat, depends_on, unreachable, is_confined } = *beside;
+    pub(super) fn of(service: &'a Service, beside: &ServiceDetails<'a>, keep: &str) -> Self {
+        let ServiceDetails { live, tags, heartbeat, depends_on, unreachable, is_confined } = *beside;
         let stated = service.status_override.as_ref();
         let configured_at =
             if service.check_type.is_probed() { service.configured_at } else { Some(service.created_at) };
@@ -171,44 +171,44 @@ impl<'a> ServiceView<'a> {
 }
 
 /// The slug of a check type.
-pub(in crate::http::v1) fn check_type() -> Shape {
+pub(in crate::http::v1) fn check_type() -> ApiSchema {
     one_of(CheckType::WORDS)
 }
 
-fn name() -> Shape {
+fn name() -> ApiSchema {
     text_in(&NAME_LENGTH)
 }
 
-fn measured_status() -> Shape {
+fn measured_status() -> ApiSchema {
     one_of(&["unknown", "up", "down", "degraded", "paused"]).says("What was measured.")
 }
 
-fn effective_status() -> Shape {
+fn effective_status() -> ApiSchema {
     one_of(&["unknown", "up", "down", "degraded", "paused", "maintenance", "operational"])
         .says("What people see: an override, a pause and maintenance come first.")
 }
 
-fn stated_status() -> Shape {
+fn stated_status() -> ApiSchema {
     one_of(OverrideStatus::WORDS).nullable()
 }
 
-fn paused_reason() -> Shape {
+fn paused_reason() -> ApiSchema {
     string().nullable().says("`manual`, `plan_limit`; there may be more in future.").example("manual")
 }
 
-fn uptime() -> Shape {
+fn uptime() -> ApiSchema {
     percent_or_null().says("Percent over 30 days; null without data.")
 }
 
-fn heartbeat() -> Shape {
+fn heartbeat() -> ApiSchema {
     view::<HeartbeatView>().nullable()
 }
 
-fn ping_url() -> Shape {
+fn ping_url() -> ApiSchema {
     url_or_null().says("Where the watched job reports; null for tokens without `services.edit`.")
 }
 
-fn updated_at() -> Shape {
+fn updated_at() -> ApiSchema {
     timestamp().says("Changes with writes, not with checks.")
 }
 
@@ -218,8 +218,8 @@ mod tests {
 
     use super::*;
     use crate::http::kit::view::to_json;
-    use crate::model::rules::Rules;
-    use crate::model::service::{Pause, PauseReason, Settings, StatusOverride};
+    use crate::model::rules::StatusRules;
+    use crate::model::service::{PauseReason, ServicePause, ServiceSettings, StatusOverride};
     use crate::model::tag::TagSource;
 
     const KEEP: &str = "__SERVICE_KEEP_UNCHANGED__";
@@ -244,24 +244,24 @@ mod tests {
         }
     }
 
-    fn settings() -> Settings {
+    fn settings() -> ServiceSettings {
         let config = json!({
             "method": "GET", "headers": {"X-Api-Key": "sealed"}, "auth": {"type": "bearer", "token": "sealed"},
             "body": "", "follow_redirects": true, "verify_ssl": true, "ip_version": "auto", "smart_dualstack": false,
             "conditions": [{"field": "status_code", "operator": "gte", "value": 400, "status": "down"}]
         });
-        Settings {
+        ServiceSettings {
             interval_seconds: 60,
             timeout_seconds: 10,
             retries: 2,
             assigned_probes: Some(vec!["fra".into(), "hel".into()]),
             probe_roles: None,
             config: config.as_object().unwrap().clone(),
-            rules: Rules::default(),
+            rules: StatusRules::default(),
         }
     }
 
-    fn shown(service: &Service, beside: &ShownBeside<'_>) -> Value {
+    fn shown(service: &Service, beside: &ServiceDetails<'_>) -> Value {
         to_json(&ServiceView::of(service, beside, KEEP))
     }
 
@@ -320,7 +320,7 @@ mod tests {
             source: TagSource::User,
             created_at: CREATED_AT,
         };
-        let beside = ShownBeside { live, tags: &[tag], ..ShownBeside::default() };
+        let beside = ServiceDetails { live, tags: &[tag], ..ServiceDetails::default() };
         assert_eq!(shown(&service, &beside).to_string(), expected.to_string());
     }
 
@@ -331,7 +331,7 @@ mod tests {
             (CheckType::Manual, true, "2026-11-01T08:00:00.000Z".into(), "operational"),
             (CheckType::Heartbeat, true, "2026-11-01T08:00:00.000Z".into(), "unknown"),
         ] {
-            let shown = shown(&service(check_type), &ShownBeside::default());
+            let shown = shown(&service(check_type), &ServiceDetails::default());
             assert_eq!(shown["is_configured"], is_configured);
             assert_eq!(shown["configured_at"], configured_at);
             assert_eq!(shown["effective_status"], effective);
@@ -345,7 +345,7 @@ mod tests {
     fn a_pause_and_an_override_say_why_and_since_when() {
         let at = CREATED_AT.plus_ms(1);
         let service = Service {
-            pause: Some(Pause { reason: PauseReason::PlanLimit, at }),
+            pause: Some(ServicePause { reason: PauseReason::PlanLimit, at }),
             status_override: Some(StatusOverride {
                 status: OverrideStatus::Maintenance,
                 reason: "Moving house".into(),
@@ -354,7 +354,7 @@ mod tests {
             }),
             ..service(CheckType::Http)
         };
-        let shown = shown(&service, &ShownBeside::default());
+        let shown = shown(&service, &ServiceDetails::default());
         for (key, value) in [
             ("status", json!("paused")),
             ("effective_status", json!("maintenance")),

@@ -2,29 +2,30 @@
 //! recorded one. Pure; the rules are those of `model`, the arithmetic that of `stats`.
 
 use crate::clock::Timestamp;
-use crate::http::v1::simulations::draft::{Decided, Question};
-use crate::http::v1::simulations::past::Past;
+use crate::http::v1::simulations::draft::{DecisionSettings, SimulationRequest};
+use crate::http::v1::simulations::past::RecordedHistory;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::service::OverrideStatus;
 use crate::model::time_range::TimeRange;
 use crate::model::what_if::{
-    Break, Case, Comparison, Known, Replay, Rhythm, Seen, Told, TooManyLooks, WouldBe, compare,
+    CheckReplay, HistoryBreak, HypotheticalIncident, IncidentSimulation, PriorStatus, RecordedCadence,
+    RecordedCheck, ReplayLimitExceeded, ReplayedChange, StatusComparison, compare,
 };
-use crate::model::window::{Window, WindowKind};
+use crate::model::window::{ServiceWindow, WindowKind};
 use crate::stats::uptime::{cover, covers, measured, total};
 
 /// The result of a simulation.
-pub(super) struct Accounts {
+pub(super) struct SimulationResult {
     pub(super) period: TimeRange,
-    pub(super) locations: Vec<Location>,
-    pub(super) before: Account,
-    pub(super) after: Account,
+    pub(super) locations: Vec<ReplayedLocation>,
+    pub(super) before: SimulatedPeriod,
+    pub(super) after: SimulatedPeriod,
     /// Comparison of a replay with the present settings and the recorded course.
-    pub(super) fidelity: Comparison,
+    pub(super) fidelity: StatusComparison,
 }
 
 /// A location with results, or with simulated checks.
-pub(super) struct Location {
+pub(super) struct ReplayedLocation {
     pub(super) code: String,
     pub(super) results: usize,
     /// True if it has simulated checks.
@@ -32,17 +33,17 @@ pub(super) struct Location {
 }
 
 /// One course of the period: recorded or simulated.
-pub(super) struct Account {
+pub(super) struct SimulatedPeriod {
     /// The status at the start.
     pub(super) began_as: MeasuredStatus,
     /// Changes within the period.
     pub(super) changes: Vec<StatusChange>,
-    pub(super) incidents: Vec<WouldBe>,
-    pub(super) times: Times,
+    pub(super) incidents: Vec<HypotheticalIncident>,
+    pub(super) times: PeriodSums,
 }
 
 /// Sums of a course, in milliseconds.
-pub(super) struct Times {
+pub(super) struct PeriodSums {
     pub(super) uptime: Option<f64>,
     pub(super) down: i64,
     pub(super) degraded: i64,
@@ -51,23 +52,26 @@ pub(super) struct Times {
 }
 
 /// A sequence of status changes, and the time until which results back its end.
-struct Line<'a> {
+struct BackedStatusLine<'a> {
     changes: &'a [StatusChange],
     backed_until: Timestamp,
 }
 
 /// Computes all courses.
-pub(super) fn accounts(question: &Question, past: &Past) -> Result<Accounts, TooManyLooks> {
+pub(super) fn simulate_period(
+    question: &SimulationRequest,
+    past: &RecordedHistory,
+) -> Result<SimulationResult, ReplayLimitExceeded> {
     let period = question.period;
     let before = recorded(period, past);
     let (after, _) = replayed(question, past, &question.draft)?;
     let (_, present) = replayed(question, past, &question.present)?;
     let fidelity = compare(&past.changes, &present, period);
-    Ok(Accounts { period, locations: locations(question, past), before, after, fidelity })
+    Ok(SimulationResult { period, locations: locations(question, past), before, after, fidelity })
 }
 
-fn recorded(period: TimeRange, past: &Past) -> Account {
-    let line = Line { changes: &past.changes, backed_until: past.backed_until };
+fn recorded(period: TimeRange, past: &RecordedHistory) -> SimulatedPeriod {
+    let line = BackedStatusLine { changes: &past.changes, backed_until: past.backed_until };
     let mut account = account(period, past, &line, past.incidents.clone());
     account.changes.extend(&past.flapping);
     account.changes.sort_by_key(|change| change.at);
@@ -76,24 +80,29 @@ fn recorded(period: TimeRange, past: &Past) -> Account {
 
 /// The course of a replay, and all its status changes.
 fn replayed(
-    question: &Question,
-    past: &Past,
-    decided: &Decided,
-) -> Result<(Account, Vec<StatusChange>), TooManyLooks> {
-    let Question { period, origin, present, .. } = question;
+    question: &SimulationRequest,
+    past: &RecordedHistory,
+    decided: &DecisionSettings,
+) -> Result<(SimulatedPeriod, Vec<StatusChange>), ReplayLimitExceeded> {
+    let SimulationRequest { period, origin, present, .. } = question;
     let range = TimeRange { from: *origin, to: period.to };
     let known = known_at(past, *origin);
     let of = |code: &String| past.seen.get(code).map_or(&[][..], Vec::as_slice);
-    let replay = Replay {
+    let replay = CheckReplay {
         service: past.service,
         plan: decided.plan.clone(),
-        rhythm: Rhythm::of(&present.plan),
-        seen: decided.locations.iter().map(of).collect::<Vec<&[Seen]>>(),
+        rhythm: RecordedCadence::of(&present.plan),
+        seen: decided.locations.iter().map(of).collect::<Vec<&[RecordedCheck]>>(),
         known,
         breaks: &breaks(past),
     };
     let done = replay.run(range)?;
-    let case = Case { service: past.service, known, rules: decided.rules.as_ref(), windows: &past.windows };
+    let case = IncidentSimulation {
+        service: past.service,
+        known,
+        rules: decided.rules.as_ref(),
+        windows: &past.windows,
+    };
     let mut incidents = case.incidents(&done.told, range);
     incidents.retain(|incident| {
         incident.opened_at >= period.from || incident.resolved_at.is_none_or(|end| end > period.from)
@@ -101,19 +110,20 @@ fn replayed(
     let (flapping, mut changes): (Vec<StatusChange>, Vec<StatusChange>) = done
         .told
         .iter()
-        .map(|Told { change, .. }| *change)
+        .map(|ReplayedChange { change, .. }| *change)
         .partition(|change| change.cause.is_about_flapping());
     changes.sort_by_key(|change| change.at);
     changes.splice(0..0, beginning(past, &known));
     let backed_until = done.measured_until.unwrap_or(*origin);
-    let mut account = account(*period, past, &Line { changes: &changes, backed_until }, incidents);
+    let mut account =
+        account(*period, past, &BackedStatusLine { changes: &changes, backed_until }, incidents);
     account.changes.extend(flapping.iter().filter(|change| period.contains(change.at)));
     account.changes.sort_by_key(|change| change.at);
     Ok((account, changes))
 }
 
 /// The status at the origin, as a change.
-fn beginning(past: &Past, known: &Known) -> Option<StatusChange> {
+fn beginning(past: &RecordedHistory, known: &PriorStatus) -> Option<StatusChange> {
     let (at, service) = (known.since?, past.service);
     Some(StatusChange {
         service,
@@ -124,22 +134,31 @@ fn beginning(past: &Past, known: &Known) -> Option<StatusChange> {
     })
 }
 
-fn known_at(past: &Past, origin: Timestamp) -> Known {
+fn known_at(past: &RecordedHistory, origin: Timestamp) -> PriorStatus {
     let last = past.changes.iter().rfind(|change| change.at < origin);
-    last.map_or_else(Known::default, |last| Known { status: last.to, since: Some(last.at) })
+    last.map_or_else(PriorStatus::default, |last| PriorStatus { status: last.to, since: Some(last.at) })
 }
 
 /// Times at which it was paused, or had another target.
-fn breaks(past: &Past) -> Vec<Break> {
+fn breaks(past: &RecordedHistory) -> Vec<HistoryBreak> {
     let ends =
         |change: &&StatusChange| matches!(change.cause, ChangeCause::Paused | ChangeCause::Reconfigured);
-    past.changes.iter().filter(ends).map(|change| Break { at: change.at, cause: change.cause }).collect()
+    past.changes
+        .iter()
+        .filter(ends)
+        .map(|change| HistoryBreak { at: change.at, cause: change.cause })
+        .collect()
 }
 
-fn account(period: TimeRange, past: &Past, line: &Line<'_>, incidents: Vec<WouldBe>) -> Account {
+fn account(
+    period: TimeRange,
+    past: &RecordedHistory,
+    line: &BackedStatusLine<'_>,
+    incidents: Vec<HypotheticalIncident>,
+) -> SimulatedPeriod {
     let begun = line.changes.iter().rfind(|change| change.at <= period.from);
     let within = line.changes.iter().filter(|change| period.from < change.at && change.at < period.to);
-    Account {
+    SimulatedPeriod {
         began_as: begun.map_or(MeasuredStatus::Unknown, |change| change.to),
         changes: within.copied().collect(),
         incidents,
@@ -148,11 +167,11 @@ fn account(period: TimeRange, past: &Past, line: &Line<'_>, incidents: Vec<Would
 }
 
 /// Sums of a course. Uptime is computed as for `GET /v1/services/{id}/uptime`.
-fn times(period: TimeRange, windows: &[Window], line: &Line<'_>) -> Times {
+fn times(period: TimeRange, windows: &[ServiceWindow], line: &BackedStatusLine<'_>) -> PeriodSums {
     let spans = measured(line.changes, line.backed_until, period);
     let counted = total(&cover(&spans, &covers(windows, period.to)));
-    let nothing = |window: &Window| Window { kind: WindowKind::Maintenance, ..*window };
-    let left_out: Vec<Window> = windows.iter().map(nothing).collect();
+    let nothing = |window: &ServiceWindow| ServiceWindow { kind: WindowKind::Maintenance, ..*window };
+    let left_out: Vec<ServiceWindow> = windows.iter().map(nothing).collect();
     let left_out = covers(&left_out, period.to);
     // The time with one of these statuses, outside of all windows.
     let spent = |is_one: fn(MeasuredStatus) -> bool| {
@@ -165,10 +184,13 @@ fn times(period: TimeRange, windows: &[Window], line: &Line<'_>) -> Times {
     };
     let is_known =
         |status: MeasuredStatus| !matches!(status, MeasuredStatus::Unknown | MeasuredStatus::NoData);
-    let all =
-        [crate::stats::uptime::Span { from: period.from, to: period.to, counts: OverrideStatus::Up.into() }];
+    let all = [crate::stats::uptime::ClassifiedSpan {
+        from: period.from,
+        to: period.to,
+        counts: OverrideStatus::Up.into(),
+    }];
     let inside = total(&cover(&all, &left_out)).up_ms;
-    Times {
+    PeriodSums {
         uptime: counted.percent(),
         down: counted.down_ms,
         degraded: spent(|status| status == MeasuredStatus::Degraded),
@@ -177,13 +199,14 @@ fn times(period: TimeRange, windows: &[Window], line: &Line<'_>) -> Times {
     }
 }
 
-fn locations(question: &Question, past: &Past) -> Vec<Location> {
+fn locations(question: &SimulationRequest, past: &RecordedHistory) -> Vec<ReplayedLocation> {
     let used = &question.draft.locations;
-    let seen = past.seen.iter().map(|(code, seen)| Location {
+    let seen = past.seen.iter().map(|(code, seen)| ReplayedLocation {
         code: code.clone(),
         results: seen.len(),
         is_used: used.contains(code),
     });
     let unseen = used.iter().filter(|code| !past.seen.contains_key(*code));
-    seen.chain(unseen.map(|code| Location { code: code.clone(), results: 0, is_used: true })).collect()
+    seen.chain(unseen.map(|code| ReplayedLocation { code: code.clone(), results: 0, is_used: true }))
+        .collect()
 }

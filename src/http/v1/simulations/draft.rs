@@ -10,14 +10,14 @@ use crate::engine::definition::PlannedChecks;
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::history::history_start;
 use crate::http::v1::incident_policies::draft::read_rules;
-use crate::http::v1::services::{Written, merge_settings};
+use crate::http::v1::services::{SettingsSubject, merge_settings};
 use crate::http::v1::state::AppState;
 use crate::model::incident_policy::{IncidentRules, first_match};
-use crate::model::service::{Service, Settings};
+use crate::model::service::{Service, ServiceSettings};
 use crate::model::time_range::TimeRange;
 use crate::model::verdict::freshness_ms;
 use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
@@ -57,19 +57,19 @@ const POLICY_FIELDS: [&str; 12] = [
 const LEAD_MAX_MS: i64 = DAY_MS;
 
 /// A simulation request.
-pub(super) struct Question {
+pub(super) struct SimulationRequest {
     /// The simulated period.
     pub(super) period: TimeRange,
     /// Start of the replayed results: before the period, for states that were uncertain at its start.
     pub(super) origin: Timestamp,
     /// Present settings and policy.
-    pub(super) present: Decided,
+    pub(super) present: DecisionSettings,
     /// Simulated settings and policy.
-    pub(super) draft: Decided,
+    pub(super) draft: DecisionSettings,
 }
 
 /// Settings and policy that decide.
-pub(super) struct Decided {
+pub(super) struct DecisionSettings {
     /// Plan of the watch.
     pub(super) plan: WatchPlan,
     /// Codes of the locations of the plan.
@@ -84,13 +84,13 @@ pub(super) async fn read(
     caller: &Caller,
     service: &Service,
     body: &Map<String, Value>,
-) -> Result<Question, ApiError> {
+) -> Result<SimulationRequest, ApiError> {
     let Some(stored) = service.settings.as_ref().filter(|_| service.check_type.is_probed()) else {
         return Err(ApiError::Fields(FieldErrors::of("check_type", FieldRule::NotProbed)));
     };
     let rules = present_rules(state, caller, service).await?;
-    let errors = Errors::default();
-    let fields = Fields::new(body, "", &errors);
+    let errors = ErrorCollector::default();
+    let fields = BodyFields::new(body, "", &errors);
     let period = read_period(&fields, state.now());
     let settings = read_settings((state, caller, service), &fields, stored, &errors);
     let draft_rules = match fields.skippable("incident_policy") {
@@ -112,7 +112,7 @@ pub(super) async fn read(
     let draft = decided((state, caller, service), &settings, draft_rules)?;
     let lead_ms = lead_ms(&present).max(lead_ms(&draft)).min(LEAD_MAX_MS);
     let origin = period.from.plus_ms(-lead_ms).max(start);
-    Ok(Question { period, origin, present, draft })
+    Ok(SimulationRequest { period, origin, present, draft })
 }
 
 /// The rules of the policy that matches now.
@@ -130,7 +130,7 @@ async fn present_rules(
 }
 
 /// Reads the period; by default the last day.
-fn read_period(fields: &Fields<'_>, now: Timestamp) -> Option<TimeRange> {
+fn read_period(fields: &BodyFields<'_>, now: Timestamp) -> Option<TimeRange> {
     let from = fields.optional("from");
     let to = fields.optional("to");
     let until = match &to {
@@ -159,16 +159,16 @@ fn read_period(fields: &Fields<'_>, now: Timestamp) -> Option<TimeRange> {
 /// Reads the simulated settings; adds an error for those whose effect results cannot show.
 fn read_settings(
     (state, caller, service): (&AppState, &Caller, &Service),
-    fields: &Fields<'_>,
-    stored: &Settings,
-    errors: &Errors,
-) -> Option<Settings> {
+    fields: &BodyFields<'_>,
+    stored: &ServiceSettings,
+    errors: &ErrorCollector,
+) -> Option<ServiceSettings> {
     let Some(sent) = fields.skippable("settings") else { return Some(stored.clone()) };
     // An update ignores unknown settings; here that would show up as no effect.
     if let Some(members) = sent.value().as_object() {
-        Fields::new(members, "settings", errors).refuse_unknown(&SETTINGS);
+        BodyFields::new(members, "settings", errors).refuse_unknown(&SETTINGS);
     }
-    let written = Written { state, caller, id: service.id, check_type: service.check_type };
+    let written = SettingsSubject { state, caller, id: service.id, check_type: service.check_type };
     let settings =
         merge_settings(written, sent.value(), Some(stored)).map_err(|found| errors.extend(found)).ok()?;
     if settings.config != stored.config {
@@ -182,9 +182,9 @@ fn read_settings(
 
 fn decided(
     (state, caller, service): (&AppState, &Caller, &Service),
-    settings: &Settings,
+    settings: &ServiceSettings,
     rules: Option<IncidentRules>,
-) -> Result<Decided, ApiError> {
+) -> Result<DecisionSettings, ApiError> {
     let watched = Service { settings: Some(settings.clone()), pause: None, ..service.clone() };
     let planned = state.definer.planned_checks(&watched, caller.organisation.id);
     let planned = planned.map_err(|error| ApiError::Internal(error.into()))?;
@@ -195,11 +195,11 @@ fn decided(
     let here = |location: &PlannedLocation| PlannedLocation { round: RoundKeeper::Watch, ..*location };
     plan.locations = plan.locations.iter().map(here).collect();
     let locations = locations.iter().map(|known| known.location.code.to_string()).collect();
-    Ok(Decided { plan, locations, rules })
+    Ok(DecisionSettings { plan, locations, rules })
 }
 
 /// Milliseconds before a moment that the state at that moment may depend on.
-fn lead_ms(decided: &Decided) -> i64 {
+fn lead_ms(decided: &DecisionSettings) -> i64 {
     let flapping_ms = decided.plan.rules.flapping.window_ms();
     let rules = decided.rules.as_ref();
     let patience_ms = rules.map_or(0, |rules| rules.open_after_ms() + rules.resolve_after_ms().unwrap_or(0));

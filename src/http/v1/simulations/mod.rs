@@ -12,16 +12,16 @@ mod view;
 
 use std::sync::Arc;
 
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
-use crate::http::v1::simulations::past::Past;
-pub(super) use crate::http::v1::simulations::places::Simulations;
+use crate::http::v1::simulations::past::RecordedHistory;
+pub(super) use crate::http::v1::simulations::places::SimulationSlots;
 use crate::http::v1::simulations::view::SimulationView;
 use crate::http::v1::state::AppState;
 use crate::store::services;
@@ -30,20 +30,20 @@ use crate::store::services;
 const RETRY_SECONDS: u64 = 5;
 
 pub(super) async fn simulate_service(
-    simulations: Arc<Simulations>,
-    call: Call<AppState>,
-) -> Result<Committed, ApiError> {
-    let service = in_path::find(&call, services::find).await?;
-    let Call { state, caller, headers, body, effect, .. } = call;
+    simulations: Arc<SimulationSlots>,
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
+    let service = in_path::find_or_404(&call, services::find).await?;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let question = draft::read(&state, &caller, &service, &body).await?;
     effect.check()?;
     let place = simulations.take(caller.organisation.key);
     let _place = place.ok_or(ApiError::Simulating(RETRY_SECONDS))?;
-    let past = Past::read(&state, &caller, &service, &question).await?;
-    let work = tokio::task::spawn_blocking(move || account::accounts(&question, &past));
+    let past = RecordedHistory::read(&state, &caller, &service, &question).await?;
+    let work = tokio::task::spawn_blocking(move || account::simulate_period(&question, &past));
     let accounts = work.await.map_err(|error| ApiError::Internal(error.into()))?;
     let accounts = accounts.map_err(|_| FieldErrors::of("from", FieldRule::TooManyLooks))?;
-    let reply = Reply::data(to_json(&SimulationView::of(&accounts)));
+    let reply = ApiReply::data(to_json(&SimulationView::of(&accounts)));
     effect.begin(&state.databases.main).await?.commit(reply).await
 }

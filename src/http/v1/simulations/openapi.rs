@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::http::gate::route::Verb;
-use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
-use crate::http::openapi::shape::{Shape, instant, named, object, view};
+use crate::http::gate::route::HttpVerb;
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, enveloped, example};
+use crate::http::openapi::shape::{ApiSchema, instant, named, object, view};
 use crate::http::v1::incident_policies::openapi::write;
 use crate::http::v1::services::openapi::sent_settings;
 use crate::http::v1::simulations::view::SimulationView;
@@ -17,19 +17,19 @@ const WORDS: &str = "Stored results of the period are decided once more, by the 
     services play no part: there is no grouping, and time in which the service was unreachable, paused, in maintenance or under a \
     stated status is taken as it was. 429 while other simulations run.";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![("Simulation", view::<SimulationView<'_>>()), ("SimulateService", asked())];
     let about = "What would have been, under other settings and policies.";
-    Chapter { name: "What-if", about, schemas, operations: vec![simulate()] }
+    ApiChapter { name: "What-if", about, schemas, operations: vec![simulate()] }
 }
 
-fn simulate() -> Operation {
+fn simulate() -> ApiOperation {
     let sent = json!({
         "from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z",
         "settings": {"confirmation": "all", "recovery_checks": 3}, "incident_policy": {"open_after_seconds": 120},
     });
-    Operation::new(
-        Verb::Post,
+    ApiOperation::new(
+        HttpVerb::Post,
         "/v1/services/{id}/simulate",
         "simulate_service",
         "Simulate other settings of a service",
@@ -45,7 +45,7 @@ fn simulate() -> Operation {
     .refuses(&[422, 503])
 }
 
-fn asked() -> Shape {
+fn asked() -> ApiSchema {
     let policy = write().says("What it leaves out is as in the policy that decides now; `name`, `position` and `tag_id` are ignored.");
     object()
         .may_have("from", instant().says("Start; by default a day before `to`, at most 31 days."))

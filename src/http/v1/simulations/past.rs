@@ -10,15 +10,15 @@ use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::simulations::draft::Question;
+use crate::http::v1::simulations::draft::SimulationRequest;
 use crate::http::v1::state::AppState;
 use crate::model::history::{StatusChange, StoredCheck};
 use crate::model::service::{Service, ServiceKey};
 use crate::model::time_range::TimeRange;
-use crate::model::what_if::{Seen, WouldBe};
-use crate::model::window::Window;
+use crate::model::what_if::{HypotheticalIncident, RecordedCheck};
+use crate::model::window::ServiceWindow;
 use crate::store::history::changes;
-use crate::store::history::checks::{CheckFilter, Position, page};
+use crate::store::history::checks::{CheckFilter, CheckPosition, page};
 use crate::store::incidents::list;
 use crate::store::windows;
 
@@ -28,33 +28,33 @@ const RESULTS_MAX: usize = 500_000;
 const PAGE: u64 = 2_000;
 
 /// The recorded past of a service.
-pub(super) struct Past {
+pub(super) struct RecordedHistory {
     /// The service.
     pub(super) service: ServiceKey,
     /// Results by location code, oldest first.
-    pub(super) seen: BTreeMap<String, Vec<Seen>>,
+    pub(super) seen: BTreeMap<String, Vec<RecordedCheck>>,
     /// Status changes since the origin, preceded by the last one before it.
     pub(super) changes: Vec<StatusChange>,
     /// Starts and ends of flapping in the period.
     pub(super) flapping: Vec<StatusChange>,
     /// Windows set by users, and unreachable periods.
-    pub(super) windows: Vec<Window>,
+    pub(super) windows: Vec<ServiceWindow>,
     /// Incidents opened by the engine.
-    pub(super) incidents: Vec<WouldBe>,
+    pub(super) incidents: Vec<HypotheticalIncident>,
     /// Time until which results back the present status.
     pub(super) backed_until: Timestamp,
 }
 
-impl Past {
+impl RecordedHistory {
     /// Reads the recorded past.
     pub(super) async fn read(
         state: &AppState,
         caller: &Caller,
         service: &Service,
-        question: &Question,
+        question: &SimulationRequest,
     ) -> Result<Self, ApiError> {
         let (history, main) = (state.databases.history.reader(), state.databases.main.reader());
-        let Question { period, origin, .. } = *question;
+        let SimulationRequest { period, origin, .. } = *question;
         let played = TimeRange { from: origin, to: period.to };
         let opened = list::opened_by_engine(main, caller.sight(), service.key, period).await?;
         let snapshots = state.snapshots(std::slice::from_ref(service)).await?;
@@ -65,14 +65,14 @@ impl Past {
             changes: changes::since(history, service.key, origin).await?,
             flapping: changes::of_flapping(history, service.key, period).await?,
             windows: windows::since(main, &[service.key], origin).await?,
-            incidents: opened.iter().map(was).collect(),
+            incidents: opened.iter().map(to_recorded_incident).collect(),
             backed_until: backed_until.unwrap_or(origin),
         })
     }
 }
 
-fn was(incident: &crate::model::incident::Incident) -> WouldBe {
-    WouldBe {
+fn to_recorded_incident(incident: &crate::model::incident::Incident) -> HypotheticalIncident {
+    HypotheticalIncident {
         severity: incident.severity,
         started_at: incident.started_at,
         opened_at: incident.created_at,
@@ -85,9 +85,9 @@ async fn results(
     state: &AppState,
     service: ServiceKey,
     TimeRange { from, to }: TimeRange,
-) -> Result<BTreeMap<String, Vec<Seen>>, ApiError> {
+) -> Result<BTreeMap<String, Vec<RecordedCheck>>, ApiError> {
     let mut filter = CheckFilter { from: Some(from), to: Some(to), ..CheckFilter::default() };
-    let mut found: BTreeMap<String, Vec<Seen>> = BTreeMap::new();
+    let mut found: BTreeMap<String, Vec<RecordedCheck>> = BTreeMap::new();
     let mut count = 0;
     loop {
         let rows = page(&state.databases.history, service, &filter, PAGE).await?;
@@ -98,15 +98,15 @@ async fn results(
         }
         for row in &rows {
             if let Some(of_location) = found.get_mut(&row.probe) {
-                of_location.push(seen(row));
+                of_location.push(to_recorded_check(row));
             } else {
-                found.insert(row.probe.clone(), vec![seen(row)]);
+                found.insert(row.probe.clone(), vec![to_recorded_check(row)]);
             }
         }
         let is_last = (rows.len() as u64) < PAGE;
         match rows.into_iter().next_back().filter(|_| !is_last) {
             Some(StoredCheck { checked_at, probe, .. }) => {
-                filter.before = Some(Position { checked_at, probe });
+                filter.before = Some(CheckPosition { checked_at, probe });
             }
             None => break,
         }
@@ -115,9 +115,9 @@ async fn results(
     Ok(found)
 }
 
-fn seen(check: &StoredCheck) -> Seen {
+fn to_recorded_check(check: &StoredCheck) -> RecordedCheck {
     let took = check.measurement.timings.total.or(check.measurement.response_time);
-    Seen {
+    RecordedCheck {
         due_at: check.scheduled_at,
         checked_at: check.checked_at,
         status: check.measurement.status,

@@ -8,26 +8,26 @@ const AT_A_TIME: usize = 2;
 
 /// The organisations with running simulations.
 #[derive(Debug, Default)]
-pub(in crate::http::v1) struct Simulations {
+pub(in crate::http::v1) struct SimulationSlots {
     running: Mutex<Vec<i64>>,
 }
 
 /// The place of a running simulation; released on drop.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
-    simulations: &'a Simulations,
+pub(super) struct SimulationSlot<'a> {
+    simulations: &'a SimulationSlots,
     organisation: i64,
 }
 
-impl Simulations {
+impl SimulationSlots {
     /// Takes a place; `None` while none is free for this organisation.
-    pub(super) fn take(&self, organisation: i64) -> Option<Place<'_>> {
+    pub(super) fn take(&self, organisation: i64) -> Option<SimulationSlot<'_>> {
         let mut running = self.running();
         if running.len() >= AT_A_TIME || running.contains(&organisation) {
             return None;
         }
         running.push(organisation);
-        Some(Place { simulations: self, organisation })
+        Some(SimulationSlot { simulations: self, organisation })
     }
 
     fn running(&self) -> MutexGuard<'_, Vec<i64>> {
@@ -35,7 +35,7 @@ impl Simulations {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for SimulationSlot<'_> {
     fn drop(&mut self) {
         self.simulations.running().retain(|organisation| *organisation != self.organisation);
     }
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn an_organisation_has_one_place_and_leaves_the_others_theirs() {
-        let simulations = Simulations::default();
+        let simulations = SimulationSlots::default();
         let first = simulations.take(1);
         assert!(first.is_some() && simulations.take(1).is_none());
         let second = simulations.take(2);

@@ -5,13 +5,13 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    Shape, duration_or_null, number, one_of, percent_or_null, timestamp, timestamp_or_null,
+    ApiSchema, duration_or_null, number, one_of, percent_or_null, timestamp, timestamp_or_null,
 };
-use crate::http::v1::simulations::account::{Account, Accounts, Location};
+use crate::http::v1::simulations::account::{ReplayedLocation, SimulatedPeriod, SimulationResult};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::incident::Severity;
 use crate::model::time_range::TimeRange;
-use crate::model::what_if::{Comparison, WouldBe};
+use crate::model::what_if::{HypotheticalIncident, StatusComparison};
 
 /// Most status changes listed per course.
 const CHANGES_MAX: usize = 5_000;
@@ -20,23 +20,23 @@ const CHANGES_MAX: usize = 5_000;
 #[derive(Serialize, ToSchema)]
 pub(super) struct SimulationView<'a> {
     #[schema(inline)]
-    period: PeriodView,
+    period: TimeRangeView,
     /// Results that were read, also some from before the period.
     #[schema(minimum = 0)]
     results: usize,
     #[schema(inline)]
-    locations: Vec<LocationView<'a>>,
+    locations: Vec<SimulatedLocationView<'a>>,
     #[schema(inline)]
-    before: AccountView,
+    before: SimulatedPeriodView,
     #[schema(inline)]
-    after: AccountView,
+    after: SimulatedPeriodView,
     #[schema(inline)]
     fidelity: FidelityView,
 }
 
 /// The period; it begins later than asked for where no results are kept or shown.
 #[derive(Serialize, ToSchema)]
-struct PeriodView {
+struct TimeRangeView {
     #[schema(schema_with = timestamp)]
     from: Timestamp,
     #[schema(schema_with = timestamp)]
@@ -45,7 +45,7 @@ struct PeriodView {
 
 /// A location that has looked, or would have.
 #[derive(Serialize, ToSchema)]
-struct LocationView<'a> {
+struct SimulatedLocationView<'a> {
     /// Its code.
     code: &'a str,
     /// Its results that were read; with none it has no vote.
@@ -57,14 +57,14 @@ struct LocationView<'a> {
 
 /// One account of the period.
 #[derive(Serialize, ToSchema)]
-struct AccountView {
+struct SimulatedPeriodView {
     #[schema(schema_with = status)]
     status_at_start: &'static str,
     /// In the order of their times; the first 5,000 of them.
     #[schema(inline)]
     status_changes: Vec<ChangeView>,
     #[schema(inline)]
-    incidents: Vec<IncidentView>,
+    incidents: Vec<SimulatedIncidentView>,
     /// Times that it became down.
     #[schema(minimum = 0)]
     outages: usize,
@@ -97,7 +97,7 @@ struct ChangeView {
 
 /// An incident that the engine has opened, or would have.
 #[derive(Serialize, ToSchema)]
-struct IncidentView {
+struct SimulatedIncidentView {
     #[schema(schema_with = timestamp)]
     started_at: Timestamp,
     #[schema(schema_with = timestamp)]
@@ -119,15 +119,15 @@ struct FidelityView {
 
 impl<'a> SimulationView<'a> {
     /// The view of a result.
-    pub(super) fn of(accounts: &'a Accounts) -> Self {
+    pub(super) fn of(accounts: &'a SimulationResult) -> Self {
         let TimeRange { from, to } = accounts.period;
-        let Comparison { differing_ms, known_ms } = accounts.fidelity;
+        let StatusComparison { differing_ms, known_ms } = accounts.fidelity;
         Self {
-            period: PeriodView { from, to },
+            period: TimeRangeView { from, to },
             results: accounts.locations.iter().map(|location| location.results).sum(),
-            locations: accounts.locations.iter().map(LocationView::of).collect(),
-            before: AccountView::of(&accounts.before),
-            after: AccountView::of(&accounts.after),
+            locations: accounts.locations.iter().map(SimulatedLocationView::of).collect(),
+            before: SimulatedPeriodView::of(&accounts.before),
+            after: SimulatedPeriodView::of(&accounts.after),
             fidelity: FidelityView {
                 differing_seconds: in_seconds(differing_ms),
                 agreement_percentage: (known_ms > 0).then(|| percent(known_ms - differing_ms, known_ms)),
@@ -136,20 +136,20 @@ impl<'a> SimulationView<'a> {
     }
 }
 
-impl<'a> LocationView<'a> {
-    fn of(location: &'a Location) -> Self {
+impl<'a> SimulatedLocationView<'a> {
+    fn of(location: &'a ReplayedLocation) -> Self {
         Self { code: &location.code, results: location.results, used: location.is_used }
     }
 }
 
-impl AccountView {
-    fn of(account: &Account) -> Self {
+impl SimulatedPeriodView {
+    fn of(account: &SimulatedPeriod) -> Self {
         let is_outage =
             |change: &&StatusChange| change.to == MeasuredStatus::Down && change.from != MeasuredStatus::Down;
         Self {
             status_at_start: account.began_as.as_str(),
             status_changes: account.changes.iter().take(CHANGES_MAX).map(ChangeView::of).collect(),
-            incidents: account.incidents.iter().map(IncidentView::of).collect(),
+            incidents: account.incidents.iter().map(SimulatedIncidentView::of).collect(),
             outages: account.changes.iter().filter(is_outage).count(),
             uptime_percentage: account.times.uptime,
             down_seconds: in_seconds(account.times.down),
@@ -168,15 +168,15 @@ impl ChangeView {
     }
 }
 
-impl IncidentView {
-    fn of(incident: &WouldBe) -> Self {
-        let WouldBe { severity, started_at, opened_at, resolved_at } = *incident;
+impl SimulatedIncidentView {
+    fn of(incident: &HypotheticalIncident) -> Self {
+        let HypotheticalIncident { severity, started_at, opened_at, resolved_at } = *incident;
         Self { started_at, opened_at, resolved_at, severity: severity.as_str() }
     }
 }
 
 /// Mean milliseconds from the start of trouble to its incident.
-fn detection_ms(incidents: &[WouldBe]) -> Option<i64> {
+fn detection_ms(incidents: &[HypotheticalIncident]) -> Option<i64> {
     let waits = incidents.iter().map(|incident| incident.opened_at.ms_since(incident.started_at));
     waits.sum::<i64>().checked_div(i64::try_from(incidents.len()).unwrap_or(i64::MAX))
 }
@@ -191,43 +191,43 @@ fn percent(part: i64, whole: i64) -> f64 {
     in_seconds(part.max(0) * 100_000 / whole)
 }
 
-fn status() -> Shape {
+fn status() -> ApiSchema {
     one_of(MeasuredStatus::WORDS)
 }
 
-fn cause() -> Shape {
+fn cause() -> ApiSchema {
     one_of(ChangeCause::WORDS)
 }
 
-fn uptime() -> Shape {
+fn uptime() -> ApiSchema {
     percent_or_null().says("Null when nothing was measured. Counted as the uptime of the service is.")
 }
 
-fn seconds() -> Shape {
+fn seconds() -> ApiSchema {
     number().at_least(0)
 }
 
-fn left_out() -> Shape {
+fn left_out() -> ApiSchema {
     seconds().says("Pauses, planned work, stated statuses, and time in which it was unreachable.")
 }
 
-fn detection() -> Shape {
+fn detection() -> ApiSchema {
     duration_or_null().says("Mean seconds from the start of trouble to its incident; null without incidents.")
 }
 
-fn resolved_at() -> Shape {
+fn resolved_at() -> ApiSchema {
     timestamp_or_null().says("Null while it is open.")
 }
 
-fn severity() -> Shape {
+fn severity() -> ApiSchema {
     one_of(Severity::WORDS)
 }
 
-fn differing() -> Shape {
+fn differing() -> ApiSchema {
     seconds()
         .says("Seconds in which a replay by the present settings says something else than what was recorded.")
 }
 
-fn agreement() -> Shape {
+fn agreement() -> ApiSchema {
     percent_or_null().says("Of the time in which either of them knows a status; null when neither does.")
 }

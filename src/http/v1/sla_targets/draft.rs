@@ -3,21 +3,21 @@
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
 use crate::http::kit::linked::read_id;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::weekly_hours::{read_hours, read_zone};
 use crate::id::Id;
 use crate::model::incident_policy::PolicyTag;
 use crate::model::service::NamedService;
-use crate::model::sla::calendar::{Period, PeriodKind, ROLLING_DAYS};
-use crate::model::sla::objective::Objective;
-use crate::model::sla::{NAME_LENGTH, SlaTarget, Subject, Terms};
+use crate::model::sla::calendar::{PeriodKind, ROLLING_DAYS, SlaPeriod};
+use crate::model::sla::objective::SlaObjective;
+use crate::model::sla::{NAME_LENGTH, SlaSubject, SlaTarget, SlaTerms};
 
 /// The context in which a target is written.
-pub(super) struct Draft {
+pub(super) struct SlaTargetParser {
     /// Database key of the organisation.
     pub(super) organisation: i64,
     /// The service named in the body, if it exists.
@@ -27,11 +27,11 @@ pub(super) struct Draft {
     pub(super) now: Timestamp,
 }
 
-impl Draft {
+impl SlaTargetParser {
     /// The new target of a create request.
     pub(super) fn create(&self, body: &Map<String, Value>) -> Result<SlaTarget, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH));
         let subject = self.read_subject(&fields, None);
         let objective = fields.required("objective").and_then(|field| read_objective(&field));
@@ -39,7 +39,7 @@ impl Draft {
         let zone = fields.required("time_zone").and_then(|field| read_zone(&field));
         let business_hours = fields.nullable("business_hours").read(|field| read_hours(&field));
         errors.into_inner().into_result(())?;
-        let terms = objective.zip(period).zip(zone).map(|((objective, period), zone)| Terms {
+        let terms = objective.zip(period).zip(zone).map(|((objective, period), zone)| SlaTerms {
             objective,
             period,
             zone,
@@ -64,8 +64,8 @@ impl Draft {
         body: &Map<String, Value>,
         stored: &SlaTarget,
     ) -> Result<SlaTarget, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let was = &stored.terms;
         let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
         let subject = self.read_subject(&fields, Some(&stored.subject));
@@ -73,7 +73,7 @@ impl Draft {
         let period = read_period(&fields, Some(was.period));
         let zone = fields.optional("time_zone").and_then(|field| read_zone(&field));
         let business_hours = fields.nullable("business_hours").read(|field| read_hours(&field));
-        let terms = Terms {
+        let terms = SlaTerms {
             objective: objective.unwrap_or(was.objective),
             period: period.unwrap_or(was.period),
             zone: zone.unwrap_or(was.zone),
@@ -89,14 +89,14 @@ impl Draft {
     }
 
     /// Reads the service or the tag; the named one replaces the stored one.
-    fn read_subject(&self, fields: &Fields<'_>, stored: Option<&Subject>) -> Option<Subject> {
+    fn read_subject(&self, fields: &BodyFields<'_>, stored: Option<&SlaSubject>) -> Option<SlaSubject> {
         let service =
             fields.nullable("service_id").read(|field| known(&field, "service", self.service.clone()));
         let tag = fields.nullable("tag_id").read(|field| known(&field, "tag", self.tag.clone()));
         let is_tried = |name| fields.skippable(name).is_some();
         match (is_tried("service_id"), is_tried("tag_id")) {
-            (true, false) => service.or_stored(None).map(Subject::Service),
-            (false, true) => tag.or_stored(None).map(Subject::Tag),
+            (true, false) => service.or_stored(None).map(SlaSubject::Service),
+            (false, true) => tag.or_stored(None).map(SlaSubject::Tag),
             (true, true) => {
                 fields.refuse("tag_id", FieldRule::SlaSubject);
                 None
@@ -104,8 +104,8 @@ impl Draft {
             (false, false) => {
                 let cleared = |name| fields.has(name);
                 let kept = stored.filter(|stored| match stored {
-                    Subject::Service(_) => !cleared("service_id"),
-                    Subject::Tag(_) => !cleared("tag_id"),
+                    SlaSubject::Service(_) => !cleared("service_id"),
+                    SlaSubject::Tag(_) => !cleared("tag_id"),
                 });
                 if kept.is_none() {
                     fields.refuse("service_id", FieldRule::SlaSubject);
@@ -117,40 +117,40 @@ impl Draft {
 }
 
 /// The row of an id, if it exists.
-fn known<T>(field: &Field<'_>, kind: &'static str, found: Option<T>) -> Option<T> {
+fn known<T>(field: &BodyField<'_>, kind: &'static str, found: Option<T>) -> Option<T> {
     let id = read_id(field)?;
     found.or_else(|| field.refuse(FieldRule::UnknownId { kind, id: id.to_string() }))
 }
 
-fn read_objective(field: &Field<'_>) -> Option<Objective> {
+fn read_objective(field: &BodyField<'_>) -> Option<SlaObjective> {
     let Some(percent) = field.value().as_f64() else { return field.refuse(FieldRule::Number) };
-    Objective::from_percent(percent).or_else(|| field.refuse(FieldRule::Objective))
+    SlaObjective::from_percent(percent).or_else(|| field.refuse(FieldRule::Objective))
 }
 
 /// Reads the period and, for a rolling one, its days; missing values are kept.
-fn read_period(fields: &Fields<'_>, stored: Option<Period>) -> Option<Period> {
+fn read_period(fields: &BodyFields<'_>, stored: Option<SlaPeriod>) -> Option<SlaPeriod> {
     let field = match stored {
         None => fields.required("period"),
         Some(_) => fields.optional("period"),
     };
     let sent: Option<PeriodKind> = field.and_then(|field| field.word(PeriodKind::WORDS)?.parse().ok());
-    let kind = sent.or_else(|| stored.map(Period::kind))?;
+    let kind = sent.or_else(|| stored.map(SlaPeriod::kind))?;
     let days = fields.nullable("rolling_days").read(|field| {
         let bounds = i64::from(*ROLLING_DAYS.start())..=i64::from(*ROLLING_DAYS.end());
         u16::try_from(field.integer(bounds)?).ok()
     });
     if kind != PeriodKind::Rolling {
-        if matches!(days, Given::Value(_)) {
+        if matches!(days, FieldPatch::Value(_)) {
             fields.refuse("rolling_days", FieldRule::RollingDays);
         }
-        return Period::new(kind, None);
+        return SlaPeriod::new(kind, None);
     }
-    if days == Given::Null {
+    if days == FieldPatch::Null {
         fields.refuse("rolling_days", FieldRule::NotNull);
     }
-    let days = days.or_stored(stored.and_then(Period::rolling_days));
+    let days = days.or_stored(stored.and_then(SlaPeriod::rolling_days));
     if days.is_none() && !fields.has("rolling_days") {
         fields.refuse("rolling_days", FieldRule::Required);
     }
-    Period::new(kind, days)
+    SlaPeriod::new(kind, days)
 }

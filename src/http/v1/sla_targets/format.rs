@@ -3,12 +3,12 @@
 use actix_web::http::header::{self, HeaderMap};
 
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::query::Query;
+use crate::http::kit::query::QueryString;
 use crate::http::kit::rule::FieldRule;
 
 /// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum ReportFormat {
     /// JSON for programs.
     Json,
     /// CSV for spreadsheets.
@@ -17,13 +17,13 @@ pub(super) enum Format {
     Html,
 }
 
-impl Format {
+impl ReportFormat {
     /// Names of all formats.
     pub(super) const WORDS: [&'static str; 3] = ["json", "csv", "html"];
 
     /// The requested format; by default JSON.
-    pub(super) fn read(query: &Query, headers: &HeaderMap, errors: &mut FieldErrors) -> Self {
-        match query.narrowing("format", errors) {
+    pub(super) fn read(query: &QueryString, headers: &HeaderMap, errors: &mut FieldErrors) -> Self {
+        match query.narrowing_value("format", errors) {
             Some("json") => Self::Json,
             Some("csv") => Self::Csv,
             Some("html") => Self::Html,
@@ -54,13 +54,13 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case(None, Format::Json)]
-    #[case(Some("*/*"), Format::Json)]
-    #[case(Some("application/json, text/html"), Format::Json)]
-    #[case(Some("text/html,application/xhtml+xml,*/*;q=0.8"), Format::Html)]
-    #[case(Some("text/csv; header=present"), Format::Csv)]
-    #[case(Some("image/png"), Format::Json)]
-    fn the_first_known_media_type_decides(#[case] accept: Option<&str>, #[case] format: Format) {
-        assert_eq!(Format::accepted(accept), format);
+    #[case(None, ReportFormat::Json)]
+    #[case(Some("*/*"), ReportFormat::Json)]
+    #[case(Some("application/json, text/html"), ReportFormat::Json)]
+    #[case(Some("text/html,application/xhtml+xml,*/*;q=0.8"), ReportFormat::Html)]
+    #[case(Some("text/csv; header=present"), ReportFormat::Csv)]
+    #[case(Some("image/png"), ReportFormat::Json)]
+    fn the_first_known_media_type_decides(#[case] accept: Option<&str>, #[case] format: ReportFormat) {
+        assert_eq!(ReportFormat::accepted(accept), format);
     }
 }

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
-use crate::http::openapi::operation::{Chapter, Operation, example};
-use crate::http::openapi::shape::{Shape, object, one_of, string, view};
-use crate::http::v1::sla_targets::format::Format;
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
+use crate::http::openapi::shape::{ApiSchema, object, one_of, string, view};
+use crate::http::v1::sla_targets::format::ReportFormat;
 use crate::http::v1::sla_targets::report_view::ReportView;
 use crate::http::v1::sla_targets::view::{
     SlaTargetView, business_hours, name, objective, period, rolling_days, service_id, tag_id, time_zone,
@@ -17,7 +17,7 @@ const REPORT: &str = include_str!("example_report.json");
 const LIST: &str = "/v1/sla-targets";
 const ITEM: &str = "/v1/sla-targets/{id}";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
         ("SlaTarget", view::<SlaTargetView<'_>>()),
         ("SlaReport", view::<ReportView<'_>>()),
@@ -25,51 +25,51 @@ pub(in crate::http) fn chapter() -> Chapter {
         ("UpdateSlaTarget", write()),
     ];
     let about = "What was promised about services, and whether it is kept.";
-    Chapter { name: "SLA targets", about, schemas, operations: operations() }
+    ApiChapter { name: "SLA targets", about, schemas, operations: operations() }
 }
 
-fn operations() -> Vec<Operation> {
+fn operations() -> Vec<ApiOperation> {
     let target = example(EXAMPLE);
     let body = json!({"name": "Shop, gold", "tag_id": "8rumoia4tHtM30RLo1EcP", "objective": 99.9, "period": "month",
         "time_zone": "Europe/Berlin"});
     vec![
-        Operation::new(Verb::Get, LIST, "list_sla_targets", "List SLA targets")
+        ApiOperation::new(HttpVerb::Get, LIST, "list_sla_targets", "List SLA targets")
             .says(
                 "To a token that is confined to an access scope: of services that it shows, and of its tags.",
             )
             .paged(DEFAULT_PER_PAGE)
             .lists("Targets, oldest first.", "SlaTarget", &target),
-        Operation::new(Verb::Post, LIST, "create_sla_target", "Create an SLA target")
+        ApiOperation::new(HttpVerb::Post, LIST, "create_sla_target", "Create an SLA target")
             .says("It is about one service or about all that carry a tag: either `service_id` or `tag_id`.")
             .takes("CreateSlaTarget", Some(body))
             .creates("The new target.", "SlaTarget", &target)
             .refuses(&[402]),
-        Operation::new(Verb::Get, ITEM, "show_sla_target", "Show an SLA target").shows(
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_sla_target", "Show an SLA target").shows(
             "The target.",
             "SlaTarget",
             &target,
         ),
         report(),
-        Operation::new(Verb::Patch, ITEM, "update_sla_target", "Change an SLA target")
+        ApiOperation::new(HttpVerb::Patch, ITEM, "update_sla_target", "Change an SLA target")
             .takes("UpdateSlaTarget", Some(json!({"objective": 99.95})))
             .shows("The changed target.", "SlaTarget", &target)
             .refuses(&[422]),
-        Operation::new(Verb::Delete, ITEM, "delete_sla_target", "Delete an SLA target")
+        ApiOperation::new(HttpVerb::Delete, ITEM, "delete_sla_target", "Delete an SLA target")
             .deletes("It is gone."),
     ]
 }
 
-fn report() -> Operation {
+fn report() -> ApiOperation {
     let path = "/v1/sla-targets/{id}/report";
     let period = "`current`, `previous`, or a day of the period; of a rolling one its last day.";
     let page = "One file with print CSS; a browser makes a PDF of it.";
-    Operation::new(Verb::Get, path, "show_sla_report", "Show the report of an SLA target")
+    ApiOperation::new(HttpVerb::Get, path, "show_sla_report", "Show the report of an SLA target")
         .says(
             "Computed from intervals. Planned work, pauses and times in which a service could not be reached are left out \
              and listed; incidents with `sla_counts_as_downtime` are counted in. Times of several services are added up.",
         )
         .asks("period", string().default_value("current"), period)
-        .asks("format", one_of(&Format::WORDS), "Without it `Accept` decides; JSON, if that does not.")
+        .asks("format", one_of(&ReportFormat::WORDS), "Without it `Accept` decides; JSON, if that does not.")
         .shows("The report.", "SlaReport", &example(REPORT))
         .answers_with("text/csv", "A table.", string())
         .answers_with("text/html", page, string())
@@ -77,7 +77,7 @@ fn report() -> Operation {
 }
 
 /// Members that create and update share.
-fn write() -> Shape {
+fn write() -> ApiSchema {
     object()
         .may_have("name", name())
         .may_have("service_id", service_id())

@@ -6,9 +6,9 @@ use askama::Template;
 use crate::clock::Timestamp;
 use crate::http::kit::error::ApiError;
 use crate::http::v1::sla_targets::report_view::{BurnView, FiguresView, left_outs, outages};
-use crate::model::recurrence::zone::Zone;
-use crate::sla_reports::{Report, ServiceReport};
-use crate::stats::sla::account::Judged;
+use crate::model::recurrence::zone::IanaZone;
+use crate::sla_reports::{ServiceReport, SlaReport};
+use crate::stats::sla::account::SlaCalculation;
 
 /// Content security policy of the page: only its own style is allowed.
 pub(super) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
@@ -16,7 +16,7 @@ pub(super) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; 
 
 #[derive(Template)]
 #[template(path = "report.html")]
-struct Page<'a> {
+struct ReportPage<'a> {
     name: &'a str,
     objective: f64,
     zone: &'static str,
@@ -25,24 +25,24 @@ struct Page<'a> {
     until: String,
     made_at: String,
     hours: Option<String>,
-    total: Table,
+    total: ReportTable,
     burn: Option<&'static str>,
-    services: Vec<Section<'a>>,
+    services: Vec<ReportSection<'a>>,
 }
 
-struct Section<'a> {
+struct ReportSection<'a> {
     name: &'a str,
-    figures: Table,
-    stretches: Vec<Stretch>,
+    figures: ReportTable,
+    stretches: Vec<ReportInterval>,
 }
 
-struct Table {
+struct ReportTable {
     /// `met`, `missed` or `not judged`.
     judgement: &'static str,
     rows: Vec<(&'static str, String)>,
 }
 
-struct Stretch {
+struct ReportInterval {
     kind: String,
     from: String,
     to: String,
@@ -50,10 +50,10 @@ struct Stretch {
 }
 
 /// Renders the page.
-pub(super) fn render(report: &Report) -> Result<String, ApiError> {
+pub(super) fn render(report: &SlaReport) -> Result<String, ApiError> {
     let (judged, terms) = (&report.judged, &report.target.terms);
     let shown = |at| wall(terms.zone, at);
-    let page = Page {
+    let page = ReportPage {
         name: &report.target.name,
         objective: terms.objective.percent(),
         zone: terms.zone.name(),
@@ -69,9 +69,9 @@ pub(super) fn render(report: &Report) -> Result<String, ApiError> {
     page.render().map_err(|error| ApiError::Internal(error.into()))
 }
 
-fn section<'a>(judged: &Judged, report: &'a ServiceReport) -> Section<'a> {
+fn section<'a>(judged: &SlaCalculation, report: &'a ServiceReport) -> ReportSection<'a> {
     let zone = judged.terms.zone;
-    let stretch = |kind: String, (from, to): (Timestamp, Timestamp), ms: i64| Stretch {
+    let stretch = |kind: String, (from, to): (Timestamp, Timestamp), ms: i64| ReportInterval {
         kind,
         from: wall(zone, from),
         to: wall(zone, to),
@@ -84,19 +84,19 @@ fn section<'a>(judged: &Judged, report: &'a ServiceReport) -> Section<'a> {
         let (from, to) = (counted.time.from, counted.time.to);
         stretch(format!("incident {}", counted.incident), (from, to), to.ms_since(from))
     });
-    Section {
+    ReportSection {
         name: &report.service.name,
         figures: table(&FiguresView::of_one(judged, report)),
         stretches: outages.chain(left_out).chain(incidents).collect(),
     }
 }
 
-fn table(figures: &FiguresView) -> Table {
+fn table(figures: &FiguresView) -> ReportTable {
     let or_dash = |number: Option<f64>, unit: &str| {
         number.map_or_else(|| "no data".to_owned(), |number| format!("{number}{unit}"))
     };
     let budget = &figures.error_budget;
-    Table {
+    ReportTable {
         judgement: match figures.is_met {
             Some(true) => "met",
             Some(false) => "missed",
@@ -117,7 +117,7 @@ fn table(figures: &FiguresView) -> Table {
 }
 
 /// Local time in the zone.
-fn wall(zone: Zone, at: Timestamp) -> String {
+fn wall(zone: IanaZone, at: Timestamp) -> String {
     zone.wall(at).map_or_else(|| at.to_string(), |wall| wall.format("%Y-%m-%d %H:%M:%S").to_string())
 }
 

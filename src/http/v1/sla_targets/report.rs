@@ -5,30 +5,30 @@
 use chrono::NaiveDate;
 
 use crate::clock::Timestamp;
-use crate::http::gate::call::Call;
+use crate::http::gate::call::ApiCall;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::query::Query;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::query::QueryString;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
-use crate::http::v1::sla_targets::format::Format;
+use crate::http::v1::sla_targets::format::ReportFormat;
 use crate::http::v1::sla_targets::report_view::ReportView;
 use crate::http::v1::sla_targets::{print, table};
 use crate::http::v1::state::AppState;
-use crate::model::sla::Terms;
+use crate::model::sla::SlaTerms;
 use crate::model::time_range::TimeRange;
-use crate::sla_reports::{Asked, SERVICES_MAX, SlaReportFailed, gather};
-use crate::stats::sla::account::Judged;
+use crate::sla_reports::{SERVICES_MAX, SlaReportError, SlaReportRequest, gather};
+use crate::stats::sla::account::SlaCalculation;
 use crate::store::{StoreError, sla_targets};
 
-pub(in crate::http::v1) async fn show_sla_report(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let target = in_path::find(&call, sla_targets::find).await?;
-    let Call { state, caller, query, headers, .. } = call;
+pub(in crate::http::v1) async fn show_sla_report(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let target = in_path::find_or_404(&call, sla_targets::find).await?;
+    let ApiCall { state, caller, query, headers, .. } = call;
     let now = state.now();
     let mut errors = FieldErrors::default();
-    let format = Format::read(&query, &headers, &mut errors);
+    let format = ReportFormat::read(&query, &headers, &mut errors);
     let asked = read_period(&query, &mut errors);
     let period = period_of(&target.terms, asked, now);
     if period.is_none() {
@@ -36,53 +36,53 @@ pub(in crate::http::v1) async fn show_sla_report(call: Call<AppState>) -> Result
     }
     let (format, period) = errors.into_result((format, period)).map_err(ApiError::Fields)?;
     let period = period.ok_or(ApiError::NotFound)?;
-    let judged = Judged::new(target.terms.clone(), period, now);
-    let asked = Asked { since: judged.looked_at().from, judged, now };
+    let judged = SlaCalculation::new(target.terms.clone(), period, now);
+    let asked = SlaReportRequest { since: judged.evaluated_range().from, judged, now };
     let report = gather(&state.announcer, caller.sight(), target, asked).await.map_err(refused)?;
     match format {
-        Format::Json => Ok(Reply::data(to_json(&ReportView::of(&report)))),
-        Format::Csv => Ok(Reply::document("text/csv; charset=utf-8", table::render(&report))),
-        Format::Html => Ok(Reply::page(print::render(&report)?, print::POLICY)),
+        ReportFormat::Json => Ok(ApiReply::data(to_json(&ReportView::of(&report)))),
+        ReportFormat::Csv => Ok(ApiReply::document("text/csv; charset=utf-8", table::render(&report))),
+        ReportFormat::Html => Ok(ApiReply::page(print::render(&report)?, print::POLICY)),
     }
 }
 
 /// The requested period.
 #[derive(Clone, Copy)]
-enum AskedPeriod {
+enum RequestedPeriod {
     Current,
     Previous,
     Of(NaiveDate),
     Nonsense,
 }
 
-fn read_period(query: &Query, errors: &mut FieldErrors) -> AskedPeriod {
-    match query.narrowing("period", errors) {
-        None | Some("current") => AskedPeriod::Current,
-        Some("previous") => AskedPeriod::Previous,
-        Some(date) => date.parse().map_or(AskedPeriod::Nonsense, AskedPeriod::Of),
+fn read_period(query: &QueryString, errors: &mut FieldErrors) -> RequestedPeriod {
+    match query.narrowing_value("period", errors) {
+        None | Some("current") => RequestedPeriod::Current,
+        Some("previous") => RequestedPeriod::Previous,
+        Some(date) => date.parse().map_or(RequestedPeriod::Nonsense, RequestedPeriod::Of),
     }
 }
 
 /// The period under these terms; `None` for a future one.
-fn period_of(terms: &Terms, asked: AskedPeriod, now: Timestamp) -> Option<TimeRange> {
-    let Terms { period, zone, .. } = terms;
+fn period_of(terms: &SlaTerms, asked: RequestedPeriod, now: Timestamp) -> Option<TimeRange> {
+    let SlaTerms { period, zone, .. } = terms;
     match asked {
-        AskedPeriod::Current => Some(period.current(*zone, now)),
-        AskedPeriod::Previous => Some(period.previous(*zone, now)),
-        AskedPeriod::Of(date) => period.on(*zone, date, now),
-        AskedPeriod::Nonsense => None,
+        RequestedPeriod::Current => Some(period.current(*zone, now)),
+        RequestedPeriod::Previous => Some(period.previous(*zone, now)),
+        RequestedPeriod::Of(date) => period.on(*zone, date, now),
+        RequestedPeriod::Nonsense => None,
     }
 }
 
-fn refused(failed: SlaReportFailed) -> ApiError {
+fn refused(failed: SlaReportError) -> ApiError {
     match failed {
-        SlaReportFailed::Store(StoreError::Main(error)) => error.into(),
-        SlaReportFailed::Store(StoreError::History(error)) => error.into(),
-        SlaReportFailed::Store(error @ StoreError::Panicked(_)) => {
+        SlaReportError::Store(StoreError::Main(error)) => error.into(),
+        SlaReportError::Store(StoreError::History(error)) => error.into(),
+        SlaReportError::Store(error @ StoreError::Panicked(_)) => {
             ApiError::Internal(anyhow::Error::new(error))
         }
-        SlaReportFailed::Unanswered(_) => ApiError::Unavailable,
-        SlaReportFailed::TooManyServices => {
+        SlaReportError::Unanswered(_) => ApiError::Unavailable,
+        SlaReportError::TooManyServices => {
             ApiError::Fields(FieldErrors::of("tag_id", FieldRule::SlaServices(SERVICES_MAX)))
         }
     }

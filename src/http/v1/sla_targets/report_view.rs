@@ -4,15 +4,15 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, boolean, id, number, one_of, percent_or_null, timestamp, view};
+use crate::http::openapi::shape::{ApiSchema, boolean, id, number, one_of, percent_or_null, timestamp, view};
 use crate::http::v1::named::NamedView;
 use crate::http::v1::sla_targets::view::SlaTargetView;
 use crate::id::Id;
-use crate::model::sla::budget::Budget;
-use crate::model::sla::burn::{BurnState, Reading, state};
-use crate::sla_reports::{Report, ServiceReport};
-use crate::stats::sla::account::Judged;
-use crate::stats::sla::{Reason, Run, Sums, Time};
+use crate::model::sla::budget::ErrorBudget;
+use crate::model::sla::burn::{BurnRateReading, BurnState, state};
+use crate::sla_reports::{ServiceReport, SlaReport};
+use crate::stats::sla::account::SlaCalculation;
+use crate::stats::sla::{ExclusionReason, SlaInterval, SlaSums, SlaTimeClass};
 use crate::stats::uptime::Availability;
 
 /// What a period of an SLA target comes to.
@@ -20,17 +20,17 @@ use crate::stats::uptime::Availability;
 pub(super) struct ReportView<'a> {
     target: SlaTargetView<'a>,
     #[schema(inline)]
-    period: PeriodView,
+    period: ReportPeriodView,
     #[schema(inline)]
     total: FiguresView,
     #[schema(schema_with = burn, required)]
     burn: Option<BurnView>,
     #[schema(inline)]
-    services: Vec<ServiceView<'a>>,
+    services: Vec<ReportServiceView<'a>>,
 }
 
 #[derive(Serialize, ToSchema)]
-pub(super) struct PeriodView {
+pub(super) struct ReportPeriodView {
     #[schema(schema_with = timestamp)]
     from: Timestamp,
     #[schema(schema_with = timestamp)]
@@ -80,11 +80,11 @@ pub(super) struct BurnView {
     #[schema(schema_with = burn_state)]
     pub(super) state: &'static str,
     #[schema(inline)]
-    rules: Vec<RuleView>,
+    rules: Vec<BurnRuleView>,
 }
 
 #[derive(Serialize, ToSchema)]
-struct RuleView {
+struct BurnRuleView {
     #[schema(schema_with = burn_state)]
     state: &'static str,
     long_seconds: f64,
@@ -99,7 +99,7 @@ struct RuleView {
 }
 
 #[derive(Serialize, ToSchema)]
-struct ServiceView<'a> {
+struct ReportServiceView<'a> {
     service: NamedView<'a>,
     #[schema(inline)]
     figures: FiguresView,
@@ -109,7 +109,7 @@ struct ServiceView<'a> {
     left_out: Vec<LeftOutView>,
     /// Incidents that count as downtime.
     #[schema(inline)]
-    incidents: Vec<IncidentView>,
+    incidents: Vec<ReportIncidentView>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -135,7 +135,7 @@ struct LeftOutView {
 }
 
 #[derive(Serialize, ToSchema)]
-struct IncidentView {
+struct ReportIncidentView {
     #[schema(schema_with = id)]
     id: Id,
     #[schema(schema_with = timestamp)]
@@ -146,11 +146,11 @@ struct IncidentView {
 
 impl<'a> ReportView<'a> {
     /// The view of a report.
-    pub(super) fn of(report: &'a Report) -> Self {
+    pub(super) fn of(report: &'a SlaReport) -> Self {
         let judged = &report.judged;
         Self {
             target: SlaTargetView::of(&report.target),
-            period: PeriodView {
+            period: ReportPeriodView {
                 from: judged.period.from,
                 to: judged.period.to,
                 until: judged.until,
@@ -158,27 +158,27 @@ impl<'a> ReportView<'a> {
             },
             total: FiguresView::of_all(report),
             burn: report.burn.as_ref().map(|readings| BurnView::of(readings)),
-            services: report.services.iter().map(|service| ServiceView::of(judged, service)).collect(),
+            services: report.services.iter().map(|service| ReportServiceView::of(judged, service)).collect(),
         }
     }
 }
 
 impl FiguresView {
     /// The figures of all services together.
-    pub(super) fn of_all(report: &Report) -> Self {
+    pub(super) fn of_all(report: &SlaReport) -> Self {
         let outages = report.services.iter().map(|service| outages(&service.runs).count()).sum();
         let figures = Self::of(&report.judged, report.sums, report.services.len());
         Self { outages, to_come_seconds: seconds(report.judged.to_come_ms), ..figures }
     }
 
     /// The figures of one service.
-    pub(super) fn of_one(judged: &Judged, service: &ServiceReport) -> Self {
+    pub(super) fn of_one(judged: &SlaCalculation, service: &ServiceReport) -> Self {
         Self { outages: outages(&service.runs).count(), ..Self::of(judged, service.sums, 1) }
     }
 
-    fn of(judged: &Judged, sums: Sums, services: usize) -> Self {
+    fn of(judged: &SlaCalculation, sums: SlaSums, services: usize) -> Self {
         let budget = judged.budget(sums, services);
-        let Budget { total_ms, used_ms } = budget;
+        let ErrorBudget { total_ms, used_ms } = budget;
         let availability = Availability { up_ms: sums.up_ms, down_ms: sums.down_ms }.percent();
         Self {
             availability,
@@ -201,8 +201,8 @@ impl FiguresView {
 
 impl BurnView {
     /// The view of all rules.
-    pub(super) fn of(readings: &[Reading]) -> Self {
-        let rule = |reading: &Reading| RuleView {
+    pub(super) fn of(readings: &[BurnRateReading]) -> Self {
+        let rule = |reading: &BurnRateReading| BurnRuleView {
             state: reading.rule.state.as_str(),
             long_seconds: seconds(reading.rule.long_ms),
             short_seconds: seconds(reading.rule.short_ms),
@@ -215,16 +215,17 @@ impl BurnView {
     }
 }
 
-impl<'a> ServiceView<'a> {
-    fn of(judged: &Judged, report: &'a ServiceReport) -> Self {
-        let outage = |run: &Run| OutageView { from: run.from, to: run.to, down_seconds: seconds(run.ms) };
-        let left_out = |(run, reason): (&Run, Reason)| LeftOutView {
+impl<'a> ReportServiceView<'a> {
+    fn of(judged: &SlaCalculation, report: &'a ServiceReport) -> Self {
+        let outage =
+            |run: &SlaInterval| OutageView { from: run.from, to: run.to, down_seconds: seconds(run.ms) };
+        let left_out = |(run, reason): (&SlaInterval, ExclusionReason)| LeftOutView {
             from: run.from,
             to: run.to,
             seconds: seconds(run.ms),
             reason: reason.as_str(),
         };
-        let incidents = report.incidents.iter().map(|counted| IncidentView {
+        let incidents = report.incidents.iter().map(|counted| ReportIncidentView {
             id: counted.incident,
             from: counted.time.from,
             to: counted.time.to,
@@ -240,14 +241,14 @@ impl<'a> ServiceView<'a> {
 }
 
 /// The outages among these runs.
-pub(super) fn outages(runs: &[Run]) -> impl Iterator<Item = &Run> {
-    runs.iter().filter(|run| run.time == Time::Down)
+pub(super) fn outages(runs: &[SlaInterval]) -> impl Iterator<Item = &SlaInterval> {
+    runs.iter().filter(|run| run.time == SlaTimeClass::Down)
 }
 
 /// The runs that are left out, each with the reason.
-pub(super) fn left_outs(runs: &[Run]) -> impl Iterator<Item = (&Run, Reason)> {
+pub(super) fn left_outs(runs: &[SlaInterval]) -> impl Iterator<Item = (&SlaInterval, ExclusionReason)> {
     runs.iter().filter_map(|run| match run.time {
-        Time::LeftOut(reason) => Some((run, reason)),
+        SlaTimeClass::LeftOut(reason) => Some((run, reason)),
         _ => None,
     })
 }
@@ -261,23 +262,23 @@ pub(super) fn seconds(thousandths: i64) -> f64 {
     thousandths as f64 / 1_000.0
 }
 
-fn burn() -> Shape {
+fn burn() -> ApiSchema {
     let words = "Whether the budget burns too fast just now; null for a period that is over.";
     view::<BurnView>().nullable().says(words)
 }
 
-fn burn_state() -> Shape {
+fn burn_state() -> ApiSchema {
     one_of(BurnState::WORDS).says("`fast`: somebody must act now; `slow`: the budget will not last.")
 }
 
-fn judgement() -> Shape {
+fn judgement() -> ApiSchema {
     boolean().nullable()
 }
 
-fn rate() -> Shape {
+fn rate() -> ApiSchema {
     number().at_least(0).nullable()
 }
 
-fn reason() -> Shape {
-    one_of(Reason::WORDS)
+fn reason() -> ApiSchema {
+    one_of(ExclusionReason::WORDS)
 }

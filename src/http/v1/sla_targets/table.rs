@@ -1,7 +1,7 @@
 //! A report as CSV for spreadsheets (RFC 4180): one row for all services, one for each service, one for each run.
 
 use crate::http::v1::sla_targets::report_view::{FiguresView, left_outs, outages, seconds};
-use crate::sla_reports::{Report, ServiceReport};
+use crate::sla_reports::{ServiceReport, SlaReport};
 
 const HEAD: &str = "kind,service_id,service,from,to,seconds,reason,availability,is_met,up_seconds,\
     unmeasured_seconds,left_out_seconds,budget_total_seconds,budget_used_seconds,budget_left_seconds,burn_rate";
@@ -9,7 +9,7 @@ const HEAD: &str = "kind,service_id,service,from,to,seconds,reason,availability,
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
 /// Renders the table.
-pub(super) fn render(report: &Report) -> String {
+pub(super) fn render(report: &SlaReport) -> String {
     let judged = &report.judged;
     let ends = [judged.period.from.to_string(), judged.until.to_string()];
     let mut text = format!("{HEAD}\r\n");

@@ -5,12 +5,12 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    Shape, id, integer, number, one_of, string, string_or_null, text_in, timestamp,
+    ApiSchema, id, integer, number, one_of, string, string_or_null, text_in, timestamp,
 };
 use crate::http::v1::weekly_hours::{HoursView, weekly_hours};
 use crate::id::Id;
 use crate::model::sla::calendar::{PeriodKind, ROLLING_DAYS};
-use crate::model::sla::{NAME_LENGTH, SlaTarget, Subject};
+use crate::model::sla::{NAME_LENGTH, SlaSubject, SlaTarget};
 
 /// A promise about services.
 #[derive(Serialize, ToSchema)]
@@ -48,8 +48,8 @@ impl<'a> SlaTargetView<'a> {
     /// The view of a target.
     pub(super) fn of(target: &'a SlaTarget) -> Self {
         let (service, tag) = match &target.subject {
-            Subject::Service(service) => (Some(service), None),
-            Subject::Tag(tag) => (None, Some(tag)),
+            SlaSubject::Service(service) => (Some(service), None),
+            SlaSubject::Tag(tag) => (None, Some(tag)),
         };
         let terms = &target.terms;
         Self {
@@ -70,42 +70,42 @@ impl<'a> SlaTargetView<'a> {
     }
 }
 
-pub(super) fn name() -> Shape {
+pub(super) fn name() -> ApiSchema {
     text_in(&NAME_LENGTH)
 }
 
-pub(super) fn service_id() -> Shape {
+pub(super) fn service_id() -> ApiSchema {
     id().nullable().says("The service that it is about; null: those that carry the tag.")
 }
 
-pub(super) fn tag_id() -> Shape {
+pub(super) fn tag_id() -> ApiSchema {
     id().nullable().says("It is about all services that carry this tag; null: about one service.")
 }
 
-fn tag_label() -> Shape {
+fn tag_label() -> ApiSchema {
     string_or_null().says("`key:value`, or `key` alone.")
 }
 
-pub(super) fn objective() -> Shape {
+pub(super) fn objective() -> ApiSchema {
     let words = "Per cent of the measured time that must be up: 50 to 99.9999, with at most four decimals.";
     number().says(words).example(99.9)
 }
 
-pub(super) fn period() -> Shape {
+pub(super) fn period() -> ApiSchema {
     one_of(PeriodKind::WORDS).says("The calendar period that is judged, or days up to now.")
 }
 
-pub(super) fn rolling_days() -> Shape {
+pub(super) fn rolling_days() -> ApiSchema {
     let days = integer().range(u32::from(*ROLLING_DAYS.start()), u32::from(*ROLLING_DAYS.end()));
     days.nullable().says("Times 24 hours of a rolling period; null for the others.")
 }
 
-pub(super) fn time_zone() -> Shape {
+pub(super) fn time_zone() -> ApiSchema {
     string()
         .says("A name of the IANA database, for the calendar and for business hours.")
         .example("Europe/Berlin")
 }
 
-pub(super) fn business_hours() -> Shape {
+pub(super) fn business_hours() -> ApiSchema {
     weekly_hours().nullable().says("Only these hours count, by the clocks of the time zone; null: all.")
 }

@@ -6,9 +6,9 @@
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::{TextLanguages, read_translated};
 use crate::http::v1::statuspages::seo::read_seo;
@@ -17,12 +17,12 @@ use crate::model::css::sanitise;
 use crate::model::email::is_address;
 use crate::model::password::{PASSWORD_LENGTH, Password};
 use crate::model::slug::{SLUG_LENGTH, is_slug};
-use crate::model::statuspage::word::{AccessType, Appearance, LogoSize, SubscriberChannel};
+use crate::model::statuspage::word::{AccessType, LogoSize, PageColorScheme, SubscriberChannel};
 use crate::model::statuspage::{CSS_LENGTH, NAME_LENGTH, Statuspage, URL_LENGTH, WHITELIST_MAX, used_locale};
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// The context in which a page is written.
-pub(super) struct Draft<'a> {
+pub(super) struct StatuspageParser<'a> {
     /// The organisation that owns the page.
     pub(super) organisation: &'a Organisation,
     /// The requested slug, if it is unavailable.
@@ -31,7 +31,7 @@ pub(super) struct Draft<'a> {
 }
 
 /// The contents of a body.
-pub(super) struct Drafted {
+pub(super) struct StatuspageDraft {
     /// The page; its slug is empty if it is to be derived, its password hash is the old one.
     pub(super) page: Statuspage,
     /// A new password.
@@ -46,14 +46,14 @@ pub(super) fn asked_slug(body: &Map<String, Value>) -> Option<String> {
     (is_slug(slug) && slug.len() <= SLUG_LENGTH).then(|| slug.to_owned())
 }
 
-impl Draft<'_> {
+impl StatuspageParser<'_> {
     /// The new page of a create request.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<Drafted, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<StatuspageDraft, FieldErrors> {
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| self.read_name(&field));
         // Without a name there is an error, and the page is dropped.
-        let name = name.unwrap_or_else(|| Translated::single(&self.organisation.default_locale, ""));
+        let name = name.unwrap_or_else(|| TranslatedText::single(&self.organisation.default_locale, ""));
         let page = Statuspage::new(self.organisation.key, name, self.now);
         let mut drafted = self.read(&fields, page);
         let publish = fields.optional("is_published").and_then(|field| field.boolean());
@@ -66,21 +66,21 @@ impl Draft<'_> {
         &self,
         body: &Map<String, Value>,
         stored: &Statuspage,
-    ) -> Result<Drafted, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+    ) -> Result<StatuspageDraft, FieldErrors> {
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let mut page = stored.clone();
         set(&mut page.name, fields.optional("name").and_then(|field| self.read_name(&field)));
         let drafted = self.read(&fields, page);
         errors.into_inner().into_result(drafted)
     }
 
-    fn read_name(&self, field: &Field<'_>) -> Option<Translated> {
+    fn read_name(&self, field: &BodyField<'_>) -> Option<TranslatedText> {
         read_translated(field, NAME_LENGTH, self.organisation)
     }
 
     /// Reads all fields after the name.
-    fn read(&self, fields: &Fields<'_>, mut page: Statuspage) -> Drafted {
+    fn read(&self, fields: &BodyFields<'_>, mut page: Statuspage) -> StatuspageDraft {
         set(&mut page.slug, fields.skippable("slug").and_then(|field| self.read_slug(&field)));
         change(&mut page.primary_color, read_color(fields, "primary_color"));
         change(&mut page.secondary_color, read_color(fields, "secondary_color"));
@@ -99,7 +99,7 @@ impl Draft<'_> {
         let logo_size = fields.optional("logo_size").and_then(|field| field.word(LogoSize::WORDS));
         set(&mut page.logo_size, logo_size.and_then(|word| word.parse().ok()));
         let password = read_access(fields, &mut page);
-        let appearance = fields.optional("appearance").and_then(|field| field.word(Appearance::WORDS));
+        let appearance = fields.optional("appearance").and_then(|field| field.word(PageColorScheme::WORDS));
         set(&mut page.appearance, appearance.and_then(|word| word.parse().ok()));
         let may_switch = fields.optional("allow_appearance_switch").and_then(|field| field.boolean());
         set(&mut page.allows_appearance_switch, may_switch);
@@ -107,12 +107,12 @@ impl Draft<'_> {
         set(&mut page.subscriber_channels, channels);
         self.read_locales(fields, &mut page);
         self.read_seo(fields, &mut page);
-        Drafted { page, password, publish: false }
+        StatuspageDraft { page, password, publish: false }
     }
 
     /// Reads the texts in the languages that the page will offer. The organisation's default language must be among
     /// them if it is offered, else the page's own.
-    fn read_seo(&self, fields: &Fields<'_>, page: &mut Statuspage) {
+    fn read_seo(&self, fields: &BodyFields<'_>, page: &mut Statuspage) {
         let offered = page.effective_locales(self.organisation);
         let default = used_locale(&self.organisation.default_locale, &offered);
         let default = default.cloned().unwrap_or_else(|| page.effective_default_locale(self.organisation));
@@ -121,7 +121,7 @@ impl Draft<'_> {
         set(&mut page.seo, fields.optional("seo").and_then(|field| read_seo(&field, languages)));
     }
 
-    fn read_slug(&self, field: &Field<'_>) -> Option<String> {
+    fn read_slug(&self, field: &BodyField<'_>) -> Option<String> {
         let slug = field.text(1..=SLUG_LENGTH)?;
         if !is_slug(&slug) {
             return field.refuse(FieldRule::SlugForm);
@@ -132,9 +132,9 @@ impl Draft<'_> {
         Some(slug)
     }
 
-    fn read_locales(&self, fields: &Fields<'_>, page: &mut Statuspage) {
+    fn read_locales(&self, fields: &BodyFields<'_>, page: &mut Statuspage) {
         let given = fields.nullable("supported_locales");
-        let was_given = !matches!(given, Given::Absent);
+        let was_given = !matches!(given, FieldPatch::Absent);
         let supported = given.read(|field| {
             let entries = field.list(usize::MAX)?;
             if entries.is_empty() {
@@ -148,7 +148,7 @@ impl Draft<'_> {
                 Some(locale)
             }))
         });
-        let is_sound = !was_given || !matches!(supported, Given::Absent);
+        let is_sound = !was_given || !matches!(supported, FieldPatch::Absent);
         change(&mut page.supported_locales, supported);
         change(&mut page.default_locale, fields.nullable_text("default_locale", 1..=usize::MAX));
         let served = page.effective_locales(self.organisation);
@@ -161,7 +161,7 @@ impl Draft<'_> {
 }
 
 /// Reads `access_type`, `password` and `email_whitelist`, which depend on each other.
-fn read_access(fields: &Fields<'_>, page: &mut Statuspage) -> Option<Password> {
+fn read_access(fields: &BodyFields<'_>, page: &mut Statuspage) -> Option<Password> {
     let access_type = fields.optional("access_type").and_then(|field| field.word(AccessType::WORDS));
     let is_readable = access_type.is_some() || !fields.has("access_type");
     set(&mut page.access_type, access_type.and_then(|word| word.parse().ok()));
@@ -169,7 +169,7 @@ fn read_access(fields: &Fields<'_>, page: &mut Statuspage) -> Option<Password> {
     let (needs_password, needs_list) = (needs(AccessType::Password), needs(AccessType::EmailWhitelist));
 
     let sent = match fields.nullable("password") {
-        Given::Value(field) if field.value().as_str() == Some("") => Given::Null,
+        FieldPatch::Value(field) if field.value().as_str() == Some("") => FieldPatch::Null,
         given => given.read(|field| {
             let text = field.string()?;
             field.check_length(text, &PASSWORD_LENGTH)?;
@@ -177,15 +177,15 @@ fn read_access(fields: &Fields<'_>, page: &mut Statuspage) -> Option<Password> {
         }),
     };
     let password = match sent {
-        Given::Value(password) => Some(password),
-        Given::Null => {
+        FieldPatch::Value(password) => Some(password),
+        FieldPatch::Null => {
             page.password_hash = None;
             if needs_password {
                 fields.refuse("password", FieldRule::PasswordNeeded);
             }
             None
         }
-        Given::Absent => {
+        FieldPatch::Absent => {
             if needs_password && page.password_hash.is_none() {
                 fields.refuse("password", FieldRule::Required);
             }
@@ -195,9 +195,9 @@ fn read_access(fields: &Fields<'_>, page: &mut Statuspage) -> Option<Password> {
 
     let given = fields.nullable("email_whitelist");
     let list = match given {
-        Given::Null => Some(Vec::new()),
-        Given::Absent => None,
-        Given::Value(field) => read_whitelist(&field),
+        FieldPatch::Null => Some(Vec::new()),
+        FieldPatch::Absent => None,
+        FieldPatch::Value(field) => read_whitelist(&field),
     };
     set(&mut page.email_whitelist, list);
     if needs_list && page.email_whitelist.is_empty() {
@@ -206,14 +206,14 @@ fn read_access(fields: &Fields<'_>, page: &mut Statuspage) -> Option<Password> {
     password
 }
 
-fn read_whitelist(field: &Field<'_>) -> Option<Vec<String>> {
+fn read_whitelist(field: &BodyField<'_>) -> Option<Vec<String>> {
     collect(field.list(WHITELIST_MAX)?.iter().map(|entry| {
         let address = entry.text(0..=usize::MAX)?;
         if is_address(&address) { Some(address) } else { entry.refuse(FieldRule::Email) }
     }))
 }
 
-fn read_channels(field: &Field<'_>) -> Option<Vec<SubscriberChannel>> {
+fn read_channels(field: &BodyField<'_>) -> Option<Vec<SubscriberChannel>> {
     let entries = field.list(SubscriberChannel::WORDS.len())?;
     if entries.is_empty() {
         return field.refuse(FieldRule::MinItems(1));
@@ -221,7 +221,7 @@ fn read_channels(field: &Field<'_>) -> Option<Vec<SubscriberChannel>> {
     collect(entries.iter().map(|entry| entry.word(SubscriberChannel::WORDS)?.parse().ok()))
 }
 
-fn read_color(fields: &Fields<'_>, name: &str) -> Given<String> {
+fn read_color(fields: &BodyFields<'_>, name: &str) -> FieldPatch<String> {
     let color = fields.nullable_text(name, 1..=usize::MAX);
     color.read(|color| {
         let is_color = color
@@ -234,14 +234,14 @@ fn read_color(fields: &Fields<'_>, name: &str) -> Given<String> {
     })
 }
 
-fn read_css(fields: &Fields<'_>) -> Given<String> {
+fn read_css(fields: &BodyFields<'_>) -> FieldPatch<String> {
     match fields.nullable_text("custom_css", CSS_LENGTH).read(|sheet| Some(sanitise(&sheet))) {
-        Given::Value(sheet) if sheet.is_empty() => Given::Null,
+        FieldPatch::Value(sheet) if sheet.is_empty() => FieldPatch::Null,
         given => given,
     }
 }
 
-fn read_url(fields: &Fields<'_>, name: &str) -> Given<String> {
+fn read_url(fields: &BodyFields<'_>, name: &str) -> FieldPatch<String> {
     fields.nullable_text(name, URL_LENGTH).read(|text| {
         if !is_url(&text) {
             fields.refuse(name, FieldRule::Url);
@@ -273,7 +273,7 @@ fn set<T>(field: &mut T, value: Option<T>) {
     }
 }
 
-fn change<T>(field: &mut Option<T>, given: Given<T>) {
+fn change<T>(field: &mut Option<T>, given: FieldPatch<T>) {
     *field = given.or_stored(field.take());
 }
 

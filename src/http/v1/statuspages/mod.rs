@@ -15,19 +15,19 @@ pub(in crate::http) mod viewer;
 use std::sync::Arc;
 
 use crate::http::gate::auth::Caller;
-use crate::http::gate::call::Call;
-use crate::http::gate::write::{Committed, Write};
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::{CommittedReply, WriteTransaction};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::languages::Languages;
-use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::quota::Quota;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::languages::AnswerLanguage;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
+use crate::http::kit::quota::PlanQuota;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::slot::take_slot;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
-use crate::http::v1::statuspages::draft::{Draft, Drafted, asked_slug};
+use crate::http::v1::statuspages::draft::{StatuspageDraft, StatuspageParser, asked_slug};
 use crate::http::v1::statuspages::viewer::PageViewer;
 use crate::model::slug;
 use crate::model::statuspage::Statuspage;
@@ -36,8 +36,8 @@ use crate::store::statuspages::slugs;
 
 pub(super) use hashing::PasswordHasher;
 
-pub(super) async fn list_statuspages(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let Call { state, caller, query, canonical_path, headers, .. } = call;
+pub(super) async fn list_statuspages(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let ApiCall { state, caller, query, canonical_path, headers, .. } = call;
     let mut errors = FieldErrors::default();
     let slug = query.single("slug", &mut errors);
     errors.into_result(()).map_err(ApiError::Fields)?;
@@ -47,71 +47,72 @@ pub(super) async fn list_statuspages(call: Call<AppState>) -> Result<Reply, ApiE
     let slug = slug.map(|slug| if slug::is_slug(slug) { slug } else { "" });
     let listed = statuspages::list(main, caller.sight(), slug, request.window()).await;
     let (pages, total) = listed?;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
     let rows = viewer.rows(main, &pages).await?;
     let path = format!("{}{canonical_path}", state.base_url);
-    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
+    Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows))
+        .in_language(&languages))
 }
 
-pub(super) async fn show_statuspage(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let page = in_path::find(&call, statuspages::find).await?;
-    let Call { state, caller, headers, .. } = call;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+pub(super) async fn show_statuspage(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let page = in_path::find_or_404(&call, statuspages::find).await?;
+    let ApiCall { state, caller, headers, .. } = call;
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
     let shown = viewer.whole(state.databases.main.reader(), &page).await?;
-    Ok(Reply::data(shown).in_language(&languages))
+    Ok(ApiReply::data(shown).in_language(&languages))
 }
 
 pub(super) async fn create_statuspage(
     hasher: Arc<PasswordHasher>,
-    call: Call<AppState>,
-) -> Result<Committed, ApiError> {
-    let Call { state, caller, headers, body, effect, .. } = call;
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let unavailable = unavailable_slug(&state, &caller, asked_slug(&body)).await?;
-    let draft = Draft { organisation: &caller.organisation, unavailable, now: state.created_at() };
-    let Drafted { mut page, password, publish } = draft.create(&body).map_err(ApiError::Fields)?;
+    let draft = StatuspageParser { organisation: &caller.organisation, unavailable, now: state.created_at() };
+    let StatuspageDraft { mut page, password, publish } = draft.create(&body).map_err(ApiError::Fields)?;
     if let Some(password) = password {
         page.password_hash = Some(hasher.hash(password).await?);
     }
     let write = effect.begin_locked(&state.databases.main).await?;
     let usage = statuspages::count(&*write, caller.organisation.key);
-    take_slot(Quota::Statuspages, caller.limits.statuspages, usage).await?;
+    take_slot(PlanQuota::Statuspages, caller.limits.statuspages, usage).await?;
     page.is_published = publish && publishing::may_publish_now(&write, &caller).await?;
     let page = insert(&state, &caller.organisation.default_locale, &write, page).await?;
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
     let location = format!("{}/v1/statuspages/{}", state.base_url, page.id);
-    let reply = Reply::created(viewer.whole(&*write, &page).await?, &location);
+    let reply = ApiReply::created(viewer.whole(&*write, &page).await?, &location);
     write.commit(reply.in_language(&languages)).await
 }
 
 pub(super) async fn update_statuspage(
     hasher: Arc<PasswordHasher>,
-    call: Call<AppState>,
-) -> Result<Committed, ApiError> {
-    let seen = in_path::find(&call, statuspages::find).await?;
-    let Call { state, caller, headers, body, effect, .. } = call;
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
+    let seen = in_path::find_or_404(&call, statuspages::find).await?;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let asked = asked_slug(&body).filter(|slug| *slug != seen.slug);
     let unavailable = unavailable_slug(&state, &caller, asked).await?;
-    let draft = Draft { organisation: &caller.organisation, unavailable, now: state.created_at() };
+    let draft = StatuspageParser { organisation: &caller.organisation, unavailable, now: state.created_at() };
     let password = draft.update(&body, &seen).map_err(ApiError::Fields)?.password;
     let new_hash = match password {
         Some(password) => Some(hasher.hash(password).await?),
         None => None,
     };
     let write = effect.begin(&state.databases.main).await?;
-    let stored = in_path::find_for_update(&write, &caller, seen.id, statuspages::find_for_update).await?;
+    let stored = in_path::lock_or_404(&write, &caller, seen.id, statuspages::find_for_update).await?;
     let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?.page;
     if new_hash.is_some() {
         changed.password_hash = new_hash;
     }
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
     if changed == stored {
-        let reply = Reply::data(viewer.whole(&*write, &stored).await?);
+        let reply = ApiReply::data(viewer.whole(&*write, &stored).await?);
         return write.commit(reply.in_language(&languages)).await;
     }
     changed.updated_at = state.now();
@@ -121,17 +122,17 @@ pub(super) async fn update_statuspage(
     {
         return Err(slug_taken());
     }
-    let reply = Reply::data(viewer.whole(&*write, &changed).await?);
+    let reply = ApiReply::data(viewer.whole(&*write, &changed).await?);
     write.commit(reply.in_language(&languages)).await
 }
 
-pub(super) async fn delete_statuspage(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, statuspages::find).await?.id;
-    let Call { state, caller, effect, .. } = call;
+pub(super) async fn delete_statuspage(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, statuspages::find).await?.id;
+    let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
+    let page = in_path::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
     statuspages::delete(&*write, &page, state.guard.judged_now().best).await?;
-    write.commit(Reply::deleted(id)).await
+    write.commit(ApiReply::deleted(id)).await
 }
 
 /// The requested slug, if it is unavailable to the caller.
@@ -153,7 +154,7 @@ async fn unavailable_slug(
 async fn insert(
     state: &AppState,
     default_locale: &str,
-    write: &Write,
+    write: &WriteTransaction,
     page: Statuspage,
 ) -> Result<Statuspage, ApiError> {
     let now = state.guard.judged_now();

@@ -4,12 +4,12 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value, json};
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
-use crate::http::openapi::operation::{Chapter, Operation, example};
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
 use crate::http::openapi::shape::{
-    Shape, any_of, anything, boolean, list_of, map_of, named, object, or_empty_list, string, text, text_in,
-    translatable, view,
+    ApiSchema, any_of, anything, boolean, list_of, map_of, named, object, or_empty_list, string, text,
+    text_in, translatable, view,
 };
 use crate::http::v1::statuspages::view::{
     SeoView, StatuspageFilesView, StatuspageRowView, StatuspageView, access_type, appearance,
@@ -17,7 +17,7 @@ use crate::http::v1::statuspages::view::{
 };
 use crate::model::password::PASSWORD_LENGTH;
 use crate::model::statuspage::seo::{DESCRIPTION_LENGTH, IMAGE_SUBTITLE_LENGTH, TITLE_LENGTH};
-use crate::model::statuspage::word::{Appearance, SubscriberChannel};
+use crate::model::statuspage::word::{PageColorScheme, SubscriberChannel};
 use crate::model::statuspage::{CSS_LENGTH, NAME_LENGTH, URL_LENGTH, WHITELIST_MAX};
 
 const EXAMPLE: &str = include_str!("example.json");
@@ -39,27 +39,27 @@ const SEO_FLAGS: [(&str, &str); 3] = [
 ];
 
 /// A file of a page: its path, the ids and summaries of both operations, and the allowed uploads.
-struct File {
+struct PageFileSpec {
     path: &'static str,
     upload: [&'static str; 2],
     delete: [&'static str; 2],
     allowed: &'static str,
 }
 
-const FILES: [File; 3] = [
-    File {
+const FILES: [PageFileSpec; 3] = [
+    PageFileSpec {
         path: "/v1/statuspages/{id}/assets/logo",
         upload: ["upload_logo", "Upload the logo"],
         delete: ["delete_logo", "Delete the logo"],
         allowed: IMAGE,
     },
-    File {
+    PageFileSpec {
         path: "/v1/statuspages/{id}/assets/logo-dark",
         upload: ["upload_dark_logo", "Upload the logo for dark pages"],
         delete: ["delete_dark_logo", "Delete the logo for dark pages"],
         allowed: IMAGE,
     },
-    File {
+    PageFileSpec {
         path: "/v1/statuspages/{id}/assets/favicon",
         upload: ["upload_favicon", "Upload the icon"],
         delete: ["delete_favicon", "Delete the icon"],
@@ -70,8 +70,8 @@ const IMAGE: &str = "JPEG, PNG, WebP or SVG, at most 2 MiB.";
 const ICON: &str = "ICO, PNG or SVG, at most 1 MiB.";
 
 /// `extra` are the constant members configured by the operator.
-pub(in crate::http) fn chapter(extra: &Map<String, Value>) -> Chapter {
-    let extended = |shown: Shape| extra.keys().fold(shown, |shape, name| shape.has(name, anything()));
+pub(in crate::http) fn chapter(extra: &Map<String, Value>) -> ApiChapter {
+    let extended = |shown: ApiSchema| extra.keys().fold(shown, |shape, name| shape.has(name, anything()));
     let schemas = vec![
         ("Statuspage", extended(view::<StatuspageView<'_>>())),
         ("StatuspageRow", extended(view::<StatuspageRowView<'_>>())),
@@ -83,7 +83,7 @@ pub(in crate::http) fn chapter(extra: &Map<String, Value>) -> Chapter {
     ];
     let mut operations = collection();
     operations.extend(FILES.iter().flat_map(files));
-    Chapter {
+    ApiChapter {
         name: "Status pages",
         about: "What visitors see, where, and how it looks.",
         schemas,
@@ -91,7 +91,7 @@ pub(in crate::http) fn chapter(extra: &Map<String, Value>) -> Chapter {
     }
 }
 
-fn collection() -> Vec<Operation> {
+fn collection() -> Vec<ApiOperation> {
     let page = example(EXAMPLE);
     let mut row = page.clone();
     if let Some(members) = row.as_object_mut() {
@@ -99,58 +99,59 @@ fn collection() -> Vec<Operation> {
     }
     let sent = json!({"name": "Example status", "slug": "example-status"});
     vec![
-        Operation::new(Verb::Get, "/v1/statuspages", "list_statuspages", "List status pages")
+        ApiOperation::new(HttpVerb::Get, "/v1/statuspages", "list_statuspages", "List status pages")
             .asks("slug", string(), "Exactly this page; unknown or empty: none.")
             .paged(DEFAULT_PER_PAGE)
             .lists("Status pages, the oldest first.", "StatuspageRow", &row)
             .refuses(&[422])
             .translated(),
-        Operation::new(Verb::Post, "/v1/statuspages", "create_statuspage", "Create a status page")
+        ApiOperation::new(HttpVerb::Post, "/v1/statuspages", "create_statuspage", "Create a status page")
             .says("It goes online at once when the plan has a free place and the token has `statuspages.publish`.")
             .takes("CreateStatuspage", Some(sent))
             .creates("The new page.", "Statuspage", &page)
             .refuses(&[402])
             .translated(),
-        Operation::new(Verb::Get, ITEM, "show_statuspage", "Show a status page")
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_statuspage", "Show a status page")
             .shows("The page.", "Statuspage", &page)
             .translated(),
-        Operation::new(Verb::Patch, ITEM, "update_statuspage", "Change a status page")
+        ApiOperation::new(HttpVerb::Patch, ITEM, "update_statuspage", "Change a status page")
             .takes("UpdateStatuspage", Some(json!({"primary_color": "#2563eb"})))
             .shows("The changed page.", "Statuspage", &page)
             .refuses(&[422])
             .translated(),
-        Operation::new(Verb::Delete, ITEM, "delete_statuspage", "Delete a status page")
+        ApiOperation::new(HttpVerb::Delete, ITEM, "delete_statuspage", "Delete a status page")
             .says("With its components and files; incidents and maintenances are kept.")
             .deletes("It is gone."),
-        Operation::new(Verb::Post, "/v1/statuspages/{id}/publish", "publish_statuspage", "Publish a status page")
+        ApiOperation::new(HttpVerb::Post, "/v1/statuspages/{id}/publish", "publish_statuspage", "Publish a status page")
             .shows("The page.", "Statuspage", &page)
             .translated(),
-        Operation::new(Verb::Post, "/v1/statuspages/{id}/unpublish", "unpublish_statuspage", "Withdraw a status page")
+        ApiOperation::new(HttpVerb::Post, "/v1/statuspages/{id}/unpublish", "unpublish_statuspage", "Withdraw a status page")
             .shows("The page.", "Statuspage", &page)
             .translated(),
     ]
 }
 
-fn files(file: &File) -> [Operation; 2] {
-    let File { path, upload: [upload, upload_summary], delete: [delete, delete_summary], allowed } = *file;
+fn files(file: &PageFileSpec) -> [ApiOperation; 2] {
+    let PageFileSpec { path, upload: [upload, upload_summary], delete: [delete, delete_summary], allowed } =
+        *file;
     let mut page = example(EXAMPLE);
     if let Some(members) = page.as_object_mut() {
         members.retain(|key, _| key != "components" && key != "components_count");
     }
     [
-        Operation::new(Verb::Post, path, upload, upload_summary)
+        ApiOperation::new(HttpVerb::Post, path, upload, upload_summary)
             .says("What the file is, is decided by its content. It replaces an earlier one.")
             .takes_file(allowed)
             .shows("The page, without its components.", "StatuspageFiles", &page)
             .refuses(&[422])
             .translated(),
-        Operation::new(Verb::Delete, path, delete, delete_summary)
+        ApiOperation::new(HttpVerb::Delete, path, delete, delete_summary)
             .shows("The page, without its components.", "StatuspageFiles", &page)
             .translated(),
     ]
 }
 
-fn sent_seo() -> Shape {
+fn sent_seo() -> ApiSchema {
     let texts = SEO_TEXTS.iter().fold(object().says("Replaces the whole block."), |shape, (name, length)| {
         shape.may_have(name, or_empty_list(map_of(text(0, *length.end()))).nullable())
     });
@@ -161,17 +162,17 @@ fn sent_seo() -> Shape {
 }
 
 /// `#RRGGBB`; null and an empty text mean none.
-fn sent_color() -> Shape {
+fn sent_color() -> ApiSchema {
     string().pattern("^(#[0-9A-Fa-f]{6})?$").nullable()
 }
 
 /// A password; an empty text means null.
-fn sent_password() -> Shape {
+fn sent_password() -> ApiSchema {
     any_of([text_in(&PASSWORD_LENGTH), text(0, 0)]).nullable().says("Write-only; null removes it.")
 }
 
 /// Members that create and update share.
-fn write() -> Shape {
+fn write() -> ApiSchema {
     let address = || text_in(&URL_LENGTH).nullable().says("`http://`, `https://` or `mailto:`.");
     let locales = list_of(string()).items(1, 100).nullable();
     let whitelist = list_of(string()).items(0, WHITELIST_MAX).nullable();
@@ -191,7 +192,7 @@ fn write() -> Shape {
         .may_have("access_type", access_type())
         .may_have("password", sent_password())
         .may_have("email_whitelist", whitelist.says("Stored; visitors cannot sign in yet."))
-        .may_have("appearance", appearance().default_value(Appearance::System.as_str()))
+        .may_have("appearance", appearance().default_value(PageColorScheme::System.as_str()))
         .may_have(
             "allow_appearance_switch",
             boolean().default_value(true).says("True: visitors may choose light or dark."),
@@ -202,7 +203,7 @@ fn write() -> Shape {
         .may_have("seo", or_empty_list(named("SentSeo")))
 }
 
-fn create() -> Shape {
+fn create() -> ApiSchema {
     let published = boolean().says("False: create it unpublished.");
     write().may_have("is_published", published).needs(&["name"])
 }

@@ -3,12 +3,12 @@
 //! Published pages are counted while the organisation is locked, so that two requests cannot take the same slot.
 
 use crate::http::gate::auth::Caller;
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::languages::Languages;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::languages::AnswerLanguage;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
@@ -17,19 +17,21 @@ use crate::model::access::Permission;
 use crate::model::statuspage::Statuspage;
 use crate::store::{Transaction, statuspages};
 
-pub(in crate::http) async fn publish_statuspage(call: Call<AppState>) -> Result<Committed, ApiError> {
+pub(in crate::http) async fn publish_statuspage(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     set_published(call, true).await
 }
 
-pub(in crate::http) async fn unpublish_statuspage(call: Call<AppState>) -> Result<Committed, ApiError> {
+pub(in crate::http) async fn unpublish_statuspage(
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
     set_published(call, false).await
 }
 
-async fn set_published(call: Call<AppState>, is_published: bool) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, statuspages::find).await?.id;
-    let Call { state, caller, headers, effect, .. } = call;
+async fn set_published(call: ApiCall<AppState>, is_published: bool) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, statuspages::find).await?.id;
+    let ApiCall { state, caller, headers, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let mut page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
+    let mut page = in_path::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
     if page.is_published != is_published {
         if is_published && let Err(exceeded) = published_slot(&write, &caller).await? {
             return Err(ApiError::Fields(FieldErrors::of("is_published", exceeded)));
@@ -37,9 +39,9 @@ async fn set_published(call: Call<AppState>, is_published: bool) -> Result<Commi
         page = Statuspage { is_published, updated_at: state.now(), ..page };
         statuspages::update(&*write, &page).await?;
     }
-    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
-    let reply = Reply::data(viewer.whole(&*write, &page).await?);
+    let reply = ApiReply::data(viewer.whole(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }
 

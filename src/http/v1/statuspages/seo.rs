@@ -3,13 +3,13 @@
 
 use std::ops::RangeInclusive;
 
-use crate::http::kit::field::Field;
-use crate::http::kit::fields::Fields;
+use crate::http::kit::field::BodyField;
+use crate::http::kit::fields::BodyFields;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::{TextLanguages, read_texts};
-use crate::model::statuspage::seo::{DESCRIPTION_LENGTH, IMAGE_SUBTITLE_LENGTH, Seo, TITLE_LENGTH};
+use crate::model::statuspage::seo::{DESCRIPTION_LENGTH, IMAGE_SUBTITLE_LENGTH, SeoSettings, TITLE_LENGTH};
 use crate::model::statuspage::word::ImageAppearance;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// The keys of the block.
 const KEYS: [&str; 7] = [
@@ -23,7 +23,7 @@ const KEYS: [&str; 7] = [
 ];
 
 /// Reads the block. Adds an error for an invalid member, which gets its default.
-pub(super) fn read_seo(field: &Field<'_>, languages: TextLanguages<'_>) -> Option<Seo> {
+pub(super) fn read_seo(field: &BodyField<'_>, languages: TextLanguages<'_>) -> Option<SeoSettings> {
     let fields = field.object()?;
     let text = |name, length| read_text(&fields, name, length, languages);
     let (title, description) = (text("title", TITLE_LENGTH), text("description", DESCRIPTION_LENGTH));
@@ -33,7 +33,7 @@ pub(super) fn read_seo(field: &Field<'_>, languages: TextLanguages<'_>) -> Optio
     let (indexable, live_status, event_images) =
         (flag("indexable"), flag("live_status"), flag("event_images"));
     fields.refuse_unknown(&KEYS);
-    Some(Seo {
+    Some(SeoSettings {
         title,
         description,
         image_subtitle,
@@ -46,11 +46,11 @@ pub(super) fn read_seo(field: &Field<'_>, languages: TextLanguages<'_>) -> Optio
 
 /// Reads `{locale: text}`; `{}` and null mean none.
 fn read_text(
-    fields: &Fields<'_>,
+    fields: &BodyFields<'_>,
     name: &str,
     length: RangeInclusive<usize>,
     languages: TextLanguages<'_>,
-) -> Option<Translated> {
+) -> Option<TranslatedText> {
     let field = fields.skippable(name)?;
     let texts = field.object()?;
     texts.each().next()?;

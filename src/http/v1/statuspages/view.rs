@@ -8,9 +8,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::kit::languages::Languages;
+use crate::http::kit::languages::AnswerLanguage;
 use crate::http::openapi::shape::{
-    Shape, color, id, integer, list_of, one_of, string_or_null, text, timestamp, translations, url,
+    ApiSchema, color, id, integer, list_of, one_of, string_or_null, text, timestamp, translations, url,
     url_or_null,
 };
 use crate::http::v1::components::view::ComponentView;
@@ -19,16 +19,18 @@ use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::slug::SLUG_LENGTH;
 use crate::model::statuspage::Statuspage;
-use crate::model::statuspage::seo::Seo;
-use crate::model::statuspage::word::{AccessType, Appearance, ImageAppearance, LogoSize, SubscriberChannel};
-use crate::model::translated::Translated;
+use crate::model::statuspage::seo::SeoSettings;
+use crate::model::statuspage::word::{
+    AccessType, ImageAppearance, LogoSize, PageColorScheme, SubscriberChannel,
+};
+use crate::model::translated::TranslatedText;
 
 /// A status page by itself.
 #[derive(Serialize, ToSchema)]
 pub(super) struct StatuspageView<'a> {
     #[serde(flatten)]
     #[schema(inline)]
-    pub(super) page: PageView<'a>,
+    pub(super) page: StatuspageBodyView<'a>,
     #[schema(schema_with = components_count)]
     pub(super) components_count: usize,
     /// Flat, parents before children.
@@ -44,7 +46,7 @@ pub(super) struct StatuspageView<'a> {
 pub(super) struct StatuspageRowView<'a> {
     #[serde(flatten)]
     #[schema(inline)]
-    pub(super) page: PageView<'a>,
+    pub(super) page: StatuspageBodyView<'a>,
     #[schema(schema_with = components_count)]
     pub(super) components_count: u64,
     #[schema(schema_with = timestamp)]
@@ -58,7 +60,7 @@ pub(super) struct StatuspageRowView<'a> {
 pub(super) struct StatuspageFilesView<'a> {
     #[serde(flatten)]
     #[schema(inline)]
-    pub(super) page: PageView<'a>,
+    pub(super) page: StatuspageBodyView<'a>,
     #[schema(schema_with = timestamp)]
     pub(super) created_at: Timestamp,
     #[schema(schema_with = timestamp)]
@@ -67,12 +69,12 @@ pub(super) struct StatuspageFilesView<'a> {
 
 /// The data of a page that every answer shows.
 #[derive(Serialize, ToSchema)]
-pub(super) struct PageView<'a> {
+pub(super) struct StatuspageBodyView<'a> {
     #[schema(schema_with = id)]
     id: Id,
     name: &'a str,
     #[schema(schema_with = translations)]
-    name_translations: &'a Translated,
+    name_translations: &'a TranslatedText,
     #[schema(schema_with = slug)]
     slug: &'a str,
     #[schema(schema_with = public_url)]
@@ -140,22 +142,22 @@ pub(super) struct SeoView<'a> {
 }
 
 /// Data of a page beside its own row.
-pub(super) struct ShownBeside {
+pub(super) struct StatuspageDetails {
     /// URLs of its files.
     pub(super) files: AssetUrls,
     /// Its public URL.
     pub(super) url: String,
 }
 
-impl<'a> PageView<'a> {
+impl<'a> StatuspageBodyView<'a> {
     /// The view of a page of this organisation.
     pub(super) fn of(
         page: &'a Statuspage,
-        beside: ShownBeside,
+        beside: StatuspageDetails,
         organisation: &Organisation,
-        languages: &Languages,
+        languages: &AnswerLanguage,
     ) -> Self {
-        let ShownBeside { files, url } = beside;
+        let StatuspageDetails { files, url } = beside;
         Self {
             id: page.id,
             name: languages.text(&page.name),
@@ -195,8 +197,8 @@ impl<'a> PageView<'a> {
 
 impl<'a> SeoView<'a> {
     /// The view of this block.
-    fn of(seo: &'a Seo) -> Self {
-        let texts = |text: &'a Option<Translated>| text.iter().flat_map(Translated::iter).collect();
+    fn of(seo: &'a SeoSettings) -> Self {
+        let texts = |text: &'a Option<TranslatedText>| text.iter().flat_map(TranslatedText::iter).collect();
         Self {
             title: texts(&seo.title),
             description: texts(&seo.description),
@@ -210,17 +212,17 @@ impl<'a> SeoView<'a> {
 }
 
 /// A slug.
-pub(super) fn slug() -> Shape {
+pub(super) fn slug() -> ApiSchema {
     text(1, SLUG_LENGTH).pattern("^[a-z0-9]+(-[a-z0-9]+)*$")
 }
 
 /// The size of the logo.
-pub(super) fn logo_size() -> Shape {
+pub(super) fn logo_size() -> ApiSchema {
     one_of(LogoSize::WORDS).says("Height of the logo.")
 }
 
 /// Returns the schema of the access type of a page.
-pub(super) fn access_type() -> Shape {
+pub(super) fn access_type() -> ApiSchema {
     one_of(AccessType::WORDS).says(
         "`public`: everybody sees the page. Otherwise nobody does yet: visitors are told that access is restricted, and there is \
          no form for a password.",
@@ -228,31 +230,31 @@ pub(super) fn access_type() -> Shape {
 }
 
 /// The colour scheme of a page.
-pub(super) fn appearance() -> Shape {
-    one_of(Appearance::WORDS).says("The colours at first; `system`: those of the visitor's system.")
+pub(super) fn appearance() -> ApiSchema {
+    one_of(PageColorScheme::WORDS).says("The colours at first; `system`: those of the visitor's system.")
 }
 
 /// Returns the schema of the channels through which visitors may subscribe.
-pub(super) fn subscriber_channels() -> Shape {
+pub(super) fn subscriber_channels() -> ApiSchema {
     list_of(one_of(SubscriberChannel::WORDS)).says("Stored; visitors cannot subscribe yet.")
 }
 
 /// The colours of the preview image.
-pub(super) fn image_appearance() -> Shape {
+pub(super) fn image_appearance() -> ApiSchema {
     one_of(ImageAppearance::WORDS)
         .default_value(ImageAppearance::Auto.as_str())
         .says("Stored; previews have no image yet.")
 }
 
 /// A colour or null.
-pub(super) fn color_or_null() -> Shape {
+pub(super) fn color_or_null() -> ApiSchema {
     color().nullable()
 }
 
-fn public_url() -> Shape {
+fn public_url() -> ApiSchema {
     url().says("Public address; it answers 404 until the page is published.")
 }
 
-fn components_count() -> Shape {
+fn components_count() -> ApiSchema {
     integer().at_least(0).says("Groups and children included.")
 }

@@ -5,17 +5,17 @@ use serde_json::Value;
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::languages::Languages;
+use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::view::to_json;
 use crate::http::v1::components::of_page::PageComponents;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::asset_urls::AssetUrls;
 use crate::http::v1::statuspages::view::{
-    PageView, ShownBeside, StatuspageFilesView, StatuspageRowView, StatuspageView,
+    StatuspageBodyView, StatuspageDetails, StatuspageFilesView, StatuspageRowView, StatuspageView,
 };
 use crate::model::statuspage::Statuspage;
 use crate::store::Connection;
-use crate::store::statuspages::shown::{Shown, of_pages};
+use crate::store::statuspages::shown::{PageExtras, of_pages};
 
 /// Reads pages for one caller.
 pub(in crate::http) struct PageViewer<'a> {
@@ -24,7 +24,7 @@ pub(in crate::http) struct PageViewer<'a> {
     /// The caller.
     pub(in crate::http) caller: &'a Caller,
     /// The reader's languages.
-    pub(in crate::http) languages: &'a Languages,
+    pub(in crate::http) languages: &'a AnswerLanguage,
 }
 
 impl PageViewer<'_> {
@@ -90,17 +90,17 @@ impl PageViewer<'_> {
         }))
     }
 
-    async fn shown(&self, connection: &impl Connection, page: &Statuspage) -> Result<Shown, ApiError> {
+    async fn shown(&self, connection: &impl Connection, page: &Statuspage) -> Result<PageExtras, ApiError> {
         let mut shown = of_pages(connection, self.caller.sight(), &[page.key]).await?;
         Ok(shown.remove(&page.key).unwrap_or_default())
     }
 
-    fn page<'p>(&'p self, page: &'p Statuspage, shown: Shown) -> PageView<'p> {
-        let beside = ShownBeside {
+    fn page<'p>(&'p self, page: &'p Statuspage, shown: PageExtras) -> StatuspageBodyView<'p> {
+        let beside = StatuspageDetails {
             files: AssetUrls::of(&self.state.base_url, &shown.files),
             url: self.url(page, shown.active_hostname),
         };
-        PageView::of(page, beside, &self.caller.organisation, self.languages)
+        StatuspageBodyView::of(page, beside, &self.caller.organisation, self.languages)
     }
 
     /// The public URL (specification 2.6).

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
 use crate::http::kit::rule::FieldRule;
 use crate::model::tag::{
     KEY_MAX_LENGTH, Tag, TagName, TagSource, VALUE_MAX_LENGTH, has_no_controls, is_color, is_key,
@@ -12,17 +12,17 @@ use crate::model::tag::{
 
 /// A tag to be found or created.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Draft {
+pub(super) struct TagDraft {
     pub(super) name: TagName,
     /// Colour; `None` = derived from the name.
     pub(super) color: Option<String>,
 }
 
-impl Draft {
+impl TagDraft {
     /// Reads the tag of a create request.
     pub(super) fn create(body: &Map<String, Value>) -> Result<Self, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let key = fields.required("key").and_then(|field| read_key(&field));
         let value = read_value(&fields).or_stored(None);
         let color = read_color(&fields).or_stored(None);
@@ -36,8 +36,8 @@ impl Draft {
 
     /// The stored tag with the changes of an update request.
     pub(super) fn update(body: &Map<String, Value>, stored: &Tag) -> Result<Tag, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let key = fields.optional("key").and_then(|field| read_key(&field));
         let key = key.unwrap_or_else(|| stored.name.key().to_owned());
         refuse_rename(stored, "key", stored.name.key(), &key, &errors);
@@ -48,28 +48,28 @@ impl Draft {
         let found = errors.into_inner();
         let Ok(name) = TagName::new(&key, value.as_deref()) else { return Err(found) };
         let color = match color {
-            Given::Absent => stored.color.clone(),
-            Given::Null => name.derived_color().to_owned(),
-            Given::Value(color) => color,
+            FieldPatch::Absent => stored.color.clone(),
+            FieldPatch::Null => name.derived_color().to_owned(),
+            FieldPatch::Value(color) => color,
         };
         found.into_result(Tag { name, color, ..stored.clone() })
     }
 }
 
-fn refuse_rename(stored: &Tag, field: &str, before: &str, after: &str, errors: &Errors) {
+fn refuse_rename(stored: &Tag, field: &str, before: &str, after: &str, errors: &ErrorCollector) {
     if stored.source == TagSource::System && before != after {
         errors.add(field, FieldRule::TagSystem("renamed"));
     }
 }
 
-fn read_key(field: &Field<'_>) -> Option<String> {
+fn read_key(field: &BodyField<'_>) -> Option<String> {
     let key = field.text(1..=KEY_MAX_LENGTH)?.to_ascii_lowercase();
     if is_key(&key) { Some(key) } else { field.refuse(FieldRule::TagKey) }
 }
 
-fn read_value(fields: &Fields<'_>) -> Given<String> {
+fn read_value(fields: &BodyFields<'_>) -> FieldPatch<String> {
     match fields.nullable("value") {
-        Given::Value(field) if field.is_blank() => Given::Null,
+        FieldPatch::Value(field) if field.is_blank() => FieldPatch::Null,
         given => given.read(|field| {
             if !has_no_controls(field.string()?.trim()) {
                 return field.refuse(FieldRule::TagForm);
@@ -79,9 +79,9 @@ fn read_value(fields: &Fields<'_>) -> Given<String> {
     }
 }
 
-fn read_color(fields: &Fields<'_>) -> Given<String> {
+fn read_color(fields: &BodyFields<'_>) -> FieldPatch<String> {
     match fields.nullable("color") {
-        Given::Value(field) if field.is_blank() => Given::Null,
+        FieldPatch::Value(field) if field.is_blank() => FieldPatch::Null,
         given => given.read(|field| {
             let color = field.string()?.trim();
             if is_color(color) { Some(color.to_owned()) } else { field.refuse(FieldRule::Color) }
@@ -114,7 +114,7 @@ mod tests {
     #[case(json!({"key": "env", "value": " ", "color": ""}), "env", None)]
     #[case(json!({"key": "env", "value": " Prod: 1=2 ", "color": " #ABCdef "}), "env:Prod: 1=2", Some("#ABCdef"))]
     fn a_tag_is_read(#[case] body: Value, #[case] label: &str, #[case] color: Option<&str>) {
-        let draft = Draft::create(body.as_object().unwrap()).unwrap();
+        let draft = TagDraft::create(body.as_object().unwrap()).unwrap();
         assert_eq!((draft.name.label(), draft.color.as_deref()), (label.to_owned(), color));
     }
 
@@ -134,7 +134,7 @@ mod tests {
     #[case(json!({"key": "a", "value": "a\0b"}), &[("value", "This is not a valid tag name.")])]
     #[case(json!({"key": "a", "color": "red"}), &[("color", "Enter a colour as #RRGGBB.")])]
     fn a_wrong_field_is_named(#[case] body: Value, #[case] expected: &[(&str, &str)]) {
-        let errors = Draft::create(body.as_object().unwrap()).unwrap_err();
+        let errors = TagDraft::create(body.as_object().unwrap()).unwrap_err();
         assert_eq!(shown(&errors), owned(expected));
     }
 
@@ -151,7 +151,7 @@ mod tests {
     #[case(json!({"color": "#FFFFFF", "id": "x", "source": "system"}), "env:prod", "#FFFFFF")]
     fn what_is_not_sent_stays(#[case] body: Value, #[case] label: &str, #[case] color: &str) {
         let stored = stored(TagSource::User);
-        let changed = Draft::update(body.as_object().unwrap(), &stored).unwrap();
+        let changed = TagDraft::update(body.as_object().unwrap(), &stored).unwrap();
         assert_eq!((changed.name.label().as_str(), changed.color.as_str()), (label, color));
         assert_eq!((changed.id, changed.source), (stored.id, TagSource::User));
     }
@@ -163,7 +163,7 @@ mod tests {
     #[case(json!({"key": "stage"}), &[("key", "Tags set by the server agent cannot be renamed.")])]
     #[case(json!({"value": null}), &[("value", "Tags set by the server agent cannot be renamed.")])]
     fn a_system_tag_keeps_its_name(#[case] body: Value, #[case] expected: &[(&str, &str)]) {
-        let result = Draft::update(body.as_object().unwrap(), &stored(TagSource::System));
+        let result = TagDraft::update(body.as_object().unwrap(), &stored(TagSource::System));
         assert_eq!(result.err().map(|errors| shown(&errors)).unwrap_or_default(), owned(expected));
     }
 }

@@ -5,21 +5,21 @@
 use serde_json::{Map, Value};
 
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 use crate::model::tag::{Tag, TagName, looks_like_id};
 
 /// The meaning of one entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::http::v1) enum Wanted {
+pub(in crate::http::v1) enum TagEntry {
     /// A tag with this id, or else with this name; never creates one.
     Existing(Id, Option<TagName>),
     /// A tag with this name.
     Named(TagName),
 }
 
-impl Wanted {
+impl TagEntry {
     fn read(value: &Value) -> Result<Self, FieldRule> {
         let text = match value {
             Value::String(text) => text.trim(),
@@ -68,16 +68,16 @@ impl Wanted {
 }
 
 /// The entries of a list, each as read or with its error.
-pub(in crate::http::v1) type Entries = Vec<Result<Wanted, FieldRule>>;
+pub(in crate::http::v1) type Entries = Vec<Result<TagEntry, FieldRule>>;
 
 /// Reads the entries of `tags`, at most `most`; fails if the list as a whole is invalid.
 pub(in crate::http::v1) fn read_entries(
     body: &Map<String, Value>,
     most: usize,
 ) -> (Option<Entries>, FieldErrors) {
-    let errors = Errors::default();
-    let fields = Fields::new(body, "", &errors);
+    let errors = ErrorCollector::default();
+    let fields = BodyFields::new(body, "", &errors);
     let entries = fields.skippable("tags").and_then(|field| field.list(most));
-    let entries = entries.map(|entries| entries.iter().map(|entry| Wanted::read(entry.value())).collect());
+    let entries = entries.map(|entries| entries.iter().map(|entry| TagEntry::read(entry.value())).collect());
     (entries, errors.into_inner())
 }

@@ -13,20 +13,20 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::http::gate::auth::Caller;
-use crate::http::gate::call::Call;
-use crate::http::gate::write::{Committed, Write};
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::{CommittedReply, WriteTransaction};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::page::{Page, PageRequest};
-use crate::http::kit::query::Query;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::page::{PageEnvelope, PageRequest};
+use crate::http::kit::query::QueryString;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
-use crate::http::v1::tags::draft::Draft;
+use crate::http::v1::tags::draft::TagDraft;
 use crate::http::v1::tags::view::TagView;
-use crate::model::sight::Sight;
+use crate::model::sight::Visibility;
 use crate::model::tag::{Tag, TagSource, is_key};
 use crate::store::tags::{self, TagFilter};
 use crate::store::{Connection, Transaction};
@@ -34,8 +34,8 @@ use crate::store::{Connection, Transaction};
 /// Default number of tags per page.
 const PER_PAGE: u64 = 50;
 
-pub(super) async fn list_tags(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let Call { state, caller, query, canonical_path, .. } = call;
+pub(super) async fn list_tags(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let ApiCall { state, caller, query, canonical_path, .. } = call;
     let filter = read_filter(&query).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, PER_PAGE);
     let main = state.databases.main.reader();
@@ -46,19 +46,19 @@ pub(super) async fn list_tags(call: Call<AppState>) -> Result<Reply, ApiError> {
     };
     let rows = counted(main, caller.sight(), &rows).await?;
     let path = format!("{}{canonical_path}", state.base_url);
-    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
+    Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))
 }
 
-pub(super) async fn show_tag(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let tag = in_path::find(&call, tags::find).await?;
+pub(super) async fn show_tag(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let tag = in_path::find_or_404(&call, tags::find).await?;
     let main = call.state.databases.main.reader();
-    Ok(Reply::data(counted_one(main, call.caller.sight(), &tag).await?))
+    Ok(ApiReply::data(counted_one(main, call.caller.sight(), &tag).await?))
 }
 
-pub(super) async fn create_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn create_tag(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let draft = Draft::create(&body).map_err(ApiError::Fields)?;
+    let draft = TagDraft::create(&body).map_err(ApiError::Fields)?;
     let write = effect.begin_locked(&state.databases.main).await?;
     if tags::find_named(&*write, caller.sight(), &draft.name).await?.is_some() {
         return Err(refused("key", FieldRule::TagExists));
@@ -66,42 +66,42 @@ pub(super) async fn create_tag(call: Call<AppState>) -> Result<Committed, ApiErr
     insert(&state, &caller, (write, draft)).await
 }
 
-pub(super) async fn ensure_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn ensure_tag(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let draft = Draft::create(&body).map_err(ApiError::Fields)?;
+    let draft = TagDraft::create(&body).map_err(ApiError::Fields)?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let known = tags::find_named(&*write, caller.sight(), &draft.name).await?;
     match known {
         Some(tag) => {
-            let reply = Reply::data(counted_one(&*write, caller.sight(), &tag).await?);
+            let reply = ApiReply::data(counted_one(&*write, caller.sight(), &tag).await?);
             write.commit(reply).await
         }
         None => insert(&state, &caller, (write, draft)).await,
     }
 }
 
-pub(super) async fn update_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, tags::find).await?.id;
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(super) async fn update_tag(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, tags::find).await?.id;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let sight = caller.sight();
     let stored = tags::find(&*write, sight, id).await?.ok_or(ApiError::NotFound)?;
-    let changed = Draft::update(&body, &stored).map_err(ApiError::Fields)?;
+    let changed = TagDraft::update(&body, &stored).map_err(ApiError::Fields)?;
     if changed.name != stored.name && tags::find_named(&*write, sight, &changed.name).await?.is_some() {
         return Err(refused("key", FieldRule::TagExists));
     }
     if changed != stored {
         tags::update(&*write, &changed).await?;
     }
-    let reply = Reply::data(counted_one(&*write, caller.sight(), &changed).await?);
+    let reply = ApiReply::data(counted_one(&*write, caller.sight(), &changed).await?);
     write.commit(reply).await
 }
 
-pub(super) async fn delete_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, tags::find).await?.id;
-    let Call { state, caller, effect, .. } = call;
+pub(super) async fn delete_tag(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, tags::find).await?.id;
+    let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let tag = tags::find(&*write, caller.sight(), id).await?.ok_or(ApiError::NotFound)?;
     if tag.source == TagSource::System {
@@ -112,19 +112,19 @@ pub(super) async fn delete_tag(call: Call<AppState>) -> Result<Committed, ApiErr
         return Err(refused("tag", FieldRule::TagInUse(users.join(", "))));
     }
     tags::delete(&*write, tag.row).await?;
-    write.commit(Reply::deleted(tag.id)).await
+    write.commit(ApiReply::deleted(tag.id)).await
 }
 
 async fn insert(
     state: &AppState,
     caller: &Caller,
-    (write, draft): (Write, Draft),
-) -> Result<Committed, ApiError> {
+    (write, draft): (WriteTransaction, TagDraft),
+) -> Result<CommittedReply, ApiError> {
     check_quota(&write, caller).await?;
     let tag = Tag::new(caller.organisation.key, draft.name, draft.color, state.now());
     let tag = tags::insert(&*write, tag).await?;
     let location = format!("{}/v1/tags/{}", state.base_url, tag.id);
-    let reply = Reply::created(counted_one(&*write, caller.sight(), &tag).await?, &location);
+    let reply = ApiReply::created(counted_one(&*write, caller.sight(), &tag).await?, &location);
     write.commit(reply).await
 }
 
@@ -140,7 +140,7 @@ fn refused(path: &str, rule: FieldRule) -> ApiError {
 }
 
 /// Reads the filters `label` and `key`; `None` when they select nothing.
-fn read_filter(query: &Query) -> Result<Option<TagFilter>, FieldErrors> {
+fn read_filter(query: &QueryString) -> Result<Option<TagFilter>, FieldErrors> {
     let mut errors = FieldErrors::default();
     let (label, key) = (query.single("label", &mut errors), query.single("key", &mut errors));
     let mut filter = Some(TagFilter::default());
@@ -155,13 +155,17 @@ fn read_filter(query: &Query) -> Result<Option<TagFilter>, FieldErrors> {
     errors.into_result(filter)
 }
 
-async fn counted_one(connection: &impl Connection, sight: Sight, tag: &Tag) -> Result<Value, ApiError> {
+async fn counted_one(connection: &impl Connection, sight: Visibility, tag: &Tag) -> Result<Value, ApiError> {
     let mut rows = counted(connection, sight, std::slice::from_ref(tag)).await?;
     rows.pop().ok_or(ApiError::NotFound)
 }
 
 /// Tags with `services_count`, with one query.
-async fn counted(connection: &impl Connection, sight: Sight, tags: &[Tag]) -> Result<Vec<Value>, ApiError> {
+async fn counted(
+    connection: &impl Connection,
+    sight: Visibility,
+    tags: &[Tag],
+) -> Result<Vec<Value>, ApiError> {
     let rows: Vec<i64> = tags.iter().map(|tag| tag.row).collect();
     let counts: HashMap<i64, i64> = tags::services_counts(connection, sight, &rows).await?;
     let count = |tag: &Tag| counts.get(&tag.row).copied().unwrap_or_default();
@@ -191,12 +195,12 @@ mod tests {
             name: name.map(|name| name.parse().unwrap()),
             key: key.map(str::to_owned),
         });
-        assert_eq!(read_filter(&Query::parse(query)), Ok(expected));
+        assert_eq!(read_filter(&QueryString::parse(query)), Ok(expected));
     }
 
     #[test]
     fn filters_take_a_single_value() {
-        let refused = read_filter(&Query::parse("label[]=a&key[]=b")).unwrap_err();
+        let refused = read_filter(&QueryString::parse("label[]=a&key[]=b")).unwrap_err();
         let paths: Vec<&str> = refused.iter().map(|(path, _)| path).collect();
         assert_eq!(paths, ["label", "key"]);
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::openapi::shape::{Shape, color, id, one_of, string, text};
+use crate::http::openapi::shape::{ApiSchema, color, id, one_of, string, text};
 use crate::id::Id;
 use crate::model::tag::{Tag, TagSource, VALUE_MAX_LENGTH};
 
@@ -68,15 +68,15 @@ impl<'a> TagView<'a> {
     }
 }
 
-fn key() -> Shape {
+fn key() -> ApiSchema {
     string().pattern("^[a-z0-9]([a-z0-9_.-]{0,48}[a-z0-9])?$")
 }
 
-fn value() -> Shape {
+fn value() -> ApiSchema {
     text(1, VALUE_MAX_LENGTH).nullable()
 }
 
-fn source() -> Shape {
+fn source() -> ApiSchema {
     one_of(&[TagSource::User, TagSource::System].map(TagSource::as_str))
         .says("`system`: set by the server agent.")
 }

@@ -7,8 +7,8 @@ use super::*;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::service::{Pause, PauseReason, StatusOverride};
-use crate::model::translated::Translated;
+use crate::model::service::{PauseReason, ServicePause, StatusOverride};
+use crate::model::translated::TranslatedText;
 
 const SHOP: ServiceKey = 10;
 const TILL: ServiceKey = 20;
@@ -28,7 +28,7 @@ fn service(key: ServiceKey, check_type: CheckType) -> ServiceOutline {
 }
 
 fn component(key: ComponentKey, parent: Option<ComponentKey>, service: Option<ServiceKey>) -> Component {
-    let new = Component::new(1, Translated::single("en", "x"), Timestamp::from_ms(key));
+    let new = Component::new(1, TranslatedText::single("en", "x"), Timestamp::from_ms(key));
     Component { key, parent, service, ..new }
 }
 
@@ -69,7 +69,7 @@ impl Scene {
         let stated = |status| StatusOverride { status, reason: "because".into(), at, by: "ops".into() };
         let shop = ServiceOutline {
             status_override: self.stated.map(stated),
-            pause: self.paused.then_some(Pause { reason: PauseReason::Manual, at }),
+            pause: self.paused.then_some(ServicePause { reason: PauseReason::Manual, at }),
             ..service(SHOP, self.check_type)
         };
         PageFacts {
@@ -79,7 +79,7 @@ impl Scene {
         }
     }
 
-    fn all(&self, components: &[Component]) -> HashMap<ComponentKey, Derived> {
+    fn all(&self, components: &[Component]) -> HashMap<ComponentKey, DerivedStatus> {
         statuses(components, &self.facts(), &HashMap::from([(SHOP, self.verdict)]))
     }
 
@@ -199,7 +199,7 @@ fn an_incident_counts_only_where_it_is_shown() {
     assert_eq!(scene(ChosenPages::Others).status(), Operational);
     let hidden_shop = [hidden(component(1, None, Some(SHOP)))];
     let seen = |pages, components: &[Component]| scene(pages).all(components)[&1];
-    let unseen = |status| Derived { status, effective: None };
+    let unseen = |status| DerivedStatus { status, effective: None };
     assert_eq!(seen(NO_PAGES, &hidden_shop), unseen(Operational), "no visible component shows it");
     assert_eq!(seen(ChosenPages::This, &hidden_shop), unseen(PartialOutage));
     let both = [hidden(component(1, None, Some(SHOP))), component(2, None, Some(SHOP))];
@@ -224,12 +224,16 @@ fn what_is_hidden_has_no_effective_status_and_what_is_unlinked_is_operational() 
         Component { has_lost_service: true, ..component(6, None, None) },
     ];
     let seen = Scene { verdict: Verdict::Down, ..Scene::default() }.all(&components);
-    assert_eq!(seen[&6], Derived { status: Unknown, effective: Some(Unknown) }, "its service was deleted");
-    assert_eq!(seen[&1], Derived { status: Operational, effective: Some(Operational) });
-    assert_eq!(seen[&2], Derived { status: Operational, effective: None });
-    assert_eq!(seen[&3], Derived { status: PartialOutage, effective: None });
-    assert_eq!(seen[&4], Derived { status: MajorOutage, effective: None });
-    assert_eq!(seen[&5], Derived { status: Unknown, effective: None });
+    assert_eq!(
+        seen[&6],
+        DerivedStatus { status: Unknown, effective: Some(Unknown) },
+        "its service was deleted"
+    );
+    assert_eq!(seen[&1], DerivedStatus { status: Operational, effective: Some(Operational) });
+    assert_eq!(seen[&2], DerivedStatus { status: Operational, effective: None });
+    assert_eq!(seen[&3], DerivedStatus { status: PartialOutage, effective: None });
+    assert_eq!(seen[&4], DerivedStatus { status: MajorOutage, effective: None });
+    assert_eq!(seen[&5], DerivedStatus { status: Unknown, effective: None });
 }
 
 /// The table for groups, and its examples.
@@ -264,5 +268,5 @@ fn groups_are_derived_from_the_inside_out() {
     assert_eq!(seen[&2].effective, Some(MajorOutage));
     assert_eq!(seen[&1].effective, Some(PartialOutage));
     assert_eq!(seen[&7].effective, Some(Unknown));
-    assert_eq!(seen[&5], Derived { status: PartialOutage, effective: Some(Unknown) });
+    assert_eq!(seen[&5], DerivedStatus { status: PartialOutage, effective: Some(Unknown) });
 }

@@ -15,10 +15,11 @@ const FAILED: DomainStatus = DomainStatus::Failed;
 
 /// A claim with this key; a failed one has failed by its age.
 fn claim((organisation, key, status): (i64, i64, DomainStatus)) -> HostnameClaim {
-    let domain = Domain { key, ..Domain::attached(organisation, "status.example.com".into(), START) };
+    let domain =
+        CustomDomain { key, ..CustomDomain::attached(organisation, "status.example.com".into(), START) };
     let domain = match status {
         PENDING => domain,
-        ACTIVE => domain.looked_at(Sight::Right, JudgedTime::trusted(START)),
+        ACTIVE => domain.after_check(DomainRecordsState::Right, JudgedTime::trusted(START)),
         FAILED => domain.failed(DomainProblem::VerificationTimeout),
     };
     HostnameClaim { organisation, domain }
@@ -45,8 +46,8 @@ fn only_proven_and_own_claims_keep_a_name_taken(
     assert_eq!(may_attach(OURS, &claims.collect::<Vec<_>>()), expected);
 }
 
-const RIGHT: Sight = Sight::Right;
-const WRONG: Sight = Sight::Wrong(DomainProblem::OwnershipMissing);
+const RIGHT: DomainRecordsState = DomainRecordsState::Right;
+const WRONG: DomainRecordsState = DomainRecordsState::Wrong(DomainProblem::OwnershipMissing);
 const TIMEOUT: Option<DomainProblem> = Some(DomainProblem::VerificationTimeout);
 const MISSING: Option<DomainProblem> = Some(DomainProblem::OwnershipMissing);
 const ELSEWHERE: Option<DomainProblem> = Some(DomainProblem::ClaimedElsewhere);
@@ -59,21 +60,22 @@ const ELSEWHERE: Option<DomainProblem> = Some(DomainProblem::ClaimedElsewhere);
 #[case::not_proven(PENDING, &[PENDING], WRONG, (PENDING, MISSING), &[(PENDING, None)])]
 #[case::too_late(PENDING, &[ACTIVE, PENDING], RIGHT, (FAILED, ELSEWHERE), &[(ACTIVE, None), (PENDING, None)])]
 #[case::hopeless(PENDING, &[ACTIVE], WRONG, (FAILED, ELSEWHERE), &[(ACTIVE, None)])]
-#[case::unseen(PENDING, &[ACTIVE], Sight::Nothing, (FAILED, ELSEWHERE), &[(ACTIVE, None)])]
+#[case::unseen(PENDING, &[ACTIVE], DomainRecordsState::Nothing, (FAILED, ELSEWHERE), &[(ACTIVE, None)])]
 #[case::still_right(ACTIVE, &[PENDING], RIGHT, (ACTIVE, None), &[(PENDING, None)])]
 #[case::final_(FAILED, &[PENDING], RIGHT, (FAILED, TIMEOUT), &[(PENDING, None)])]
 fn a_proof_ends_the_other_claims(
     #[case] status: DomainStatus,
     #[case] others: &[DomainStatus],
-    #[case] sight: Sight,
+    #[case] sight: DomainRecordsState,
     #[case] after: (DomainStatus, Option<DomainProblem>),
     #[case] others_after: &[(DomainStatus, Option<DomainProblem>)],
 ) {
     let others: Vec<_> = others.iter().zip(2..).map(|(status, key)| claim((key, key, *status))).collect();
     let claims: Vec<_> = [claim((OURS, 1, status))].into_iter().chain(others.clone()).collect();
-    let look = DomainLook { reason: LookReason::Requested(NOW), sight, at: JudgedTime::trusted(NOW) };
-    let outcome = outcome_of_look(claims, 1, look).unwrap();
-    let short = |domain: &Domain| (domain.status, domain.problem);
+    let look =
+        DomainRecordsCheck { reason: DomainCheckReason::Requested(NOW), sight, at: JudgedTime::trusted(NOW) };
+    let outcome = apply_domain_check(claims, 1, look).unwrap();
+    let short = |domain: &CustomDomain| (domain.status, domain.problem);
     assert_eq!((short(&outcome.domain), outcome.domain.asked_at), (after, Some(NOW)));
     let found = others.iter().map(|other| {
         let ended = outcome.ended.iter().find(|ended| ended.key == other.domain.key);
@@ -86,10 +88,10 @@ fn a_proof_ends_the_other_claims(
 #[test]
 fn a_due_look_that_came_second_counts_for_nothing() {
     let claimed = claim((OURS, 1, PENDING));
-    let look = |reason| DomainLook { reason, sight: RIGHT, at: JudgedTime::trusted(NOW) };
-    let outcome = |key, look| outcome_of_look(vec![claimed.clone()], key, look);
-    assert_eq!(outcome(1, look(LookReason::Due(Some(START)))), None);
-    assert_eq!(outcome(7, look(LookReason::Requested(NOW))), None, "it was deleted");
-    let counted = outcome(1, look(LookReason::Due(claimed.domain.next_look_at))).unwrap();
+    let look = |reason| DomainRecordsCheck { reason, sight: RIGHT, at: JudgedTime::trusted(NOW) };
+    let outcome = |key, look| apply_domain_check(vec![claimed.clone()], key, look);
+    assert_eq!(outcome(1, look(DomainCheckReason::Due(Some(START)))), None);
+    assert_eq!(outcome(7, look(DomainCheckReason::Requested(NOW))), None, "it was deleted");
+    let counted = outcome(1, look(DomainCheckReason::Due(claimed.domain.next_look_at))).unwrap();
     assert_eq!((counted.domain.status, counted.domain.asked_at), (ACTIVE, None));
 }

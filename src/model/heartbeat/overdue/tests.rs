@@ -19,13 +19,18 @@ fn terms(interval: i64, grace: i64) -> PeriodTerms {
 
 /// Judges from a ping at 0 on: the deadline that was missed, the one that was not heard, the next one, and the periods before it that
 /// were no data.
-fn judged(terms: PeriodTerms, hearing: Hearing<'_>, now: i64) -> (Option<i64>, Option<i64>, i64, u8) {
-    let Overdue { next, unheard_at, missed_at } = judge(terms, terms.period_from(at(0)), hearing, at(now));
+fn judged(
+    terms: PeriodTerms,
+    hearing: ListeningHistory<'_>,
+    now: i64,
+) -> (Option<i64>, Option<i64>, i64, u8) {
+    let OverdueDeadlines { next, unheard_at, missed_at } =
+        judge(terms, terms.period_from(at(0)), hearing, at(now));
     (missed_at.map(seconds), unheard_at.map(seconds), seconds(next.deadline), next.excused)
 }
 
-fn absences(spans: &[(i64, i64)]) -> Vec<Absence> {
-    spans.iter().map(|(from, to)| Absence::new(at(*from), at(*to))).collect()
+fn absences(spans: &[(i64, i64)]) -> Vec<ListeningGap> {
+    spans.iter().map(|(from, to)| ListeningGap::new(at(*from), at(*to))).collect()
 }
 
 /// Interval 60, grace 10: the first deadline is at 70. Absences, doubts, now, and what comes of it, as [`judged`] says.
@@ -58,9 +63,9 @@ fn a_period_is_missed_unless_its_ping_may_have_been_lost(
     #[case] now: i64,
     #[case] expected: (Option<i64>, Option<i64>, i64, u8),
 ) {
-    let doubts = absences(doubts).into_iter().map(|doubt| Absence { is_doubt: true, ..doubt });
-    let absences: Vec<Absence> = absences(spans).into_iter().chain(doubts).collect();
-    let hearing = Hearing { absences: &absences, judged_until: None };
+    let doubts = absences(doubts).into_iter().map(|doubt| ListeningGap { is_doubt: true, ..doubt });
+    let absences: Vec<ListeningGap> = absences(spans).into_iter().chain(doubts).collect();
+    let hearing = ListeningHistory { absences: &absences, judged_until: None };
     assert_eq!(judged(terms(60, 10), hearing, now), expected);
 }
 
@@ -71,7 +76,7 @@ fn an_absence_that_goes_on_counts_once() {
     let mut next = terms.period_from(at(0));
     for (now, deadline) in [(70, 140), (140, 210), (210, 280), (280, 320)] {
         let known = absences(&[(60, now.min(250))]);
-        let overdue = judge(terms, next, Hearing { absences: &known, judged_until: None }, at(now));
+        let overdue = judge(terms, next, ListeningHistory { absences: &known, judged_until: None }, at(now));
         next = overdue.next;
         assert_eq!(
             (overdue.missed_at, seconds(next.deadline), next.excused),
@@ -92,7 +97,7 @@ fn after_a_missed_deadline_absences_count_as_well(
     #[case] now: i64,
     #[case] expected: (Option<i64>, i64),
 ) {
-    let hearing = Hearing { absences: &absences(spans), judged_until: None };
+    let hearing = ListeningHistory { absences: &absences(spans), judged_until: None };
     let overdue = judge(terms(60, 10), terms(60, 10).period_after(at(70), 1), hearing, at(now));
     assert_eq!((overdue.missed_at.map(seconds), seconds(overdue.next.deadline)), expected);
 }
@@ -110,7 +115,7 @@ fn what_was_judged_before_is_not_judged_again(
     #[case] now: i64,
     #[case] expected: (Option<i64>, i64, u8),
 ) {
-    let hearing = Hearing { absences: &absences(spans), judged_until: Some(at(judged_until)) };
+    let hearing = ListeningHistory { absences: &absences(spans), judged_until: Some(at(judged_until)) };
     let (missed_at, _, deadline, excused) = judged(terms(60, 10), hearing, now);
     assert_eq!((missed_at, deadline, excused), expected);
 }
@@ -164,7 +169,7 @@ proptest! {
         // An absence that goes on ends now, as far as is known.
         let spans = apart(&steps, 0).into_iter().filter(|(from, _)| *from < now);
         let spans: Vec<(i64, i64)> = spans.map(|(from, to)| (from, to.min(now))).collect();
-        let hearing = Hearing { absences: &absences(&spans), judged_until: None };
+        let hearing = ListeningHistory { absences: &absences(&spans), judged_until: None };
         prop_assert_eq!(judged(terms(interval, grace), hearing, now), naive((interval, grace), &spans, now));
     }
 
@@ -193,7 +198,7 @@ proptest! {
                 return false;
             }
             let begun = known.iter().copied().filter(|absence| absence.from < at(*now));
-            let hearing = Hearing { absences: &begun.collect::<Vec<_>>(), judged_until: None };
+            let hearing = ListeningHistory { absences: &begun.collect::<Vec<_>>(), judged_until: None };
             let overdue = judge(terms, next, hearing, at(*now));
             next = overdue.next;
             overdue.missed_at.is_some()

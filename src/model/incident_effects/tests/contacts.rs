@@ -11,7 +11,7 @@ const QUIET: bool = true;
 
 /// The channel of the contacts, which gets no messages of its own.
 fn by_name() -> Setting {
-    Setting::only(&[Event::IncidentAcknowledged])
+    Setting::only(&[NotificationEvent::IncidentAcknowledged])
 }
 
 /// The effects for a channel that is read by contact 5, in its quiet hours or not, and by contact 6, who has none.

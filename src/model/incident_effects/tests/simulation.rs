@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::clock::Timestamp;
-use crate::model::announcement::Author;
+use crate::model::announcement::AnnouncementAuthor;
 use crate::model::incident::{Acknowledgement, IncidentStatus, Severity, WholeIncident};
 use crate::model::incident_effects::audience::{
     ChannelAudience, HeldBatch, IncidentAudience, WrittenMessage,
@@ -13,10 +13,10 @@ use crate::model::incident_effects::tests::world::{Setting, affected, audience, 
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::incident_effects::{incident_effects, recovery_effects};
 use crate::model::lifecycle_effect::LifecycleEffect;
-use crate::model::notification::Event;
+use crate::model::notification::NotificationEvent;
 use crate::model::notification::delivery::Delivery;
 use crate::model::notification::digest::RecentMessages;
-use crate::model::notification::message::Message;
+use crate::model::notification::message::NotificationMessage;
 
 /// Random numbers from a seed.
 struct Chance(u64);
@@ -38,7 +38,7 @@ impl Chance {
 struct Reader {
     setting: Setting,
     outbox: Vec<Delivery>,
-    sent: Vec<Message>,
+    sent: Vec<NotificationMessage>,
     must_know: MustKnow,
 }
 
@@ -92,14 +92,16 @@ impl MustKnow {
         }
     }
 
-    fn check(&self, sent: &[Message], seed: u64) {
-        let count = |event: Event| sent.iter().filter(|message| message.event == event).count();
-        let starts = count(Event::IncidentOpened)
-            + usize::from(sent.first().is_some_and(|first| first.event == Event::IncidentReopened));
+    fn check(&self, sent: &[NotificationMessage], seed: u64) {
+        let count = |event: NotificationEvent| sent.iter().filter(|message| message.event == event).count();
+        let starts = count(NotificationEvent::IncidentOpened)
+            + usize::from(
+                sent.first().is_some_and(|first| first.event == NotificationEvent::IncidentReopened),
+            );
         assert_eq!(starts, usize::from(self.is_told), "told the start once, seed {seed}");
-        assert_eq!(count(Event::IncidentResolved), self.ends, "told each end, seed {seed}");
+        assert_eq!(count(NotificationEvent::IncidentResolved), self.ends, "told each end, seed {seed}");
         let mut named: BTreeMap<&str, usize> = BTreeMap::new();
-        for facts in sent.iter().filter_map(Message::incident) {
+        for facts in sent.iter().filter_map(NotificationMessage::incident) {
             for service in facts.change.joined.iter().flat_map(|group| &group.services) {
                 *named.entry(&service.id).or_default() += 1;
             }
@@ -108,10 +110,10 @@ impl MustKnow {
             assert_eq!(named.get(service.as_str()), Some(&1), "named {service} once, seed {seed}");
         }
         assert_eq!(named.len(), self.joined.len(), "named nobody else, seed {seed}");
-        assert_eq!(count(Event::IncidentWorsened), self.rises, "told each rise, seed {seed}");
-        let severity = sent.iter().rev().find_map(Message::severity);
+        assert_eq!(count(NotificationEvent::IncidentWorsened), self.rises, "told each rise, seed {seed}");
+        let severity = sent.iter().rev().find_map(NotificationMessage::severity);
         assert!(severity >= self.severity, "knows how bad it is, seed {seed}: {severity:?}");
-        let is_over = |message: &Message| message.is_good_news();
+        let is_over = |message: &NotificationMessage| message.is_good_news();
         assert!(self.ends == 0 || sent.iter().any(is_over), "knows that it is over, seed {seed}");
     }
 }
@@ -143,7 +145,7 @@ impl Reader {
             written,
             batches: Vec::new(),
         };
-        if let Some(key) = told.open_batch(Event::IncidentServiceJoined, None, change.at) {
+        if let Some(key) = told.open_batch(NotificationEvent::IncidentServiceJoined, None, change.at) {
             let message = self.outbox.iter().find(|one| one.key == key).unwrap().message.clone();
             told.batches.push(HeldBatch { key, message });
         }
@@ -219,7 +221,7 @@ fn change(whole: &WholeIncident, chance: &mut Chance, now: Timestamp) -> WholeIn
         after.incident.severity = severities[usize::try_from(chance.below(3)).unwrap()];
     }
     if chance.is(5) && after.incident.acknowledgement.is_none() && after == *whole {
-        let by = Author { id: after.incident.id, name: "Anna".into() };
+        let by = AnnouncementAuthor { id: after.incident.id, name: "Anna".into() };
         after.incident.acknowledgement = Some(Acknowledgement { at: now, by });
     }
     if chance.is(5) && after == *whole {
@@ -294,7 +296,7 @@ fn many_joins_are_few_messages() {
     let told: usize = reader
         .sent
         .iter()
-        .filter_map(Message::incident)
+        .filter_map(NotificationMessage::incident)
         .filter_map(|facts| facts.change.joined.as_ref())
         .map(|group| group.count)
         .sum();

@@ -6,22 +6,22 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access::{Organisation, Plan};
 use crate::model::contact::Contact;
-use crate::model::escalation::{Assignment, EscalationPolicy, Step};
+use crate::model::escalation::{EscalationAssignment, EscalationPolicy, EscalationStep};
 use crate::model::incident::{
-    Affected, Impact, Incident, IncidentKind, IncidentStatus, Severity, WholeIncident,
+    AffectedService, Impact, Incident, IncidentKind, IncidentStatus, Severity, WholeIncident,
 };
 use crate::model::incident_effects::audience::{
     ChannelAudience, HeldBatch, IncidentAudience, WrittenMessage,
 };
-use crate::model::lifecycle_effect::{LifecycleEffect, Retraction};
+use crate::model::lifecycle_effect::{LifecycleEffect, MessageRetraction};
 use crate::model::notification::change::{IncidentChange, ServiceGroup};
-use crate::model::notification::digest::{HeldBy, Hold, RecentMessages};
-use crate::model::notification::message::Message;
+use crate::model::notification::digest::{DeliveryHold, HoldReason, RecentMessages};
+use crate::model::notification::message::NotificationMessage;
 use crate::model::notification::quiet::QuietHours;
-use crate::model::notification::routing::{Concerned, Routed, RoutedServices, Routing};
-use crate::model::notification::{Channel, ChannelKind, Event};
+use crate::model::notification::routing::{ChannelRouting, ResourceReference, RoutedServices, RoutingKeys};
+use crate::model::notification::{ChannelKind, NotificationChannel, NotificationEvent};
 use crate::model::timeline_size::TimelineSize;
-use crate::model::translated::Translated;
+use crate::model::translated::TranslatedText;
 
 /// A Friday at noon, UTC.
 const NOON_MS: i64 = 1_763_726_400_000;
@@ -33,7 +33,7 @@ pub(super) fn at(seconds: i64) -> Timestamp {
 /// The settings of a channel.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
-    pub(super) events: Vec<Event>,
+    pub(super) events: Vec<NotificationEvent>,
     pub(super) min_severity: Severity,
     pub(super) is_enabled: bool,
     pub(super) quiet: bool,
@@ -45,7 +45,7 @@ pub(super) struct Setting {
 impl Default for Setting {
     fn default() -> Self {
         Self {
-            events: Event::USUAL.to_vec(),
+            events: NotificationEvent::USUAL.to_vec(),
             min_severity: Severity::Minor,
             is_enabled: true,
             quiet: false,
@@ -73,7 +73,7 @@ impl Setting {
         Self { service: Some(service), ..Self::default() }
     }
 
-    pub(super) fn only(events: &[Event]) -> Self {
+    pub(super) fn only(events: &[NotificationEvent]) -> Self {
         Self { events: events.to_vec(), ..Self::default() }
     }
 
@@ -81,12 +81,14 @@ impl Setting {
         Self { told, ..self }
     }
 
-    pub(super) fn routing(&self) -> Routing {
-        let named =
-            |key| RoutedServices { tags: Vec::new(), services: vec![Routed { key, id: Id::random() }] };
+    pub(super) fn routing(&self) -> ChannelRouting {
+        let named = |key| RoutedServices {
+            tags: Vec::new(),
+            services: vec![ResourceReference { key, id: Id::random() }],
+        };
         let hours = "mon,tue,wed,thu,fri,sat,sun 00:00-24:00".parse().unwrap();
         let quiet = QuietHours { hours, zone: "UTC".parse().unwrap(), except_from: Severity::Critical };
-        Routing {
+        ChannelRouting {
             events: self.events.clone(),
             min_severity: self.min_severity,
             selection: self.service.map(named),
@@ -95,8 +97,8 @@ impl Setting {
         }
     }
 
-    pub(super) fn into_channel(self, key: i64) -> Channel {
-        Channel {
+    pub(super) fn into_channel(self, key: i64) -> NotificationChannel {
+        NotificationChannel {
             key,
             id: Id::random(),
             organisation: 1,
@@ -117,7 +119,7 @@ pub(super) fn incident(severity: Severity) -> WholeIncident {
             key: 7,
             id: "rNSJxMbDTX2uHc08AiCqo".parse().unwrap(),
             organisation: 1,
-            title: Translated::single("en", "Shop is down"),
+            title: TranslatedText::single("en", "Shop is down"),
             kind: IncidentKind::Standard,
             status: IncidentStatus::Investigating,
             severity,
@@ -140,8 +142,8 @@ pub(super) fn incident(severity: Severity) -> WholeIncident {
     }
 }
 
-pub(super) fn affected(service: i64) -> Affected {
-    Affected {
+pub(super) fn affected(service: i64) -> AffectedService {
+    AffectedService {
         service,
         id: format!("rNSJxMbDTX2uHc08Ai{service:03}").parse().unwrap(),
         name: format!("Service {service:03}"),
@@ -168,7 +170,7 @@ pub(super) fn contact(key: i64, is_quiet: bool) -> Contact {
         email: "anna@example.com".into(),
         zone: "UTC".parse().unwrap(),
         language: "en".into(),
-        channels: vec![Routed { key: 1, id: Id::random() }],
+        channels: vec![ResourceReference { key: 1, id: Id::random() }],
         quiet: setting.routing().quiet,
         created_at: at(0),
         updated_at: at(0),
@@ -180,8 +182,9 @@ pub(super) fn contact(key: i64, is_quiet: bool) -> Contact {
 pub(super) fn written(messages: &[&str]) -> Vec<WrittenMessage> {
     let message = |(key, text): (i64, &&str)| {
         let words: Vec<&str> = text.split(' ').collect();
-        let hold =
-            words.get(2).map(|by| Hold { until: at(words[3].parse().unwrap()), by: by.parse().unwrap() });
+        let hold = words
+            .get(2)
+            .map(|by| DeliveryHold { until: at(words[3].parse().unwrap()), by: by.parse().unwrap() });
         let (event, contact) = words[0].split_once('@').unwrap_or((words[0], ""));
         WrittenMessage {
             key,
@@ -226,7 +229,7 @@ pub(super) fn audience(
     let held = |written: &WrittenMessage| {
         let joined = ServiceGroup::from_affected([&affected(900)]);
         let change = IncidentChange { joined, ..IncidentChange::default() };
-        let message = Message::of_incident(written.event, after, audience.sender(None), 0);
+        let message = NotificationMessage::of_incident(written.event, after, audience.sender(None), 0);
         HeldBatch { key: written.key, message: message.with_change(change) }
     };
     let batches = written.iter().filter(|written| written.hold.is_some()).map(held).collect();
@@ -240,20 +243,25 @@ pub(super) fn audience(
     audience
 }
 
-pub(super) fn concerned(whole: &WholeIncident) -> Concerned {
+pub(super) fn concerned(whole: &WholeIncident) -> RoutingKeys {
     let services = whole.services.iter().map(|affected| affected.service).collect();
-    Concerned { tags: Vec::new(), services }
+    RoutingKeys { tags: Vec::new(), services }
 }
 
 pub(super) fn policy(position: i32, min_severity: Severity) -> EscalationPolicy {
-    let step = Step { after_seconds: 0, channels: Vec::new(), contacts: Vec::new(), schedules: Vec::new() };
+    let step = EscalationStep {
+        after_seconds: 0,
+        channels: Vec::new(),
+        contacts: Vec::new(),
+        schedules: Vec::new(),
+    };
     EscalationPolicy {
         key: i64::from(position),
         id: Id::random(),
         organisation: 1,
         position,
         name: "Night".into(),
-        assignment: Assignment { min_severity, selection: None },
+        assignment: EscalationAssignment { min_severity, selection: None },
         steps: vec![step],
         repeat_after_seconds: None,
         created_at: at(0),
@@ -262,7 +270,7 @@ pub(super) fn policy(position: i32, min_severity: Severity) -> EscalationPolicy 
 }
 
 /// The names in a message: numbers of services that joined and recovered, and the severity before.
-pub(super) fn named(message: &Message) -> String {
+pub(super) fn named(message: &NotificationMessage) -> String {
     let Some(facts) = message.incident() else { return String::new() };
     let count = |group: &Option<ServiceGroup>| group.as_ref().map(|group| group.count);
     let joined = count(&facts.change.joined).map(|count| format!(" +{count}"));
@@ -271,13 +279,13 @@ pub(super) fn named(message: &Message) -> String {
     [joined, recovered, before].into_iter().flatten().collect()
 }
 
-fn held(hold: Option<Hold>) -> String {
+fn held(hold: Option<DeliveryHold>) -> String {
     match hold {
         None => String::new(),
-        Some(Hold { by: HeldBy::Batch, until }) => {
+        Some(DeliveryHold { by: HoldReason::Batch, until }) => {
             format!(" until batch {}", until.ms_since(at(0)) / 1_000)
         }
-        Some(Hold { by, .. }) => format!(" until {by}"),
+        Some(DeliveryHold { by, .. }) => format!(" until {by}"),
     }
 }
 
@@ -292,7 +300,7 @@ pub(super) fn describe(effects: &[LifecycleEffect]) -> Vec<String> {
             format!("replace {}{}", replaced.delivery, named(&replaced.message))
         }
         LifecycleEffect::Release(_) => "release".into(),
-        LifecycleEffect::Retract(Retraction::HeldSteps(_)) => "retract steps".into(),
+        LifecycleEffect::Retract(MessageRetraction::HeldSteps(_)) => "retract steps".into(),
         other => format!("{other:?}"),
     };
     effects.iter().map(words).collect()

@@ -13,7 +13,7 @@ use crate::model::recurrence::{Occurrence, Recurrence};
 
 /// The role of a maintenance when its series changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum ReplanRole {
     /// It waits, and is as the series made it.
     Follows,
     /// It is scheduled, and was changed by members.
@@ -24,18 +24,18 @@ pub enum Role {
 
 /// A maintenance of the series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct SeriesMember {
     /// Its key.
     pub key: MaintenanceKey,
     /// The start by the rule.
     pub occurrence: Timestamp,
     /// Its part.
-    pub role: Role,
+    pub role: ReplanRole,
 }
 
 /// The effects of a changed series.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Replan {
+pub struct SeriesReplan {
     /// Windows without a maintenance.
     pub created: Vec<Occurrence>,
     /// Maintenances that adopt the settings of the series, each for this window.
@@ -49,12 +49,12 @@ pub struct Replan {
 }
 
 /// The windows that are not assigned yet, by their start.
-struct Free<'a> {
+struct FreeOccurrences<'a> {
     windows: BTreeMap<i64, Occurrence>,
     recurrence: &'a Recurrence,
 }
 
-impl Free<'_> {
+impl FreeOccurrences<'_> {
     /// Takes the window that starts at exactly this moment.
     fn take(&mut self, start: Timestamp) -> Option<Occurrence> {
         self.windows.remove(&start.ms())
@@ -69,26 +69,26 @@ impl Free<'_> {
     }
 }
 
-impl Replan {
+impl SeriesReplan {
     /// Compares the wanted windows with the existing maintenances, and with the windows that members removed.
     #[must_use]
     pub fn of(
         recurrence: &Recurrence,
         wanted: &[Occurrence],
-        standing: &[Standing],
+        standing: &[SeriesMember],
         skips: &[Timestamp],
     ) -> Self {
         let windows = wanted.iter().map(|window| (window.start.ms(), *window)).collect();
-        let mut free = Free { windows, recurrence };
+        let mut free = FreeOccurrences { windows, recurrence };
         let mut plan = Self::default();
         let mut followers = Vec::new();
         let mut exceptions = Vec::new();
         for one in standing {
             match (one.role, free.take(one.occurrence)) {
-                (Role::Follows, Some(window)) => plan.followed.push((one.key, window)),
-                (Role::Follows, None) => followers.push(one),
-                (Role::Stays, None) => exceptions.push(one),
-                (Role::Stays | Role::Past, _) => {}
+                (ReplanRole::Follows, Some(window)) => plan.followed.push((one.key, window)),
+                (ReplanRole::Follows, None) => followers.push(one),
+                (ReplanRole::Stays, None) => exceptions.push(one),
+                (ReplanRole::Stays | ReplanRole::Past, _) => {}
             }
         }
         // A window that was called off is both a maintenance and a skip.
@@ -116,7 +116,7 @@ impl Replan {
 
 /// The windows without a maintenance that were not removed: those that the planning of an unchanged series creates.
 #[must_use]
-pub fn missing(wanted: &[Occurrence], standing: &[Standing], skips: &[Timestamp]) -> Vec<Occurrence> {
+pub fn missing(wanted: &[Occurrence], standing: &[SeriesMember], skips: &[Timestamp]) -> Vec<Occurrence> {
     let stands = |start| standing.iter().any(|one| one.occurrence == start) || skips.contains(&start);
     wanted.iter().copied().filter(|window| !stands(window.start)).collect()
 }
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::model::maintenance::series::tests::{at, series};
 
-    use Role::{Follows, Past, Stays};
+    use ReplanRole::{Follows, Past, Stays};
 
     const NOW: &str = "2026-11-20T00:00:00Z";
 
@@ -148,16 +148,16 @@ mod tests {
     /// (created, followed, renamed, removed, skipped)
     type Plan = (Vec<Moment>, Vec<(i64, Moment)>, Vec<(i64, Moment)>, Vec<i64>, Vec<(Moment, Moment)>);
 
-    fn plan(wanted: &[Moment], standing: &[(Moment, Role)], skips: &[Moment]) -> Plan {
+    fn plan(wanted: &[Moment], standing: &[(Moment, ReplanRole)], skips: &[Moment]) -> Plan {
         let recurrence = series("FREQ=DAILY").recurrence;
         let window = |start| Occurrence { start, end: start.plus_ms(3_600_000) };
         let wanted: Vec<Occurrence> = wanted.iter().map(|start| window(moment(*start))).collect();
-        let standing: Vec<Standing> = (1..)
+        let standing: Vec<SeriesMember> = (1..)
             .zip(standing)
-            .map(|(key, (start, role))| Standing { key, occurrence: moment(*start), role: *role })
+            .map(|(key, (start, role))| SeriesMember { key, occurrence: moment(*start), role: *role })
             .collect();
         let skips: Vec<Timestamp> = skips.iter().map(|start| moment(*start)).collect();
-        let plan = Replan::of(&recurrence, &wanted, &standing, &skips);
+        let plan = SeriesReplan::of(&recurrence, &wanted, &standing, &skips);
         (
             plan.created.iter().map(|window| back(window.start)).collect(),
             plan.followed.iter().map(|(key, window)| (*key, back(window.start))).collect(),
@@ -194,7 +194,7 @@ mod tests {
         (vec![], vec![(2, (22, 14)), (1, (22, 15))], vec![], vec![], vec![]))]
     fn a_changed_series_meets_what_stands(
         #[case] wanted: &[Moment],
-        #[case] standing: &[(Moment, Role)],
+        #[case] standing: &[(Moment, ReplanRole)],
         #[case] skips: &[Moment],
         #[case] expected: Plan,
     ) {
@@ -218,8 +218,8 @@ mod tests {
     #[test]
     fn a_look_creates_what_is_missing() {
         let series = series("FREQ=WEEKLY");
-        let wanted = series.wanted(at(NOW));
-        let one = Standing { key: 1, occurrence: wanted[1].start, role: Past };
+        let wanted = series.wanted_occurrences(at(NOW));
+        let one = SeriesMember { key: 1, occurrence: wanted[1].start, role: Past };
         assert_eq!(missing(&wanted, &[one], &[wanted[0].start]), wanted[2..]);
     }
 }

@@ -3,21 +3,21 @@
 use rstest::rstest;
 
 use super::*;
+use crate::model::maintenance::MaintenanceNotices;
 use crate::model::maintenance::MaintenanceStatus::{Cancelled, Completed, InProgress, Scheduled};
-use crate::model::maintenance::Notices;
 use crate::model::maintenance::tests::maintenance;
 
 fn at(ms: i64) -> Timestamp {
     Timestamp::from_ms(ms)
 }
 
-fn stamp(ms: i64) -> Stamp<'static> {
-    Stamp { at: at(ms), locale: "de" }
+fn stamp(ms: i64) -> OperationContext<'static> {
+    OperationContext { at: at(ms), locale: "de" }
 }
 
 /// Statuses, texts and notices of the new entries.
-fn said(step: &Step) -> Vec<(MaintenanceStatus, &str, bool)> {
-    let text = |entry: &NewEntry| (entry.happened.status(), entry.notify_subscribers);
+fn said(step: &MaintenanceTransition) -> Vec<(MaintenanceStatus, &str, bool)> {
+    let text = |entry: &NewTimelineEntry| (entry.happened.status(), entry.notify_subscribers);
     let entries = step.entries.iter();
     entries.map(|entry| (text(entry).0, entry.message.get("de").unwrap(), text(entry).1)).collect()
 }
@@ -35,13 +35,17 @@ fn a_new_maintenance_begins_when_its_start_has_been_reached(
     #[case] actual_start: Option<i64>,
 ) {
     let new = Maintenance { auto_start, ..maintenance(Scheduled) };
-    let step = Step::announce(new.clone(), None, stamp(now));
+    let step = MaintenanceTransition::announce(new.clone(), None, stamp(now));
     assert_eq!((step.after.status, step.after.actual_start), (status, actual_start.map(at)));
     assert_eq!(step.after.schedule, new.schedule);
-    assert_eq!(step.entries[0].happened, Happened::Announced);
+    assert_eq!(step.entries[0].happened, MaintenanceMilestone::Announced);
     assert_eq!(step.entries.len(), if status == InProgress { 2 } else { 1 });
-    let again =
-        Step::revise(&new, new.clone(), Announcement { is_posted: true, notifies: false }, stamp(now));
+    let again = MaintenanceTransition::revise(
+        &new,
+        new.clone(),
+        RescheduleOptions { is_posted: true, notifies: false },
+        stamp(now),
+    );
     assert_eq!(again.after, step.after);
     assert_eq!(again.entries.len(), step.entries.len() - 1, "the window has not changed");
 }
@@ -50,11 +54,15 @@ fn a_new_maintenance_begins_when_its_start_has_been_reached(
 #[case(true)]
 #[case(false)]
 fn what_is_said_first_is_what_was_sent_or_generated(#[case] announcement: bool) {
-    let notices = Notices { announcement, ..maintenance(Scheduled).notices };
+    let notices = MaintenanceNotices { announcement, ..maintenance(Scheduled).notices };
     let new = Maintenance { notices, ..maintenance(Scheduled) };
-    let sent = Step::announce(new.clone(), Some(Translated::single("de", "Wir arbeiten.")), stamp(0));
+    let sent = MaintenanceTransition::announce(
+        new.clone(),
+        Some(TranslatedText::single("de", "Wir arbeiten.")),
+        stamp(0),
+    );
     assert_eq!(said(&sent), [(Scheduled, "Wir arbeiten.", announcement)]);
-    let generated = Step::announce(new, None, stamp(0));
+    let generated = MaintenanceTransition::announce(new, None, stamp(0));
     let text = "Maintenance is planned from 1970-01-01 00:00 UTC to 1970-01-01 00:00 UTC.";
     assert_eq!(said(&generated), [(Scheduled, text, announcement)]);
 }
@@ -74,9 +82,10 @@ fn a_changed_window_is_told_unless_nobody_shall(
     #[case] told: Option<bool>,
 ) {
     let before = maintenance(status);
-    let schedule = Schedule { end: end.map(at), ..before.schedule };
+    let schedule = MaintenanceWindow { end: end.map(at), ..before.schedule };
     let after = Maintenance { schedule, ..before.clone() };
-    let step = Step::revise(&before, after, Announcement { is_posted, notifies }, stamp(500));
+    let step =
+        MaintenanceTransition::revise(&before, after, RescheduleOptions { is_posted, notifies }, stamp(500));
     let entries: Vec<_> = said(&step).iter().map(|(status, _, notified)| (*status, *notified)).collect();
     assert_eq!(entries, told.map(|notified| (status, notified)).into_iter().collect::<Vec<_>>());
 }
@@ -85,30 +94,35 @@ fn a_changed_window_is_told_unless_nobody_shall(
 #[test]
 fn an_operation_changes_state_times_and_timeline() {
     let planned = maintenance(Scheduled);
-    let started = Step::start(&planned, stamp(700)).unwrap();
+    let started = MaintenanceTransition::start(&planned, stamp(700)).unwrap();
     let expected = Maintenance { status: InProgress, actual_start: Some(at(700)), ..planned.clone() };
     assert_eq!(started.after, expected);
     assert_eq!(said(&started), [(InProgress, "The maintenance has started.", true)]);
 
-    let completed = Step::complete(&expected, stamp(800)).unwrap();
+    let completed = MaintenanceTransition::complete(&expected, stamp(800)).unwrap();
     let expected = Maintenance { status: Completed, actual_end: Some(at(800)), ..expected };
     assert_eq!(completed.after, expected);
     assert_eq!(said(&completed), [(Completed, "The maintenance has been completed.", true)]);
 
-    let cancelled = Step::cancel(&planned, stamp(900)).unwrap();
+    let cancelled = MaintenanceTransition::cancel(&planned, stamp(900)).unwrap();
     assert_eq!(cancelled.after, Maintenance { status: Cancelled, ..planned });
     assert_eq!(said(&cancelled), [(Cancelled, "The maintenance has been cancelled.", true)]);
 }
 
 #[test]
 fn an_operation_notifies_only_of_what_subscribers_want_to_hear() {
-    let silent =
-        Notices { announcement: false, day_before: true, hour_before: true, start: false, complete: false };
+    let silent = MaintenanceNotices {
+        announcement: false,
+        day_before: true,
+        hour_before: true,
+        start: false,
+        complete: false,
+    };
     let of = |status| Maintenance { notices: silent, ..maintenance(status) };
     for step in [
-        Step::start(&of(Scheduled), stamp(1)),
-        Step::cancel(&of(Scheduled), stamp(1)),
-        Step::complete(&of(InProgress), stamp(1)),
+        MaintenanceTransition::start(&of(Scheduled), stamp(1)),
+        MaintenanceTransition::cancel(&of(Scheduled), stamp(1)),
+        MaintenanceTransition::complete(&of(InProgress), stamp(1)),
     ] {
         assert!(!step.unwrap().entries[0].notify_subscribers);
     }
@@ -127,9 +141,9 @@ fn an_extension_goes_on_or_waits_again(
     #[case] expected: MaintenanceStatus,
     #[case] actual_start: Option<i64>,
 ) {
-    let schedule = Schedule { start: at(start), end: Some(at(9_000)) };
-    let extension = Extension { schedule, message: None, notifies: true };
-    let step = Step::extend(&maintenance(status), extension, stamp(1_600)).unwrap();
+    let schedule = MaintenanceWindow { start: at(start), end: Some(at(9_000)) };
+    let extension = MaintenanceExtension { schedule, message: None, notifies: true };
+    let step = MaintenanceTransition::extend(&maintenance(status), extension, stamp(1_600)).unwrap();
     assert_eq!((step.after.status, step.after.schedule), (expected, schedule));
     assert_eq!((step.after.actual_start, step.after.actual_end), (actual_start.map(at), None));
     assert_eq!((step.entries[0].happened.status(), step.entries[0].notify_subscribers), (expected, true));
@@ -140,10 +154,10 @@ fn an_extension_goes_on_or_waits_again(
 #[case(Some(9_000), true)]
 fn an_open_end_takes_automatic_completion_away(#[case] end: Option<i64>, #[case] auto_complete: bool) {
     let before = Maintenance { auto_complete: true, ..maintenance(InProgress) };
-    let schedule = Schedule { end: end.map(at), ..before.schedule };
-    let message = Some(Translated::single("de", "Dauert länger."));
-    let extension = Extension { schedule, message, notifies: false };
-    let step = Step::extend(&before, extension, stamp(1_600)).unwrap();
+    let schedule = MaintenanceWindow { end: end.map(at), ..before.schedule };
+    let message = Some(TranslatedText::single("de", "Dauert länger."));
+    let extension = MaintenanceExtension { schedule, message, notifies: false };
+    let step = MaintenanceTransition::extend(&before, extension, stamp(1_600)).unwrap();
     assert_eq!(step.after.auto_complete, auto_complete);
     assert_eq!(said(&step), [(InProgress, "Dauert länger.", false)]);
 }
@@ -167,17 +181,17 @@ fn the_clock_does_what_is_due_once(
     #[case] expected: Option<MaintenanceStatus>,
 ) {
     let before = Maintenance { auto_start, auto_complete, ..maintenance(status) };
-    let step = Step::when_due(&before, stamp(now));
+    let step = MaintenanceTransition::when_due(&before, stamp(now));
     assert_eq!(step.as_ref().map(|step| step.after.status), expected);
-    let again = step.and_then(|step| Step::when_due(&step.after, stamp(now)));
+    let again = step.and_then(|step| MaintenanceTransition::when_due(&step.after, stamp(now)));
     assert_eq!(again.is_some(), expected == Some(InProgress) && auto_complete && now >= 2_000);
 }
 
 #[test]
 fn an_open_end_is_never_over() {
-    let open = Schedule { start: at(1_000), end: None };
+    let open = MaintenanceWindow { start: at(1_000), end: None };
     let before = Maintenance { schedule: open, auto_complete: true, ..maintenance(InProgress) };
-    assert_eq!(Step::when_due(&before, stamp(i64::MAX)), None);
+    assert_eq!(MaintenanceTransition::when_due(&before, stamp(i64::MAX)), None);
 }
 
 /// Contract 7 no. 45.
@@ -192,11 +206,14 @@ fn a_full_timeline_takes_no_entry_but_the_end(
     #[case] ended: &[MaintenanceStatus],
 ) {
     let size = TimelineSize { entries, characters: 0 };
-    let statuses = |step: Step| {
+    let statuses = |step: MaintenanceTransition| {
         let entries = step.fitted(size).entries;
         entries.iter().map(|entry| entry.happened.status()).collect::<Vec<_>>()
     };
     let new = Maintenance { auto_start: true, ..maintenance(Scheduled) };
-    assert_eq!(statuses(Step::announce(new, None, stamp(1_000))), begun);
-    assert_eq!(statuses(Step::complete(&maintenance(InProgress), stamp(1_000)).unwrap()), ended);
+    assert_eq!(statuses(MaintenanceTransition::announce(new, None, stamp(1_000))), begun);
+    assert_eq!(
+        statuses(MaintenanceTransition::complete(&maintenance(InProgress), stamp(1_000)).unwrap()),
+        ended
+    );
 }

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-use crate::model::notification::routing::Routed;
+use crate::model::notification::routing::ResourceReference;
 use crate::model::oncall::schedule::{CONTACTS_MAX, DAYS_MAX, LAYERS_MAX, Rotation};
-use crate::model::recurrence::zone::Zone;
-use crate::model::sla::business_hours::{BusinessHours, Day};
+use crate::model::recurrence::zone::IanaZone;
+use crate::model::sla::business_hours::{BusinessHours, DayOfWeek};
 
 const ZONES: [&str; 8] = [
     "Europe/Berlin",
@@ -26,18 +26,18 @@ fn at(text: &str) -> Timestamp {
     Timestamp::from_ms(moment.timestamp_millis())
 }
 
-fn contact(key: i64) -> Routed {
-    Routed { key, id: Id::random() }
+fn contact(key: i64) -> ResourceReference {
+    ResourceReference { key, id: Id::random() }
 }
 
-fn layer(contacts: i64, starts_at: Timestamp, rotation: Rotation) -> Layer {
+fn layer(contacts: i64, starts_at: Timestamp, rotation: Rotation) -> RotationLayer {
     let contacts = (1..=contacts).map(contact).collect();
-    Layer { name: "Layer".into(), contacts, starts_at, ends_at: None, rotation, hours: None }
+    RotationLayer { name: "Layer".into(), contacts, starts_at, ends_at: None, rotation, hours: None }
 }
 
-fn schedule(zone: &str, layers: Vec<Layer>) -> Schedule {
+fn schedule(zone: &str, layers: Vec<RotationLayer>) -> OncallSchedule {
     let (created_at, zone) = (at("2026-01-01T00:00:00Z"), zone.parse().unwrap());
-    Schedule {
+    OncallSchedule {
         key: 1,
         id: Id::random(),
         organisation: 1,
@@ -67,9 +67,9 @@ fn range(from: &str, to: &str) -> TimeRange {
     &["2028-02-29T09:00:00.000Z", "2028-03-01T09:00:00.000Z"])]
 #[case::no_leap_day("UTC", "2027-02-28T09:00:00Z", Rotation::Daily { days: 1, at: "09:00".parse().unwrap() },
     &["2027-03-01T09:00:00.000Z"])]
-#[case::weeks_over_a_change("America/New_York", "2026-03-02T14:00:00Z", Rotation::Weekly { weeks: 1, day: Day::Mon, at: "09:00".parse().unwrap() },
+#[case::weeks_over_a_change("America/New_York", "2026-03-02T14:00:00Z", Rotation::Weekly { weeks: 1, day: DayOfWeek::Mon, at: "09:00".parse().unwrap() },
     &["2026-03-09T13:00:00.000Z", "2026-03-16T13:00:00.000Z"])]
-#[case::a_layer_that_starts_between("UTC", "2026-11-25T12:00:00Z", Rotation::Weekly { weeks: 2, day: Day::Mon, at: "09:00".parse().unwrap() },
+#[case::a_layer_that_starts_between("UTC", "2026-11-25T12:00:00Z", Rotation::Weekly { weeks: 2, day: DayOfWeek::Mon, at: "09:00".parse().unwrap() },
     &["2026-12-07T09:00:00.000Z", "2026-12-21T09:00:00.000Z"])]
 #[case::days_from_the_hand_over_before("UTC", "2026-11-25T08:00:00Z", Rotation::Daily { days: 3, at: "09:00".parse().unwrap() },
     &["2026-11-27T09:00:00.000Z", "2026-11-30T09:00:00.000Z"])]
@@ -84,7 +84,7 @@ fn duty_changes_hands(
     #[case] expected: &[&str],
 ) {
     let schedule = schedule(zone, vec![layer(2, at(start), rotation)]);
-    let roster = Roster { schedule: &schedule, overrides: &[], absences: &[] };
+    let roster = DutyRoster { schedule: &schedule, overrides: &[], absences: &[] };
     let last = at(expected.last().unwrap());
     let duty = roster.duty(TimeRange { from: at(start), to: last.plus_ms(1) });
     let begins: Vec<String> = duty.shifts.iter().skip(1).map(|shift| shift.range.from.to_string()).collect();
@@ -98,7 +98,7 @@ fn duty_changes_hands(
 fn a_day_that_was_left_out_has_no_turn() {
     let rotation = Rotation::Daily { days: 1, at: "12:00".parse().unwrap() };
     let schedule = schedule("Pacific/Apia", vec![layer(3, at("2011-12-28T22:00:00Z"), rotation)]);
-    let roster = Roster { schedule: &schedule, overrides: &[], absences: &[] };
+    let roster = DutyRoster { schedule: &schedule, overrides: &[], absences: &[] };
     let shifts = roster.duty(range("2011-12-28T22:00:00Z", "2012-01-01T22:00:00Z")).shifts;
     let contacts: Vec<i64> = shifts.iter().map(|shift| shift.contact).collect();
     assert_eq!(contacts, [1, 2, 1, 2], "the third would have had the day");
@@ -110,18 +110,20 @@ fn what_stands_above_takes_the_duty() {
     let daily = Rotation::Daily { days: 1, at: "00:00".parse().unwrap() };
     let start = at("2026-11-23T00:00:00Z");
     let nights = hours("mon,tue,wed,thu,fri 18:00-24:00");
-    let by_night = Layer { contacts: vec![contact(9)], hours: Some(nights), ..layer(1, start, daily) };
+    let by_night =
+        RotationLayer { contacts: vec![contact(9)], hours: Some(nights), ..layer(1, start, daily) };
     let schedule = schedule("UTC", vec![layer(2, start, daily), by_night]);
-    let placed = |key, contact, from, to| Override { key, id: Id::random(), contact, range: range(from, to) };
+    let placed =
+        |key, contact, from, to| DutyOverride { key, id: Id::random(), contact, range: range(from, to) };
     let overrides = [
         placed(1, 7, "2026-11-23T20:00:00Z", "2026-11-23T22:00:00Z"),
         placed(2, 8, "2026-11-23T21:00:00Z", "2026-11-23T23:00:00Z"),
     ];
     let absences = [
-        Absence { contact: 9, range: range("2026-11-23T23:30:00Z", "2026-11-24T12:00:00Z") },
-        Absence { contact: 2, range: range("2026-11-24T06:00:00Z", "2026-11-24T07:00:00Z") },
+        ContactAbsence { contact: 9, range: range("2026-11-23T23:30:00Z", "2026-11-24T12:00:00Z") },
+        ContactAbsence { contact: 2, range: range("2026-11-24T06:00:00Z", "2026-11-24T07:00:00Z") },
     ];
-    let roster = Roster { schedule: &schedule, overrides: &overrides, absences: &absences };
+    let roster = DutyRoster { schedule: &schedule, overrides: &overrides, absences: &absences };
     let duty = roster.duty(range("2026-11-23T12:00:00Z", "2026-11-24T18:30:00Z"));
     let shown: Vec<(i64, String)> =
         duty.shifts.iter().map(|shift| (shift.contact, shift.range.from.to_string()[8..16].into())).collect();
@@ -157,11 +159,11 @@ fn what_hours_leave_out_is_no_gap(
 ) {
     let start = at("2026-11-23T00:00:00Z");
     let daily = Rotation::Daily { days: 1, at: "00:00".parse().unwrap() };
-    let of = |text: Option<&str>| Layer { hours: text.map(hours), ..layer(1, start, daily) };
+    let of = |text: Option<&str>| RotationLayer { hours: text.map(hours), ..layer(1, start, daily) };
     let schedule = schedule("UTC", vec![of(hours_below), of(hours_above)]);
-    let absences: Vec<Absence> =
-        away.iter().map(|(from, to)| Absence { contact: 1, range: range(from, to) }).collect();
-    let roster = Roster { schedule: &schedule, overrides: &[], absences: &absences };
+    let absences: Vec<ContactAbsence> =
+        away.iter().map(|(from, to)| ContactAbsence { contact: 1, range: range(from, to) }).collect();
+    let roster = DutyRoster { schedule: &schedule, overrides: &[], absences: &absences };
     let found = roster.uncovered(range("2026-11-23T00:00:00Z", "2026-11-25T00:00:00Z"));
     let shown = |at: Timestamp| at.to_string()[8..16].to_owned();
     let found: Vec<String> =
@@ -184,14 +186,14 @@ fn a_layer_asks_for_nobody_while_it_does_not_count(
 ) {
     let day = |day: u32| at(&format!("2026-11-{day}T00:00:00Z"));
     let daily = Rotation::Daily { days: 1, at: "00:00".parse().unwrap() };
-    let of = |(from, to): (u32, Option<u32>)| Layer {
+    let of = |(from, to): (u32, Option<u32>)| RotationLayer {
         ends_at: to.map(day),
         hours: Some(hours("mon,tue,wed 09:00-17:00")),
         ..layer(1, day(from), daily)
     };
     let schedule = schedule("UTC", vec![of(first), of(second)]);
-    let absences = [Absence { contact: 1, range: TimeRange { from: day(24), to: day(30) } }];
-    let roster = Roster { schedule: &schedule, overrides: &[], absences: &absences };
+    let absences = [ContactAbsence { contact: 1, range: TimeRange { from: day(24), to: day(30) } }];
+    let roster = DutyRoster { schedule: &schedule, overrides: &[], absences: &absences };
     let shown = |at: Timestamp| at.to_string()[8..16].to_owned();
     let found = roster.uncovered(TimeRange { from: day(23), to: day(26) });
     let found: Vec<String> =
@@ -209,10 +211,10 @@ fn the_largest_schedule_is_reckoned() {
     let hour_ms = 60 * MINUTE_MS;
     let absence = |number: i64| {
         let from = start.plus_ms(number * 2 * hour_ms - hour_ms / 2);
-        Absence { contact: number % 50 + 1, range: TimeRange { from, to: from.plus_ms(10 * hour_ms) } }
+        ContactAbsence { contact: number % 50 + 1, range: TimeRange { from, to: from.plus_ms(10 * hour_ms) } }
     };
-    let absences: Vec<Absence> = (0..5_000).map(absence).collect();
-    let roster = Roster { schedule: &schedule, overrides: &[], absences: &absences };
+    let absences: Vec<ContactAbsence> = (0..5_000).map(absence).collect();
+    let roster = DutyRoster { schedule: &schedule, overrides: &[], absences: &absences };
     let duty = roster.duty(TimeRange { from: start, to: start.plus_ms(DAYS_MAX * crate::clock::DAY_MS) });
     assert!(duty.shifts.len() > 400 * 24 / 2, "{}", duty.shifts.len());
 }
@@ -220,7 +222,7 @@ fn the_largest_schedule_is_reckoned() {
 fn rotation() -> impl Strategy<Value = Rotation> {
     let time = (0..24_u32, prop::sample::select(vec![0_u32, 15, 30, 45]))
         .prop_map(|(hour, minute)| format!("{hour:02}:{minute:02}").parse().unwrap());
-    let day = prop::sample::select(Day::ALL.to_vec());
+    let day = prop::sample::select(DayOfWeek::ALL.to_vec());
     prop_oneof![
         (1..5_u32, time.clone()).prop_map(|(days, at)| Rotation::Daily { days, at }),
         (1..3_u32, day, time).prop_map(|(weeks, day, at)| Rotation::Weekly { weeks, day, at }),
@@ -229,7 +231,7 @@ fn rotation() -> impl Strategy<Value = Rotation> {
 }
 
 /// A layer whose start and end are some quarters of an hour after the start of the range.
-fn layers(begin: Timestamp) -> impl Strategy<Value = Vec<Layer>> {
+fn layers(begin: Timestamp) -> impl Strategy<Value = Vec<RotationLayer>> {
     let hours = prop::option::of(prop::sample::select(vec![
         "mon,wed 09:00-17:00",
         "sat,sun 00:00-24:00",
@@ -238,7 +240,7 @@ fn layers(begin: Timestamp) -> impl Strategy<Value = Vec<Layer>> {
     let one = (1..4_i64, -3_000..500_i64, prop::option::of(1..1_500_i64), rotation(), hours);
     let layer = one.prop_map(move |(contacts, start, length, rotation, hours)| {
         let starts_at = begin.plus_ms(start * 15 * MINUTE_MS);
-        Layer {
+        RotationLayer {
             ends_at: length.map(|length| starts_at.plus_ms(length * 15 * MINUTE_MS)),
             hours: hours.map(self::hours),
             ..layer(contacts, starts_at, rotation)
@@ -259,13 +261,13 @@ fn stretches(begin: Timestamp) -> impl Strategy<Value = Vec<(i64, TimeRange)>> {
 
 /// The contact on duty, straight from the rules: the newest override, then the layers from the last one down, each
 /// turn counted one by one.
-fn oracle(roster: &Roster<'_>, moment: Timestamp) -> Option<(i64, Source)> {
+fn oracle(roster: &DutyRoster<'_>, moment: Timestamp) -> Option<(i64, ShiftSource)> {
     let holds = |range: TimeRange| range.from <= moment && moment < range.to;
     let is_away =
         |contact| roster.absences.iter().any(|absence| absence.contact == contact && holds(absence.range));
     let placed = roster.overrides.iter().filter(|placed| holds(placed.range) && !is_away(placed.contact));
     if let Some(placed) = placed.max_by_key(|placed| placed.key) {
-        return Some((placed.contact, Source::Override(placed.id)));
+        return Some((placed.contact, ShiftSource::Override(placed.id)));
     }
     let zone = roster.schedule.zone;
     for (place, layer) in roster.schedule.layers.iter().enumerate().rev() {
@@ -282,14 +284,14 @@ fn oracle(roster: &Roster<'_>, moment: Timestamp) -> Option<(i64, Source)> {
         let next = usize::try_from(turn).unwrap() % layer.contacts.len();
         let contact = layer.contacts[next].key;
         if !is_away(contact) {
-            return Some((contact, Source::Layer(place)));
+            return Some((contact, ShiftSource::Layer(place)));
         }
     }
     None
 }
 
 /// True if clocks show one of the hours.
-fn shows(zone: Zone, hours: &BusinessHours, moment: Timestamp) -> bool {
+fn shows(zone: IanaZone, hours: &BusinessHours, moment: Timestamp) -> bool {
     let wall = zone.wall(moment).unwrap();
     let day = chrono::Datelike::weekday(&wall).num_days_from_monday();
     let time = wall.format("%H:%M").to_string();
@@ -308,17 +310,17 @@ fn begins() -> impl Strategy<Value = Timestamp> {
     prop::sample::select(known.iter().chain(&more).map(|text| at(text)).collect::<Vec<_>>())
 }
 
-fn cases() -> impl Strategy<Value = (Schedule, Vec<Override>, Vec<Absence>, TimeRange)> {
+fn cases() -> impl Strategy<Value = (OncallSchedule, Vec<DutyOverride>, Vec<ContactAbsence>, TimeRange)> {
     (begins(), prop::sample::select(ZONES.to_vec())).prop_flat_map(|(begin, zone)| {
         let range = TimeRange { from: begin, to: begin.plus_ms(10 * crate::clock::DAY_MS) };
         (layers(begin), stretches(begin), stretches(begin)).prop_map(move |(layers, placed, away)| {
-            let overrides = (1..).zip(placed).map(|(key, (contact, range))| Override {
+            let overrides = (1..).zip(placed).map(|(key, (contact, range))| DutyOverride {
                 key,
                 id: Id::random(),
                 contact,
                 range,
             });
-            let absences = away.into_iter().map(|(contact, range)| Absence { contact, range });
+            let absences = away.into_iter().map(|(contact, range)| ContactAbsence { contact, range });
             (schedule(zone, layers), overrides.collect(), absences.collect(), range)
         })
     })
@@ -330,7 +332,7 @@ proptest! {
     /// Shifts and gaps tile the range, and at every quarter of an hour, and just before it, the right one is on duty.
     #[test]
     fn shifts_are_what_the_rules_say((schedule, overrides, absences, range) in cases()) {
-        let roster = Roster { schedule: &schedule, overrides: &overrides, absences: &absences };
+        let roster = DutyRoster { schedule: &schedule, overrides: &overrides, absences: &absences };
         let duty = roster.duty(range);
         let mut all: Vec<TimeRange> = duty.shifts.iter().map(|shift| shift.range).chain(duty.gaps.clone()).collect();
         all.sort_unstable();
@@ -354,7 +356,7 @@ proptest! {
     /// A part of a time has the same shifts, cut; a moment has that of its time.
     #[test]
     fn a_part_is_cut_from_the_whole((schedule, overrides, absences, range) in cases(), from in 0..900_i64, length in 1..200_i64) {
-        let roster = Roster { schedule: &schedule, overrides: &overrides, absences: &absences };
+        let roster = DutyRoster { schedule: &schedule, overrides: &overrides, absences: &absences };
         let from = range.from.plus_ms(from * 15 * MINUTE_MS + 1);
         let part = TimeRange { from, to: from.plus_ms(length * 15 * MINUTE_MS).min(range.to) };
         let cut = roster.duty(range).shifts.into_iter().filter_map(|shift| {

@@ -20,7 +20,7 @@ const THREE_YEARS: u64 = 3 * 365;
 
 /// The instant of a wall time by trying all, minute by minute: the first instant that shows it. One that no clock
 /// shows is read an hour (or half an hour) later, which equals the offset before the gap.
-fn instant(zone: Zone, wall: NaiveDateTime) -> Timestamp {
+fn instant(zone: IanaZone, wall: NaiveDateTime) -> Timestamp {
     let guess = Timestamp::from_ms(wall.and_utc().timestamp_millis());
     let minutes = (-15 * 60..=15 * 60).map(|minutes| guess.plus_ms(minutes * 60_000));
     let shown = minutes.clone().find(|at| zone.wall(*at) == Some(wall));
@@ -40,7 +40,7 @@ fn days(first: NaiveDate, matches: impl Fn(NaiveDate) -> bool) -> Vec<NaiveDate>
 }
 
 fn check(rule: &str, zone: &str, (days, time): (&[NaiveDate], NaiveTime)) {
-    let zone: Zone = zone.parse().unwrap();
+    let zone: IanaZone = zone.parse().unwrap();
     let first = days[0].and_time(time);
     let recurrence = Recurrence { rule: rule.parse().unwrap(), zone, first, length: TimeDelta::minutes(40) };
     let expected: Vec<Timestamp> = days.iter().map(|day| instant(zone, day.and_time(time))).collect();

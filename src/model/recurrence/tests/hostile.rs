@@ -22,7 +22,7 @@ fn judge_in_time(rule: &str) {
     let began = used();
     let window = Occurrence { start: at(WINDOW.0), end: at(WINDOW.1) };
     let zone = "America/New_York".parse().unwrap();
-    if let Ok(rule) = rule.parse::<Rule>() {
+    if let Ok(rule) = rule.parse::<RecurrenceRule>() {
         let recurrence = Recurrence::new(rule, zone, window).unwrap();
         let _ = recurrence.judge(window.start);
         let _ = recurrence.upcoming(at("2199-01-01T00:00:00Z")).next();

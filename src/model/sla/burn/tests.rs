@@ -7,8 +7,8 @@ use super::*;
 
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-fn objective(percent: f64) -> Objective {
-    Objective::from_percent(percent).unwrap()
+fn objective(percent: f64) -> SlaObjective {
+    SlaObjective::from_percent(percent).unwrap()
 }
 
 /// 30 days have the rates of the workbook; a lower rate than 1 lasts, and a higher one than "all is down" never comes.
@@ -21,7 +21,7 @@ fn objective(percent: f64) -> Objective {
 #[case::a_weak_promise(90.0, 30, [10_000, 6_000, 1_000])]
 #[case::a_weaker_one(50.0, 365, [2_000, 2_000, 2_000])]
 fn rates_follow_from_the_period(#[case] percent: f64, #[case] days: i64, #[case] expected: [i64; 3]) {
-    let readings = read(objective(percent), days * DAY_MS, |_| Measured::default());
+    let readings = evaluate_burn_rates(objective(percent), days * DAY_MS, |_| MeasuredTime::default());
     assert_eq!(readings.map(|reading| reading.threshold), expected);
     assert_eq!(state(&readings), Steady, "nothing was measured");
 }
@@ -44,17 +44,21 @@ fn both_windows_must_burn(#[case] down_seconds: [i64; 5], #[case] expected: Burn
     let within = |window_ms: i64| {
         let place = windows.iter().position(|known| *known == window_ms).unwrap();
         let down_ms = down_seconds[place] * 1_000;
-        Measured { up_ms: window_ms - down_ms, down_ms }
+        MeasuredTime { up_ms: window_ms - down_ms, down_ms }
     };
-    assert_eq!(state(&read(objective(99.9), 30 * DAY_MS, within)), expected);
+    assert_eq!(state(&evaluate_burn_rates(objective(99.9), 30 * DAY_MS, within)), expected);
 }
 
 #[test]
 fn all_down_is_fast_whatever_was_promised() {
     for percent in [50.0, 90.0, 99.0, 99.9, 99.9999] {
         for days in [1, 7, 30, 365] {
-            let down = |window_ms| Measured { up_ms: 0, down_ms: window_ms };
-            assert_eq!(state(&read(objective(percent), days * DAY_MS, down)), Fast, "{percent} {days}");
+            let down = |window_ms| MeasuredTime { up_ms: 0, down_ms: window_ms };
+            assert_eq!(
+                state(&evaluate_burn_rates(objective(percent), days * DAY_MS, down)),
+                Fast,
+                "{percent} {days}"
+            );
         }
     }
 }
@@ -66,5 +70,5 @@ fn all_down_is_fast_whatever_was_promised() {
 #[case(0, 1, Some(1_000_000))]
 #[case(i64::MAX / 2, i64::MAX / 2, Some(500_000))]
 fn a_rate_of_one_uses_up_the_budget(#[case] up_ms: i64, #[case] down_ms: i64, #[case] rate: Option<i64>) {
-    assert_eq!(Measured { up_ms, down_ms }.burn_rate(objective(99.9)), rate);
+    assert_eq!(MeasuredTime { up_ms, down_ms }.burn_rate(objective(99.9)), rate);
 }

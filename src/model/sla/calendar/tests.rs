@@ -4,11 +4,11 @@ use rstest::rstest;
 
 use super::*;
 
-const MONTH: Period = Period::Month;
-const QUARTER: Period = Period::Quarter;
-const YEAR: Period = Period::Year;
+const MONTH: SlaPeriod = SlaPeriod::Month;
+const QUARTER: SlaPeriod = SlaPeriod::Quarter;
+const YEAR: SlaPeriod = SlaPeriod::Year;
 
-fn zone(name: &str) -> Zone {
+fn zone(name: &str) -> IanaZone {
     name.parse().unwrap()
 }
 
@@ -78,14 +78,14 @@ fn ends(range: TimeRange) -> (String, String) {
     "2027-01-01T03:00:00.000Z"
 )]
 #[case(
-    Period::Rolling(30),
+    SlaPeriod::Rolling(30),
     "Europe/Berlin",
     "2026-04-10T12:00:00Z",
     "2026-03-11T12:00:00.000Z",
     "2026-04-10T12:00:00.000Z"
 )]
 fn the_current_period(
-    #[case] period: Period,
+    #[case] period: SlaPeriod,
     #[case] name: &str,
     #[case] now: &str,
     #[case] from: &str,
@@ -109,8 +109,8 @@ fn a_midnight_that_is_left_out_or_comes_twice(#[case] name: &str, #[case] now: &
 #[case(MONTH, "2026-02-28T23:00:00.000Z", "2026-03-31T22:00:00.000Z")]
 #[case(QUARTER, "2025-12-31T23:00:00.000Z", "2026-03-31T22:00:00.000Z")]
 #[case(YEAR, "2024-12-31T23:00:00.000Z", "2025-12-31T23:00:00.000Z")]
-#[case(Period::Rolling(7), "2026-03-27T12:00:00.000Z", "2026-04-03T12:00:00.000Z")]
-fn the_previous_period(#[case] period: Period, #[case] from: &str, #[case] to: &str) {
+#[case(SlaPeriod::Rolling(7), "2026-03-27T12:00:00.000Z", "2026-04-03T12:00:00.000Z")]
+fn the_previous_period(#[case] period: SlaPeriod, #[case] from: &str, #[case] to: &str) {
     let previous = period.previous(zone("Europe/Berlin"), at("2026-04-10T12:00:00Z"));
     assert_eq!(ends(previous), (from.to_owned(), to.to_owned()));
 }
@@ -119,9 +119,13 @@ fn the_previous_period(#[case] period: Period, #[case] from: &str, #[case] to: &
 #[case(MONTH, "2026-02-11", Some(("2026-01-31T23:00:00.000Z", "2026-02-28T23:00:00.000Z")))]
 #[case(MONTH, "2026-04-10", Some(("2026-03-31T22:00:00.000Z", "2026-04-30T22:00:00.000Z")))]
 #[case(MONTH, "2026-04-11", None)]
-#[case(Period::Rolling(2), "2026-03-29", Some(("2026-03-27T22:00:00.000Z", "2026-03-29T22:00:00.000Z")))]
-#[case(Period::Rolling(2), "2026-04-10", Some(("2026-04-08T12:00:00.000Z", "2026-04-10T12:00:00.000Z")))]
-fn the_period_of_a_day(#[case] period: Period, #[case] date: &str, #[case] expected: Option<(&str, &str)>) {
+#[case(SlaPeriod::Rolling(2), "2026-03-29", Some(("2026-03-27T22:00:00.000Z", "2026-03-29T22:00:00.000Z")))]
+#[case(SlaPeriod::Rolling(2), "2026-04-10", Some(("2026-04-08T12:00:00.000Z", "2026-04-10T12:00:00.000Z")))]
+fn the_period_of_a_day(
+    #[case] period: SlaPeriod,
+    #[case] date: &str,
+    #[case] expected: Option<(&str, &str)>,
+) {
     let now = at("2026-04-10T12:00:00Z");
     let found = period.on(zone("Europe/Berlin"), date.parse().unwrap(), now).map(ends);
     assert_eq!(found, expected.map(|(from, to)| (from.to_owned(), to.to_owned())));
@@ -129,7 +133,7 @@ fn the_period_of_a_day(#[case] period: Period, #[case] date: &str, #[case] expec
 
 /// Periods of every zone adjoin, and every moment is in exactly one of each kind.
 #[rstest]
-fn periods_leave_nothing_out(#[values(MONTH, QUARTER, YEAR)] period: Period) {
+fn periods_leave_nothing_out(#[values(MONTH, QUARTER, YEAR)] period: SlaPeriod) {
     for tz in chrono_tz::TZ_VARIANTS {
         let zone = zone(tz.name());
         let mut now = at("2012-01-01T00:00:00Z");

@@ -2,12 +2,12 @@
 //! commands.
 
 use super::*;
-use crate::model::schedule::Schedule;
+use crate::model::schedule::CheckSchedule;
 
 const ELSEWHERE: PlannedLocation = PlannedLocation { round: RoundKeeper::Location, ..HERE };
 
-fn vote(status: CheckStatus, after_s: i64) -> Vote {
-    Vote { status, checked_at: seconds(after_s) }
+fn vote(status: CheckStatus, after_s: i64) -> LocationVote {
+    LocationVote { status, checked_at: seconds(after_s) }
 }
 
 fn seconds(after_s: i64) -> Timestamp {
@@ -15,28 +15,28 @@ fn seconds(after_s: i64) -> Timestamp {
 }
 
 /// Three locations that keep their own schedules, all of which have seen the service up.
-fn all_elsewhere() -> Watch {
+fn all_elsewhere() -> WatchState {
     let plan = WatchPlan { locations: [ELSEWHERE; 3].into(), ..every_minute(3) };
-    let (mut watch, effects) = Watch::begin(plan, Memory::default(), seconds(0));
+    let (mut watch, effects) = WatchState::begin(plan, WatchMemory::default(), seconds(0));
     assert_eq!(effects, Vec::new());
     for slot in 0..3 {
-        watch.hear(slot, vote(CheckStatus::Up, 1), seconds(1));
+        watch.take_remote_result(slot, vote(CheckStatus::Up, 1), seconds(1));
     }
     assert_eq!(watch.verdict(), Verdict::Up);
     watch
 }
 
 /// The effects of a result that votes; of any other there are none.
-fn hear(watch: &mut Watch, slot: usize, vote: Vote, now: Timestamp) -> Vec<Effect> {
-    match watch.hear(slot, vote, now) {
-        Heard::Vote(effects) => effects,
-        Heard::Late | Heard::Nothing => Vec::new(),
+fn hear(watch: &mut WatchState, slot: usize, vote: LocationVote, now: Timestamp) -> Vec<WatchEffect> {
+    match watch.take_remote_result(slot, vote, now) {
+        ArrivalOutcome::Vote(effects) => effects,
+        ArrivalOutcome::Late | ArrivalOutcome::Nothing => Vec::new(),
     }
 }
 
-fn urges(effects: &[Effect]) -> Vec<Urge> {
-    let urge = |effect: &Effect| match effect {
-        Effect::Urge(urge) => Some(*urge),
+fn urges(effects: &[WatchEffect]) -> Vec<RecheckRequest> {
+    let urge = |effect: &WatchEffect| match effect {
+        WatchEffect::Urge(urge) => Some(*urge),
         _ => None,
     };
     effects.iter().filter_map(urge).collect()
@@ -47,7 +47,7 @@ fn locations_with_their_own_schedules_are_never_told_to_run() {
     let mut watch = all_elsewhere();
     while let Some(at) = watch.next_wake().filter(|at| *at < seconds(3_600)) {
         let effects = watch.wake(at);
-        assert!(!effects.iter().any(|effect| matches!(effect, Effect::Run(_) | Effect::Missed(_))));
+        assert!(!effects.iter().any(|effect| matches!(effect, WatchEffect::Run(_) | WatchEffect::Missed(_))));
     }
     assert_eq!(watch.verdict(), Verdict::Unknown, "a silence is noticed all the same");
 }
@@ -58,8 +58,11 @@ fn a_location_elsewhere_that_contradicts_sends_the_others_to_look_at_once() {
     let now = seconds(61);
     let effects = hear(&mut watch, 0, vote(CheckStatus::Down, 61), now);
     let hurry_until = seconds(61 + 120);
-    let expected =
-        [(0, false), (1, true), (2, true)].map(|(slot, look_now)| Urge { slot, look_now, hurry_until });
+    let expected = [(0, false), (1, true), (2, true)].map(|(slot, look_now)| RecheckRequest {
+        slot,
+        look_now,
+        hurry_until,
+    });
     assert_eq!(urges(&effects), expected);
     assert_eq!(watch.verdict(), Verdict::Up, "one of three");
     let effects = hear(&mut watch, 1, vote(CheckStatus::Down, 62), seconds(62));
@@ -81,11 +84,11 @@ enum Worth {
 }
 
 impl Worth {
-    fn of(heard: &Heard) -> Self {
+    fn of(heard: &ArrivalOutcome) -> Self {
         match heard {
-            Heard::Vote(_) => Self::Vote,
-            Heard::Late => Self::Late,
-            Heard::Nothing => Self::Nothing,
+            ArrivalOutcome::Vote(_) => Self::Vote,
+            ArrivalOutcome::Late => Self::Late,
+            ArrivalOutcome::Nothing => Self::Nothing,
         }
     }
 }
@@ -103,10 +106,10 @@ impl Worth {
 fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64, #[case] expected: Worth) {
     let mut watch = all_elsewhere();
     for slot in 0..2 {
-        let heard = watch.hear(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
+        let heard = watch.take_remote_result(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
         assert_eq!(Worth::of(&heard), expected);
-        let again = watch.hear(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
-        assert_eq!(again, Heard::Nothing);
+        let again = watch.take_remote_result(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
+        assert_eq!(again, ArrivalOutcome::Nothing);
     }
     let verdict = if expected == Worth::Vote { Verdict::Down } else { Verdict::Up };
     assert_eq!(watch.verdict(), verdict);
@@ -116,7 +119,7 @@ fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64,
 #[test]
 fn a_result_that_is_in_time_leaves_no_gap() {
     let mut watch = all_elsewhere();
-    let is_change = |effect: &Effect| matches!(effect, Effect::Change(_));
+    let is_change = |effect: &WatchEffect| matches!(effect, WatchEffect::Change(_));
     let effects = watch.wake(seconds(81));
     assert!(!effects.iter().any(is_change), "what was due after a minute may be on its way: {effects:?}");
     let effects = hear(&mut watch, 0, vote(CheckStatus::Up, 61), seconds(81));
@@ -126,28 +129,28 @@ fn a_result_that_is_in_time_leaves_no_gap() {
 
 #[test]
 fn a_location_that_keeps_its_schedule_heeds_what_it_is_asked() {
-    let (mut watch, _) = Watch::begin(every_minute(1), Memory::default(), seconds(0));
-    let look = |watch: &mut Watch, at: Timestamp| {
+    let (mut watch, _) = WatchState::begin(every_minute(1), WatchMemory::default(), seconds(0));
+    let look = |watch: &mut WatchState, at: Timestamp| {
         let effects = watch.wake(at);
-        let run = |effect: &Effect| match effect {
-            Effect::Run(attempt) => Some(*attempt),
+        let run = |effect: &WatchEffect| match effect {
+            WatchEffect::Run(attempt) => Some(*attempt),
             _ => None,
         };
         let attempt = effects.iter().find_map(run).expect("it is due");
-        watch.finish(attempt, at, Outcome::Measured(measurement(CheckStatus::Up)), at);
+        watch.finish(attempt, at, CheckOutcome::Measured(measurement(CheckStatus::Up)), at);
     };
     look(&mut watch, seconds(0));
     assert_eq!(watch.next_wake(), Some(seconds(60)));
-    watch.heed(false, 20_000, seconds(10));
+    watch.apply_recheck_request(false, 20_000, seconds(10));
     assert_eq!(watch.next_wake(), Some(seconds(22)), "what was planned for later comes sooner");
-    watch.heed(true, 20_000, seconds(10));
+    watch.apply_recheck_request(true, 20_000, seconds(10));
     assert_eq!(watch.next_wake(), Some(seconds(10)));
     look(&mut watch, seconds(10));
     assert_eq!(watch.next_wake(), Some(seconds(22)), "five times as often");
     look(&mut watch, seconds(22));
     look(&mut watch, seconds(34));
     assert_eq!(watch.next_wake(), Some(seconds(60)), "the hurry is over");
-    watch.heed(false, i64::MAX, seconds(35));
+    watch.apply_recheck_request(false, i64::MAX, seconds(35));
     look(&mut watch, seconds(47));
     assert_eq!(watch.next_wake(), Some(seconds(59)));
     look(&mut watch, seconds(35 + 120));
@@ -160,7 +163,7 @@ proptest! {
     fn a_location_keeps_its_due_times(plan in plans(), slot in 0_usize..5, now in 0_i64..4_000_000_000_000) {
         let Some(alone) = plan.of_location(slot) else { return Ok(()) };
         let now = Timestamp::from_ms(now);
-        let among = Schedule::new(plan.hash, plan.interval_ms, slot, plan.locations.len());
-        prop_assert_eq!(Schedule::new(alone.hash, alone.interval_ms, 0, 1).next_after(now), among.next_after(now));
+        let among = CheckSchedule::new(plan.hash, plan.interval_ms, slot, plan.locations.len());
+        prop_assert_eq!(CheckSchedule::new(alone.hash, alone.interval_ms, 0, 1).next_after(now), among.next_after(now));
     }
 }

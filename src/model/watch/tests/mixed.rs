@@ -32,19 +32,19 @@ enum Then {
 
 /// The same locations, once all in one process and once not.
 struct Twins {
-    together: Watch,
-    mixed: Watch,
+    together: WatchState,
+    mixed: WatchState,
     plan: WatchPlan,
     now: Timestamp,
-    heard: Option<Vote>,
+    heard: Option<LocationVote>,
 }
 
 impl Twins {
     fn begin(plan: &WatchPlan) -> Self {
         let plan = |away| WatchPlan { attempts: 1, locations: [HERE, away].into(), ..plan.clone() };
         let now = Timestamp::from_ms(START);
-        let (together, _) = Watch::begin(plan(HERE), Memory::default(), now);
-        let (mixed, _) = Watch::begin(plan(ELSEWHERE), Memory::default(), now);
+        let (together, _) = WatchState::begin(plan(HERE), WatchMemory::default(), now);
+        let (mixed, _) = WatchState::begin(plan(ELSEWHERE), WatchMemory::default(), now);
         Self { together, mixed, plan: plan(ELSEWHERE), now, heard: None }
     }
 
@@ -54,12 +54,12 @@ impl Twins {
         // Runs and urges are those of the rounds; here looks come as the script says.
         self.together.wake(now);
         self.mixed.wake(now);
-        let attempt = Attempt { slot, scheduled_at: now, attempt: 1 };
-        let outcome = || Outcome::Measured(measurement(status));
+        let attempt = CheckAttempt { slot, scheduled_at: now, attempt: 1 };
+        let outcome = || CheckOutcome::Measured(measurement(status));
         self.together.finish(attempt, now, outcome(), now);
         if slot == AWAY {
-            let vote = Vote { status, checked_at: now };
-            assert!(matches!(self.mixed.hear(slot, vote, now), Heard::Vote(_)));
+            let vote = LocationVote { status, checked_at: now };
+            assert!(matches!(self.mixed.take_remote_result(slot, vote, now), ArrivalOutcome::Vote(_)));
             self.heard = Some(vote);
         } else {
             self.mixed.finish(attempt, now, outcome(), now);
@@ -75,15 +75,19 @@ impl Twins {
             Then::Repeats => self.heard,
             Then::IsLate { by_ms, status } => {
                 let checked_at = self.now.plus_ms(-self.plan.timeout_ms - ON_ITS_WAY_MS - by_ms);
-                Some(Vote { status, checked_at })
+                Some(LocationVote { status, checked_at })
             }
         };
         let Some(vote) = vote else { return };
         let before = (self.mixed.verdict(), self.mixed.next_wake(), self.mixed.measured_until());
         let votes = self.mixed.memory().votes;
-        let heard = self.mixed.hear(AWAY, vote, self.now);
-        assert!(!matches!(heard, Heard::Vote(_)), "{heard:?}");
-        assert_eq!(self.mixed.hear(AWAY, vote, self.now), Heard::Nothing, "by now it was heard before");
+        let heard = self.mixed.take_remote_result(AWAY, vote, self.now);
+        assert!(!matches!(heard, ArrivalOutcome::Vote(_)), "{heard:?}");
+        assert_eq!(
+            self.mixed.take_remote_result(AWAY, vote, self.now),
+            ArrivalOutcome::Nothing,
+            "by now it was heard before"
+        );
         assert_eq!((self.mixed.verdict(), self.mixed.next_wake(), self.mixed.measured_until()), before);
         assert_eq!(self.mixed.memory().votes, votes);
     }
@@ -122,7 +126,7 @@ fn a_late_result_may_be_newer_than_the_newest_vote() {
     let mut twins = Twins::begin(&every_minute(2));
     twins.look(Look { wait_ms: 1, slot: AWAY, status: CheckStatus::Up, then: Then::Nothing });
     twins.now = twins.now.plus_ms(200_000);
-    let vote = Vote { status: CheckStatus::Down, checked_at: twins.now.plus_ms(-100_000) };
-    assert_eq!(twins.mixed.hear(AWAY, vote, twins.now), Heard::Late);
+    let vote = LocationVote { status: CheckStatus::Down, checked_at: twins.now.plus_ms(-100_000) };
+    assert_eq!(twins.mixed.take_remote_result(AWAY, vote, twins.now), ArrivalOutcome::Late);
     assert_eq!(twins.mixed.verdict(), Verdict::Up);
 }

@@ -41,13 +41,13 @@ pub(super) struct Replay<'a> {
     outage: (usize, Timestamp),
     /// The entries at which a gap was detected, and its start.
     gaps: Vec<(usize, Timestamp)>,
-    told: Vec<Change>,
+    told: Vec<MeasuredStatusChange>,
     /// The last reading of the clock.
     judged_at: Timestamp,
 }
 
 /// Returns the changes that a watch by this plan must have reported.
-pub(super) fn replay(plan: &WatchPlan, entries: &[Entry]) -> Vec<Change> {
+pub(super) fn replay(plan: &WatchPlan, entries: &[Entry]) -> Vec<MeasuredStatusChange> {
     let begin = Timestamp::from_ms(0);
     let mut replay = Replay {
         plan,
@@ -123,7 +123,7 @@ impl Replay<'_> {
         let now = self.entries[place].now;
         let newest = |slot| self.votes(place + 1).rev().map(|(_, seen)| seen).find(|seen| seen.slot == slot);
         let fresh = |seen: &Seen| {
-            Vote { status: seen.status, checked_at: seen.at }.is_fresh(now, self.plan.interval_ms)
+            LocationVote { status: seen.status, checked_at: seen.at }.is_fresh(now, self.plan.interval_ms)
         };
         (0..self.plan.locations.len()).filter_map(newest).filter(fresh).collect()
     }
@@ -239,7 +239,7 @@ impl Replay<'_> {
         let before = self.told.iter().rfind(|change| !change.cause.is_about_flapping());
         let at = before.map_or(at, |before| at.max(before.at.plus_ms(1)));
         let was_flapping = self.is_flapping();
-        self.told.push(Change { at, from, to, cause });
+        self.told.push(MeasuredStatusChange { at, from, to, cause });
         let limit = usize::from(self.plan.rules.flapping.changes);
         // What was too old when somebody looked is forgotten, also for a turn that is noticed later.
         let seen = self.turns(at).min(self.turns(at.max(self.judged_at)));
@@ -252,7 +252,7 @@ impl Replay<'_> {
         let status = self.status();
         let before = self.told.iter().rfind(|change| change.cause.is_about_flapping());
         let at = before.map_or(at, |before| at.max(before.at.plus_ms(1)));
-        self.told.push(Change { at, from: status, to: status, cause });
+        self.told.push(MeasuredStatusChange { at, from: status, to: status, cause });
     }
 
     fn is_flapping(&self) -> bool {

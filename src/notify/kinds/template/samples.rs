@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use crate::model::notification::message::{Message, SERVICES_MAX};
+use crate::model::notification::message::{NotificationMessage, SERVICES_MAX};
 
 /// A test, the start of an incident, its end, the longest message, a notice, and a digest.
-pub(super) static SAMPLES: LazyLock<Vec<Message>> = LazyLock::new(|| {
+pub(super) static SAMPLES: LazyLock<Vec<NotificationMessage>> = LazyLock::new(|| {
     let longest = incident(&json!("🚨".repeat(255)), &json!("🚨".repeat(10_000)), SERVICES_MAX, None);
     let (title, text) = (json!("Payments fail"), json!("No answer."));
     let resolved_at = Some("resolved");

@@ -6,14 +6,14 @@
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
-use super::{Coding, DecodeStep, Refusal, Undo, WINDOW_GAP_BYTES};
+use super::{ContentCoding, ContentDecoder, DecodeStep, DecodingError, WINDOW_GAP_BYTES};
 
 /// The first seven bits of a stream with a window that only the "large window" variant has.
 const LARGE_WINDOW: u8 = 0x11;
 /// Windows whose announcement is four bits long; all other announcements are of smaller windows.
 const LOWERED_BITS: std::ops::Range<u32> = 18..24;
 
-pub(super) struct Brotli {
+pub(super) struct BrotliDecoder {
     state: BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
     /// Maximum number of decoded bytes that are read.
     max_bytes: usize,
@@ -21,7 +21,7 @@ pub(super) struct Brotli {
     has_ended: bool,
 }
 
-impl Brotli {
+impl BrotliDecoder {
     pub(super) fn new(max_bytes: usize) -> Self {
         let alloc = StandardAlloc::default;
         Self {
@@ -33,9 +33,9 @@ impl Brotli {
     }
 
     /// Returns the first byte, changed to announce a window no larger than the read limit.
-    fn admit(&self, first: u8) -> Result<u8, Refusal> {
+    fn admit(&self, first: u8) -> Result<u8, DecodingError> {
         if first & 0x7f == LARGE_WINDOW {
-            return Err(Refusal::Window { max_mebibytes: 16 });
+            return Err(DecodingError::Window { max_mebibytes: 16 });
         }
         let announced = (first >> 1) & 7; // Four bits: 1, then 17 less than the window's power of two.
         if first & 1 == 0 || announced == 0 {
@@ -46,7 +46,7 @@ impl Brotli {
         Ok((first & !0x0e) | (announced.min(enough.unwrap_or(announced)) << 1))
     }
 
-    fn decode(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
+    fn decode(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, DecodingError> {
         let (mut available, mut taken, mut free, mut given, mut total) = (coded.len(), 0, room.len(), 0, 0);
         let result = BrotliDecompressStream(
             &mut available,
@@ -61,14 +61,14 @@ impl Brotli {
         match result {
             BrotliResult::ResultSuccess => self.has_ended = true,
             BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {}
-            BrotliResult::ResultFailure => return Err(Coding::Brotli.broken()),
+            BrotliResult::ResultFailure => return Err(ContentCoding::Brotli.broken()),
         }
         Ok(DecodeStep { taken, given })
     }
 }
 
-impl Undo for Brotli {
-    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
+impl ContentDecoder for BrotliDecoder {
+    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, DecodingError> {
         match coded {
             _ if self.has_ended => Ok(DecodeStep::default()),
             [first, ..] if !self.has_begun => {
@@ -98,8 +98,11 @@ mod tests {
     #[case::smaller_ones_stay(0b0011, Ok(0b0011))]
     #[case::sixty_four_kibibytes_in_one_bit(0b0110, Ok(0b0110))]
     #[case::seven_bits(0b010_0001, Ok(0b010_0001))]
-    #[case::large_window(0x91, Err(Refusal::Window { max_mebibytes: 16 }))]
-    fn a_window_is_no_larger_than_what_is_read(#[case] first: u8, #[case] expected: Result<u8, Refusal>) {
-        assert_eq!(Brotli::new(512 << 10).admit(first), expected);
+    #[case::large_window(0x91, Err(DecodingError::Window { max_mebibytes: 16 }))]
+    fn a_window_is_no_larger_than_what_is_read(
+        #[case] first: u8,
+        #[case] expected: Result<u8, DecodingError>,
+    ) {
+        assert_eq!(BrotliDecoder::new(512 << 10).admit(first), expected);
     }
 }

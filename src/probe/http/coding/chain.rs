@@ -5,7 +5,7 @@
 
 use http::HeaderMap;
 
-use super::{Coding, DecodedBody, Refusal, Undo, WINDOW_GAP_BYTES, known};
+use super::{ContentCoding, ContentDecoder, DecodedBody, DecodingError, WINDOW_GAP_BYTES, known};
 use crate::probe::http::bounded::append;
 
 const BUFFER_BYTES: usize = 16 << 10;
@@ -29,8 +29,8 @@ pub(super) struct DecoderChain {
 
 /// A decoder with its pending input.
 struct DecoderLayer {
-    coding: Coding,
-    decoder: Box<dyn Undo>,
+    coding: ContentCoding,
+    decoder: Box<dyn ContentDecoder>,
     waiting: Vec<u8>,
     /// True if the last step filled all its room.
     may_have_more: bool,
@@ -39,7 +39,7 @@ struct DecoderLayer {
 }
 
 impl DecoderLayer {
-    fn new(coding: Coding, max_bytes: usize) -> Result<Self, Refusal> {
+    fn new(coding: ContentCoding, max_bytes: usize) -> Result<Self, DecodingError> {
         let room_bytes = if coding.needs_window() { max_bytes } else { usize::MAX };
         let decoder = coding.decoder(max_bytes)?;
         Ok(Self { coding, decoder, waiting: Vec::new(), may_have_more: false, room_bytes })
@@ -53,7 +53,7 @@ impl DecoderLayer {
 impl DecoderChain {
     /// Creates the decoders for these headers, for a body of which at most `max_bytes` are kept, or half of that if a
     /// coding needs a window.
-    pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, Refusal> {
+    pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, DecodingError> {
         let codings = known(headers);
         let has_window = codings.iter().any(|coding| coding.needs_window());
         let max_bytes = if has_window { (max_bytes / 2).saturating_sub(WINDOW_GAP_BYTES) } else { max_bytes };
@@ -77,7 +77,7 @@ impl DecoderChain {
     }
 
     /// Decodes a chunk of the body; returns true if more is wanted.
-    pub(super) async fn feed(&mut self, piece: &[u8]) -> Result<bool, Refusal> {
+    pub(super) async fn feed(&mut self, piece: &[u8]) -> Result<bool, DecodingError> {
         self.has_input |= !piece.is_empty();
         for part in piece.chunks(BUFFER_BYTES) {
             match self.layers.first_mut() {
@@ -96,7 +96,7 @@ impl DecoderChain {
 
     /// Returns the kept part of the body. As in curl and browsers, truncated data are accepted; they are an error only when
     /// nothing could be decoded.
-    pub(super) fn finish(self, is_cut: bool) -> Result<DecodedBody, Refusal> {
+    pub(super) fn finish(self, is_cut: bool) -> Result<DecodedBody, DecodingError> {
         let is_cut = is_cut || self.is_cut;
         match self.layers.iter().find(|layer| !layer.decoder.is_complete()) {
             Some(layer) if !is_cut && self.has_input && self.plain.is_empty() => Err(layer.coding.broken()),
@@ -105,7 +105,7 @@ impl DecoderChain {
     }
 
     /// Decodes until all pending input is used up, or the limit is reached.
-    async fn run(&mut self) -> Result<(), Refusal> {
+    async fn run(&mut self) -> Result<(), DecodingError> {
         let mut unyielded = 0;
         while !self.is_cut {
             let Some(at) = self.next_layer() else { break };
@@ -127,7 +127,7 @@ impl DecoderChain {
     }
 
     /// Runs one step of one decoder; returns the number of bytes read and written.
-    fn step(&mut self, at: usize) -> Result<usize, Refusal> {
+    fn step(&mut self, at: usize) -> Result<usize, DecodingError> {
         let layer = &mut self.layers[at];
         let room = layer.room_bytes.min(BUFFER_BYTES);
         let step = layer.decoder.step(&layer.waiting, &mut self.buffer[..room])?;

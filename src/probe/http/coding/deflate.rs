@@ -5,13 +5,13 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::{Coding, DecodeStep, Refusal, Undo};
+use super::{ContentCoding, ContentDecoder, DecodeStep, DecodingError};
 
-const BROKEN: Refusal = Coding::Deflate.broken();
+const BROKEN: DecodingError = ContentCoding::Deflate.broken();
 
 /// A stream of zlib or raw deflate data.
 #[derive(Default)]
-pub(super) struct Deflate {
+pub(super) struct DeflateDecoder {
     /// Created when the format is known.
     inflate: Option<Decompress>,
     /// The first byte, until the second one arrives.
@@ -21,13 +21,13 @@ pub(super) struct Deflate {
     must_be_zlib: bool,
 }
 
-impl Deflate {
+impl DeflateDecoder {
     /// Creates a stream of zlib data.
     pub(super) fn zlib() -> Self {
         Self { must_be_zlib: true, ..Self::default() }
     }
 
-    fn inflate_some(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
+    fn inflate_some(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, DecodingError> {
         let Some(decoder) = self.inflate.as_mut().filter(|_| !self.has_ended) else {
             return Ok(DecodeStep::default());
         };
@@ -37,8 +37,8 @@ impl Deflate {
     }
 }
 
-impl Undo for Deflate {
-    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
+impl ContentDecoder for DeflateDecoder {
+    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, DecodingError> {
         let Some(&next) = coded.first() else {
             return self.inflate_some(coded, room);
         };

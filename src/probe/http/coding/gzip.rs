@@ -5,10 +5,10 @@
 
 use flate2::Decompress;
 
-use super::deflate::{Deflate, inflate};
-use super::{Coding, DecodeStep, Refusal, Undo};
+use super::deflate::{DeflateDecoder, inflate};
+use super::{ContentCoding, ContentDecoder, DecodeStep, DecodingError};
 
-const BROKEN: Refusal = Coding::Gzip.broken();
+const BROKEN: DecodingError = ContentCoding::Gzip.broken();
 const FIXED_BYTES: u16 = 10;
 /// Checksum and length.
 const TRAILER_BYTES: usize = 8;
@@ -19,7 +19,7 @@ const HAS_NAME: u8 = 0x08;
 const HAS_COMMENT: u8 = 0x10;
 
 /// A sequence of members.
-pub(super) struct Gzip {
+pub(super) struct GzipDecoder {
     inflate: Decompress,
     stage: GzipStage,
     checksum: crc32fast::Hasher,
@@ -31,12 +31,12 @@ enum GzipStage {
     Data,
     Trailer(Vec<u8>),
     /// Zlib data instead of a member.
-    Zlib(Deflate),
+    Zlib(DeflateDecoder),
     /// After the last member.
     Ended,
 }
 
-impl Gzip {
+impl GzipDecoder {
     pub(super) fn new() -> Self {
         Self {
             inflate: Decompress::new(false),
@@ -46,7 +46,7 @@ impl Gzip {
         }
     }
 
-    fn inflate(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
+    fn inflate(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, DecodingError> {
         let (step, has_ended) = inflate(&mut self.inflate, coded, room).ok_or(BROKEN)?;
         self.checksum.update(&room[..step.given]);
         if has_ended {
@@ -55,7 +55,7 @@ impl Gzip {
         Ok(step)
     }
 
-    fn end_member(&mut self, trailer: &[u8]) -> Result<(), Refusal> {
+    fn end_member(&mut self, trailer: &[u8]) -> Result<(), DecodingError> {
         let checksum = std::mem::take(&mut self.checksum).finalize();
         if trailer[..4] != checksum.to_le_bytes() {
             return Err(BROKEN);
@@ -67,8 +67,8 @@ impl Gzip {
     }
 }
 
-impl Undo for Gzip {
-    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
+impl ContentDecoder for GzipDecoder {
+    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, DecodingError> {
         let mut taken = 0;
         loop {
             match &mut self.stage {
@@ -80,7 +80,7 @@ impl Undo for Gzip {
                 GzipStage::Zlib(data) => return data.step(coded, room).map_err(|_| BROKEN),
                 _ if taken == coded.len() => return Ok(DecodeStep { taken, given: 0 }),
                 GzipStage::Header(header) if !self.has_member && header.may_be_zlib(coded[taken]) => {
-                    self.stage = GzipStage::Zlib(Deflate::zlib());
+                    self.stage = GzipStage::Zlib(DeflateDecoder::zlib());
                 }
                 GzipStage::Header(header) => match header.read(coded[taken]) {
                     Some(is_done) => {
@@ -203,8 +203,8 @@ mod tests {
     use super::*;
 
     /// Decodes `coded` in pieces of `size` bytes.
-    fn decoded(coded: &[u8], size: usize) -> Result<(Vec<u8>, bool), Refusal> {
-        let (mut gzip, mut plain, mut room) = (Gzip::new(), Vec::new(), [0; 64]);
+    fn decoded(coded: &[u8], size: usize) -> Result<(Vec<u8>, bool), DecodingError> {
+        let (mut gzip, mut plain, mut room) = (GzipDecoder::new(), Vec::new(), [0; 64]);
         for mut piece in coded.chunks(size) {
             loop {
                 let step = gzip.step(piece, &mut room)?;

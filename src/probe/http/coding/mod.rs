@@ -16,11 +16,11 @@ use tokio::sync::Semaphore;
 
 use crate::probe::http::bounded::append;
 
-use brotli::Brotli;
+use brotli::BrotliDecoder;
 use chain::DecoderChain;
-use deflate::Deflate;
-use gzip::Gzip;
-use zstd::Zstd;
+use deflate::DeflateDecoder;
+use gzip::GzipDecoder;
+use zstd::ZstdDecoder;
 
 /// Maximum number of nested codings, as in curl.
 const LAYERS_MAX: usize = 5;
@@ -29,7 +29,7 @@ const WINDOW_GAP_BYTES: usize = 16;
 
 /// The reasons why a body cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Refusal {
+pub(super) enum DecodingError {
     /// The data are invalid for the coding.
     #[error("The body is not valid {coding}")]
     Broken {
@@ -54,10 +54,10 @@ struct DecodeStep {
 }
 
 /// Decodes one coding.
-trait Undo: Send {
+trait ContentDecoder: Send {
     /// Decodes some of `coded` into `room`. No progress in spite of input means that the data have ended: the rest is
     /// ignored.
-    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal>;
+    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, DecodingError>;
 
     /// Returns true when the data may end here.
     fn is_complete(&self) -> bool;
@@ -82,13 +82,13 @@ pub(super) struct BodyReader {
 
 impl BodyReader {
     /// Creates a reader for a body coded as these headers say, of which at most `max_bytes` are kept.
-    pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, Refusal> {
+    pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, DecodingError> {
         let chain = DecoderChain::new(headers, max_bytes)?;
         Ok(Self { chain, waiting: Vec::new(), waiting_max_bytes: max_bytes / 2 })
     }
 
     /// Adds a chunk; returns true if more is wanted.
-    pub(super) async fn take(&mut self, piece: &[u8]) -> Result<bool, Refusal> {
+    pub(super) async fn take(&mut self, piece: &[u8]) -> Result<bool, DecodingError> {
         if !self.chain.needs_window() {
             return self.chain.feed(piece).await;
         }
@@ -98,7 +98,11 @@ impl BodyReader {
 
     /// Returns the kept part of the body. `is_cut`: not all of it was received. `windows` are the permits for decoding with
     /// a window.
-    pub(super) async fn finish(mut self, is_cut: bool, windows: &Semaphore) -> Result<DecodedBody, Refusal> {
+    pub(super) async fn finish(
+        mut self,
+        is_cut: bool,
+        windows: &Semaphore,
+    ) -> Result<DecodedBody, DecodingError> {
         if self.chain.needs_window() {
             // The semaphore is never closed.
             let _turn = windows.acquire().await;
@@ -110,14 +114,14 @@ impl BodyReader {
 
 /// A supported content coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Coding {
+enum ContentCoding {
     Gzip,
     Deflate,
     Brotli,
     Zstd,
 }
 
-impl Coding {
+impl ContentCoding {
     fn named(name: &str) -> Option<Self> {
         match name {
             "gzip" | "x-gzip" => Some(Self::Gzip),
@@ -129,14 +133,14 @@ impl Coding {
     }
 
     /// The refusal of data that are invalid for this coding.
-    const fn broken(self) -> Refusal {
+    const fn broken(self) -> DecodingError {
         let coding = match self {
             Self::Gzip => "gzip",
             Self::Deflate => "deflate",
             Self::Brotli => "br",
             Self::Zstd => "zstd",
         };
-        Refusal::Broken { coding }
+        DecodingError::Broken { coding }
     }
 
     const fn needs_window(self) -> bool {
@@ -144,23 +148,23 @@ impl Coding {
     }
 
     /// Creates a decoder for a body of which at most `max_bytes` are read.
-    fn decoder(self, max_bytes: usize) -> Result<Box<dyn Undo>, Refusal> {
+    fn decoder(self, max_bytes: usize) -> Result<Box<dyn ContentDecoder>, DecodingError> {
         Ok(match self {
-            Self::Gzip => Box::new(Gzip::new()),
-            Self::Deflate => Box::new(Deflate::default()),
-            Self::Brotli => Box::new(Brotli::new(max_bytes)),
-            Self::Zstd => Box::new(Zstd::new(max_bytes)?),
+            Self::Gzip => Box::new(GzipDecoder::new()),
+            Self::Deflate => Box::new(DeflateDecoder::default()),
+            Self::Brotli => Box::new(BrotliDecoder::new(max_bytes)),
+            Self::Zstd => Box::new(ZstdDecoder::new(max_bytes)?),
         })
     }
 }
 
 /// Returns the codings to decode, outermost first: up to the first unknown one, none when there are too many.
-fn known(headers: &HeaderMap) -> Vec<Coding> {
+fn known(headers: &HeaderMap) -> Vec<ContentCoding> {
     let values = headers.get_all(CONTENT_ENCODING).iter();
     let names = values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
     let names = names.map(|name| name.trim().to_ascii_lowercase());
     let names: Vec<_> = names.filter(|name| !name.is_empty() && name != "identity").collect();
-    let known: Vec<_> = names.iter().rev().map_while(|name| Coding::named(name)).collect();
+    let known: Vec<_> = names.iter().rev().map_while(|name| ContentCoding::named(name)).collect();
     if known.len() > LAYERS_MAX { Vec::new() } else { known }
 }
 
@@ -205,7 +209,7 @@ mod tests {
     }
 
     /// Decodes at most `LIMIT` bytes, half of that with a window.
-    async fn read(coding: &'static str, body: &[u8], is_cut: bool) -> Result<DecodedBody, Refusal> {
+    async fn read(coding: &'static str, body: &[u8], is_cut: bool) -> Result<DecodedBody, DecodingError> {
         let headers = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(coding))]);
         let mut reader = BodyReader::new(&headers, LIMIT)?;
         for piece in body.chunks(333) {
@@ -216,7 +220,7 @@ mod tests {
         reader.finish(is_cut, &Semaphore::new(1)).await
     }
 
-    async fn decoded(coding: &'static str, body: Vec<u8>, is_cut: bool) -> Result<Vec<u8>, Refusal> {
+    async fn decoded(coding: &'static str, body: Vec<u8>, is_cut: bool) -> Result<Vec<u8>, DecodingError> {
         read(coding, &body, is_cut).await.map(|body| body.bytes)
     }
 
@@ -304,7 +308,7 @@ mod tests {
     #[tokio::test]
     async fn broken_data_is_an_error(#[case] coding: &'static str, #[case] name: &'static str) {
         let body = b"\xff\xff not coded at all".to_vec();
-        assert_eq!(decoded(coding, body, false).await, Err(Refusal::Broken { coding: name }));
+        assert_eq!(decoded(coding, body, false).await, Err(DecodingError::Broken { coding: name }));
     }
 
     /// The data of one coding under the name of another one, where curl and browsers refuse it as well.
@@ -316,7 +320,7 @@ mod tests {
         #[case] coding: &'static str,
         #[case] encode: impl Fn(&[u8]) -> Vec<u8>,
     ) {
-        let refusal = Refusal::Broken { coding };
+        let refusal = DecodingError::Broken { coding };
         assert_eq!(decoded(coding, encode(b"hello"), false).await.err(), Some(refusal));
     }
 
@@ -377,7 +381,7 @@ mod tests {
         cut.truncate(cut.len() - 20);
         let given = decoded(coding, cut.clone(), true).await.unwrap();
         assert!(given.starts_with(b"hello") || coding == "zstd", "a block of zstd is given as a whole");
-        let nothing = Err(Refusal::Broken { coding });
+        let nothing = Err(DecodingError::Broken { coding });
         assert_eq!(decoded(coding, cut, false).await, if given.is_empty() { nothing } else { Ok(given) });
     }
 }

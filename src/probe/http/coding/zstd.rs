@@ -7,9 +7,9 @@
 
 use zstd::stream::raw::{Decoder, InBuffer, Operation as _, OutBuffer};
 
-use super::{Coding, DecodeStep, Refusal, Undo};
+use super::{ContentCoding, ContentDecoder, DecodeStep, DecodingError};
 
-const BROKEN: Refusal = Coding::Zstd.broken();
+const BROKEN: DecodingError = ContentCoding::Zstd.broken();
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const WINDOW_MAX_BYTES: u64 = 8 << 20;
@@ -21,7 +21,7 @@ const SINGLE_SEGMENT: u8 = 0x20;
 const DICTIONARY: u8 = 0x03;
 
 /// A sequence of frames.
-pub(super) struct Zstd {
+pub(super) struct ZstdDecoder {
     decoder: Decoder<'static>,
     /// Maximum number of decoded bytes that are read.
     max_bytes: usize,
@@ -31,18 +31,18 @@ pub(super) struct Zstd {
     is_in_frame: bool,
 }
 
-impl Zstd {
-    pub(super) fn new(max_bytes: usize) -> Result<Self, Refusal> {
+impl ZstdDecoder {
+    pub(super) fn new(max_bytes: usize) -> Result<Self, DecodingError> {
         let decoder = Decoder::new().map_err(|_| BROKEN)?;
         Ok(Self { decoder, max_bytes, header: Vec::new(), is_in_frame: false })
     }
 
     /// Starts the frame whose header is complete, or one without such a header.
-    fn begin_frame(&mut self) -> Result<(), Refusal> {
-        let begun = match Header::parse(&self.header) {
-            Parsed::Header(header) => header.admit(self.max_bytes)?,
+    fn begin_frame(&mut self) -> Result<(), DecodingError> {
+        let begun = match ZstdFrameHeader::parse(&self.header) {
+            ZstdFrameStart::Header(header) => header.admit(self.max_bytes)?,
             // A skippable frame, or no frame at all: the decoder handles both, and neither has a window.
-            Parsed::Foreign | Parsed::Incomplete { .. } => std::mem::take(&mut self.header),
+            ZstdFrameStart::Foreign | ZstdFrameStart::Incomplete { .. } => std::mem::take(&mut self.header),
         };
         self.header.clear();
         self.is_in_frame = true;
@@ -52,7 +52,7 @@ impl Zstd {
     }
 
     /// Decodes up to the end of the frame.
-    fn decode(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
+    fn decode(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, DecodingError> {
         let (mut input, mut output) = (InBuffer::around(coded), OutBuffer::around(room));
         let hint = self.decoder.run(&mut input, &mut output).map_err(|_| BROKEN)?;
         if hint == 0 {
@@ -62,17 +62,17 @@ impl Zstd {
     }
 }
 
-impl Undo for Zstd {
-    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
+impl ContentDecoder for ZstdDecoder {
+    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, DecodingError> {
         if self.is_in_frame {
             return self.decode(coded, room);
         }
-        let taken = match Header::parse(&self.header) {
-            Parsed::Incomplete { missing } => missing.min(coded.len()),
-            Parsed::Header(_) | Parsed::Foreign => 0,
+        let taken = match ZstdFrameHeader::parse(&self.header) {
+            ZstdFrameStart::Incomplete { missing } => missing.min(coded.len()),
+            ZstdFrameStart::Header(_) | ZstdFrameStart::Foreign => 0,
         };
         self.header.extend_from_slice(&coded[..taken]);
-        if Header::is_complete(&self.header) {
+        if ZstdFrameHeader::is_complete(&self.header) {
             self.begin_frame()?;
         }
         Ok(DecodeStep { taken, given: 0 })
@@ -85,7 +85,7 @@ impl Undo for Zstd {
 
 /// The header of a frame.
 #[derive(Debug, PartialEq, Eq)]
-struct Header {
+struct ZstdFrameHeader {
     descriptor: u8,
     window_bytes: u64,
     dictionary: Vec<u8>,
@@ -94,8 +94,8 @@ struct Header {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Parsed {
-    Header(Header),
+enum ZstdFrameStart {
+    Header(ZstdFrameHeader),
     /// Not the header of a frame with a window.
     Foreign,
     /// At least this many bytes more are needed.
@@ -104,18 +104,18 @@ enum Parsed {
     },
 }
 
-impl Header {
+impl ZstdFrameHeader {
     fn is_complete(bytes: &[u8]) -> bool {
-        !matches!(Self::parse(bytes), Parsed::Incomplete { .. })
+        !matches!(Self::parse(bytes), ZstdFrameStart::Incomplete { .. })
     }
 
-    fn parse(bytes: &[u8]) -> Parsed {
+    fn parse(bytes: &[u8]) -> ZstdFrameStart {
         let common = bytes.len().min(MAGIC.len());
         if bytes[..common] != MAGIC[..common] {
-            return Parsed::Foreign;
+            return ZstdFrameStart::Foreign;
         }
         let Some(&descriptor) = bytes.get(MAGIC.len()) else {
-            return Parsed::Incomplete { missing: MAGIC.len() + 1 - bytes.len() };
+            return ZstdFrameStart::Incomplete { missing: MAGIC.len() + 1 - bytes.len() };
         };
         let is_single = descriptor & SINGLE_SEGMENT != 0;
         let window_at = MAGIC.len() + 1;
@@ -124,18 +124,18 @@ impl Header {
         let content_size_bytes = [usize::from(is_single), 2, 4, 8][usize::from(descriptor >> 6)];
         let end = content_at + content_size_bytes;
         if bytes.len() < end {
-            return Parsed::Incomplete { missing: end - bytes.len() };
+            return ZstdFrameStart::Incomplete { missing: end - bytes.len() };
         }
         let window_bytes =
             if is_single { content_size(&bytes[content_at..end]) } else { window_size(bytes[window_at]) };
         let dictionary = bytes[dictionary_at..content_at].to_vec();
-        Parsed::Header(Self { descriptor, window_bytes, dictionary, bytes: bytes[..end].to_vec() })
+        ZstdFrameStart::Header(Self { descriptor, window_bytes, dictionary, bytes: bytes[..end].to_vec() })
     }
 
     /// Returns the header for the decoder, with a window that suffices for the first `max_bytes` of the body.
-    fn admit(self, max_bytes: usize) -> Result<Vec<u8>, Refusal> {
+    fn admit(self, max_bytes: usize) -> Result<Vec<u8>, DecodingError> {
         if self.window_bytes > WINDOW_MAX_BYTES {
-            return Err(Refusal::Window { max_mebibytes: 8 });
+            return Err(DecodingError::Window { max_mebibytes: 8 });
         }
         let enough = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(BLOCK_MAX_BYTES);
         if self.window_bytes <= enough {
@@ -170,9 +170,9 @@ mod tests {
 
     const LIMIT: usize = 512 << 10;
 
-    fn admitted(header: &[u8]) -> Result<Vec<u8>, Refusal> {
-        match Header::parse(&[&MAGIC, header].concat()) {
-            Parsed::Header(header) => header.admit(LIMIT).map(|bytes| bytes[MAGIC.len()..].to_vec()),
+    fn admitted(header: &[u8]) -> Result<Vec<u8>, DecodingError> {
+        match ZstdFrameHeader::parse(&[&MAGIC, header].concat()) {
+            ZstdFrameStart::Header(header) => header.admit(LIMIT).map(|bytes| bytes[MAGIC.len()..].to_vec()),
             other => panic!("{other:?}"),
         }
     }
@@ -181,15 +181,15 @@ mod tests {
     #[case::small_ones_stay(&[0x04, 0x48], Ok(vec![0x04, 0x48]))]
     #[case::two_mebibytes_as_level_three_writes(&[0x04, 0x58], Ok(vec![0x04, 0x4a]))]
     #[case::eight_mebibytes(&[0x00, 0x68], Ok(vec![0x00, 0x4a]))]
-    #[case::more_than_eight(&[0x00, 0x69], Err(Refusal::Window { max_mebibytes: 8 }))]
-    #[case::a_hundred(&[0x00, 0x84], Err(Refusal::Window { max_mebibytes: 8 }))]
+    #[case::more_than_eight(&[0x00, 0x69], Err(DecodingError::Window { max_mebibytes: 8 }))]
+    #[case::a_hundred(&[0x00, 0x84], Err(DecodingError::Window { max_mebibytes: 8 }))]
     #[case::a_known_small_size(&[0x20, 5], Ok(vec![0x20, 5]))]
     #[case::a_known_size_of_four_mebibytes(&[0xa4, 0, 0, 0x40, 0], Ok(vec![0x04, 0x4a]))]
-    #[case::a_known_size_of_a_gibibyte(&[0xa0, 0, 0, 0, 0x40], Err(Refusal::Window { max_mebibytes: 8 }))]
+    #[case::a_known_size_of_a_gibibyte(&[0xa0, 0, 0, 0, 0x40], Err(DecodingError::Window { max_mebibytes: 8 }))]
     #[case::with_a_dictionary(&[0x01, 0x58, 7], Ok(vec![0x01, 0x4a, 7]))]
     fn a_window_is_no_larger_than_what_is_read(
         #[case] header: &[u8],
-        #[case] expected: Result<Vec<u8>, Refusal>,
+        #[case] expected: Result<Vec<u8>, DecodingError>,
     ) {
         assert_eq!(admitted(header), expected);
     }
@@ -198,9 +198,9 @@ mod tests {
     fn a_header_is_waited_for_byte_by_byte() {
         let header = [&MAGIC[..], &[0xa4, 0, 0, 0x40, 0]].concat();
         for length in 0..header.len() {
-            assert!(!Header::is_complete(&header[..length]), "{length}");
+            assert!(!ZstdFrameHeader::is_complete(&header[..length]), "{length}");
         }
-        assert!(Header::is_complete(&header));
-        assert_eq!(Header::parse(b"PK"), Parsed::Foreign);
+        assert!(ZstdFrameHeader::is_complete(&header));
+        assert_eq!(ZstdFrameHeader::parse(b"PK"), ZstdFrameStart::Foreign);
     }
 }

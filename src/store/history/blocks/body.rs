@@ -2,8 +2,8 @@
 //!
 //! Opening a body verifies its checksum and finds its columns; nothing is decoded yet.
 
-use super::prediction::Prediction;
-use super::wire::Reader;
+use super::prediction::ColumnPrediction;
+use super::wire::ByteReader;
 use super::{BlockError, MAX_CHECKS};
 use crate::model::varint;
 
@@ -16,7 +16,7 @@ pub(super) const COLUMNS: usize = 13;
 
 /// The columns in their order in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum BlockColumn {
     Deviation = 0,
     Lateness,
     Kinds,
@@ -48,9 +48,9 @@ const NAMES: [&str; COLUMNS] = [
 
 /// The head before the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct BlockHead {
     pub(super) checks: usize,
-    pub(super) prediction: Prediction,
+    pub(super) prediction: ColumnPrediction,
     /// `scheduled_at` of the first check.
     pub(super) first_scheduled: i64,
     /// From one `scheduled_at` to the next, usually.
@@ -58,7 +58,7 @@ pub(super) struct Head {
 }
 
 /// Writes a body.
-pub(super) fn write(head: Head, columns: &[Vec<u8>; COLUMNS]) -> Vec<u8> {
+pub(super) fn write(head: BlockHead, columns: &[Vec<u8>; COLUMNS]) -> Vec<u8> {
     let mut out = Vec::with_capacity(32 + columns.iter().map(|column| column.len() + 3).sum::<usize>());
     out.push(VERSION);
     varint::put(&mut out, head.checks as u64);
@@ -79,12 +79,12 @@ pub(super) fn write(head: Head, columns: &[Vec<u8>; COLUMNS]) -> Vec<u8> {
 
 /// The body of a block, opened for reading.
 #[derive(Clone, Copy, Debug)]
-pub struct Body<'a> {
-    pub(super) head: Head,
+pub struct BlockBody<'a> {
+    pub(super) head: BlockHead,
     columns: [&'a [u8]; COLUMNS],
 }
 
-impl<'a> Body<'a> {
+impl<'a> BlockBody<'a> {
     /// Verifies the body and finds its columns.
     ///
     /// # Errors
@@ -94,14 +94,14 @@ impl<'a> Body<'a> {
         if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
             return Err(BlockError::Checksum);
         }
-        let mut reader = Reader::new(content);
+        let mut reader = ByteReader::new(content);
         let version = reader.byte()?;
         if version != VERSION {
             return Err(BlockError::Version(version));
         }
-        let head = Head {
+        let head = BlockHead {
             checks: reader.count(MAX_CHECKS)?,
-            prediction: Prediction::from_byte(reader.byte()?)?,
+            prediction: ColumnPrediction::from_byte(reader.byte()?)?,
             first_scheduled: varint::unzigzag(reader.number()?),
             interval: varint::unzigzag(reader.number()?),
         };
@@ -128,12 +128,12 @@ impl<'a> Body<'a> {
         NAMES.into_iter().zip(self.columns.map(<[u8]>::len))
     }
 
-    pub(super) const fn column(&self, column: Column) -> &'a [u8] {
+    pub(super) const fn column(&self, column: BlockColumn) -> &'a [u8] {
         self.columns[column as usize]
     }
 
     /// The column of a phase, or of the overhead that is stored in its place.
     pub(super) fn phase(&self, phase: usize) -> &'a [u8] {
-        self.columns[Column::Dns as usize + phase]
+        self.columns[BlockColumn::Dns as usize + phase]
     }
 }

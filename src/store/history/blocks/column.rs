@@ -15,8 +15,8 @@ use pco::data_types::Number;
 use pco::wrapped::{FileCompressor, FileDecompressor};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
 
-use super::packed::{self, Packing};
-use super::wire::Reader;
+use super::packed::{self, BitPacking};
+use super::wire::ByteReader;
 use super::{BlockError, MAX_CHECKS};
 use crate::model::varint;
 
@@ -46,7 +46,7 @@ pub(super) fn write(values: &[u64], out: &mut Vec<u8>) {
         return;
     }
     let start = out.len();
-    let packing = Packing::of(values);
+    let packing = BitPacking::of(values);
     out.push(PACKED);
     packing.write(values, out);
     replace_if_shorter(out, start, |other| write_runs(values, other));
@@ -56,9 +56,9 @@ pub(super) fn write(values: &[u64], out: &mut Vec<u8>) {
 }
 
 /// Reads `count` numbers back.
-pub(super) fn read<T: Whole>(bytes: &[u8], count: usize) -> Result<Vec<T>, BlockError> {
+pub(super) fn read<T: ColumnInteger>(bytes: &[u8], count: usize) -> Result<Vec<T>, BlockError> {
     debug_assert!(count <= MAX_CHECKS, "the count of a body is bounded");
-    let mut reader = Reader::new(bytes);
+    let mut reader = ByteReader::new(bytes);
     if bytes.is_empty() {
         return Ok(vec![T::default(); count]);
     }
@@ -77,7 +77,7 @@ pub(super) fn read<T: Whole>(bytes: &[u8], count: usize) -> Result<Vec<T>, Block
 }
 
 /// A number that a column is read into.
-pub(super) trait Whole: Copy + Default + TryFrom<u64> + Into<u64> {
+pub(super) trait ColumnInteger: Copy + Default + TryFrom<u64> + Into<u64> {
     /// The low bits of a number that is known to fit.
     fn low(value: u64) -> Self;
     /// A column of small numbers.
@@ -86,7 +86,7 @@ pub(super) trait Whole: Copy + Default + TryFrom<u64> + Into<u64> {
     fn from_wide(values: Vec<u64>) -> Result<Vec<Self>, BlockError>;
 }
 
-impl Whole for u32 {
+impl ColumnInteger for u32 {
     fn low(value: u64) -> Self {
         let [a, b, c, d, ..] = value.to_le_bytes();
         Self::from_le_bytes([a, b, c, d])
@@ -101,7 +101,7 @@ impl Whole for u32 {
     }
 }
 
-impl Whole for u64 {
+impl ColumnInteger for u64 {
     fn low(value: u64) -> Self {
         value
     }
@@ -115,7 +115,7 @@ impl Whole for u64 {
     }
 }
 
-pub(super) fn narrow<T: Whole>(value: u64) -> Result<T, BlockError> {
+pub(super) fn narrow<T: ColumnInteger>(value: u64) -> Result<T, BlockError> {
     T::try_from(value).map_err(|_| BlockError::Malformed("a number is too large"))
 }
 
@@ -142,7 +142,7 @@ fn write_runs(values: &[u64], out: &mut Vec<u8>) -> bool {
     true
 }
 
-fn read_runs<T: Whole>(mut reader: Reader<'_>, count: usize) -> Result<Vec<T>, BlockError> {
+fn read_runs<T: ColumnInteger>(mut reader: ByteReader<'_>, count: usize) -> Result<Vec<T>, BlockError> {
     let mut values = Vec::with_capacity(count);
     while values.len() < count {
         let value = narrow(reader.number()?)?;
@@ -194,6 +194,6 @@ fn read_pco<T: Number + Default>(bytes: &[u8], count: usize) -> Result<Vec<T>, B
     let mut values = vec![T::default(); count];
     let mut page = chunk.page_decompressor(rest, count).map_err(broken)?;
     page.read(&mut values).map_err(broken)?;
-    Reader::new(page.into_src()).end()?;
+    ByteReader::new(page.into_src()).end()?;
     Ok(values)
 }

@@ -3,26 +3,26 @@
 
 use std::num::NonZeroU32;
 
-use super::body::Column;
-use super::kind::{Kind, PHASES};
-use super::prediction::{Prediction, Signed};
-use super::read::Skeleton;
-use super::{BlockError, Body, texts};
-use crate::model::check::{Failure, Measurement, Timings};
+use super::body::BlockColumn;
+use super::kind::{EntryKind, PHASES};
+use super::prediction::{ColumnPrediction, SignedColumn};
+use super::read::BlockSkeleton;
+use super::{BlockBody, BlockError, texts};
+use crate::model::check::{CheckFailure, Measurement, PhaseTimings};
 
 /// The columns in which the requested checks have values. A refused check has no phases, and a healthy one no text:
 /// most of a block is not decoded for either.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Needs {
+pub(super) struct ColumnNeeds {
     phases: [bool; PHASES],
     total: bool,
     response: bool,
     text: bool,
 }
 
-impl Needs {
+impl ColumnNeeds {
     /// Returns the columns that the checks at these indexes need.
-    pub(super) fn of(skeleton: &Skeleton, places: &[usize], prediction: Prediction) -> Self {
+    pub(super) fn of(skeleton: &BlockSkeleton, places: &[usize], prediction: ColumnPrediction) -> Self {
         let mut is_wanted = vec![false; skeleton.kinds.len()];
         for place in places {
             is_wanted[skeleton.of_check[*place] as usize] = true;
@@ -43,7 +43,7 @@ impl Needs {
 }
 
 /// The columns that only full entries need; `None` where no requested check needs it.
-pub(super) struct Details {
+pub(super) struct DetailColumns {
     phases: [Option<Vec<u32>>; PHASES],
     totals: Option<Vec<u32>>,
     responses: Option<Vec<u32>>,
@@ -51,26 +51,30 @@ pub(super) struct Details {
     texts: Vec<Box<str>>,
 }
 
-impl Details {
-    pub(super) fn read(body: &Body<'_>, skeleton: &Skeleton, needs: Needs) -> Result<Self, BlockError> {
+impl DetailColumns {
+    pub(super) fn read(
+        body: &BlockBody<'_>,
+        skeleton: &BlockSkeleton,
+        needs: ColumnNeeds,
+    ) -> Result<Self, BlockError> {
         let mut phases: [Option<Vec<u32>>; PHASES] = Default::default();
         for (phase, durations) in phases.iter_mut().enumerate().filter(|(phase, _)| needs.phases[*phase]) {
             *durations = Some(skeleton.read(body.phase(phase), |kind| kind.phases[phase])?);
         }
-        let read = |is_needed: bool, column: Column, has: fn(&Kind) -> bool| {
+        let read = |is_needed: bool, column: BlockColumn, has: fn(&EntryKind) -> bool| {
             is_needed.then(|| skeleton.read(body.column(column), has)).transpose()
         };
         Ok(Self {
             phases,
-            totals: read(needs.total, Column::Total, |kind| kind.has_total)?,
-            responses: read(needs.response, Column::Response, |kind| kind.has_response)?,
-            text_of_failure: read(needs.text, Column::TextOfFailure, |kind| kind.error.is_some())?,
-            texts: if needs.text { texts::read(body.column(Column::Texts))? } else { Vec::new() },
+            totals: read(needs.total, BlockColumn::Total, |kind| kind.has_total)?,
+            responses: read(needs.response, BlockColumn::Response, |kind| kind.has_response)?,
+            text_of_failure: read(needs.text, BlockColumn::TextOfFailure, |kind| kind.error.is_some())?,
+            texts: if needs.text { texts::read(body.column(BlockColumn::Texts))? } else { Vec::new() },
         })
     }
 
-    pub(super) fn cursor<'a>(&'a self, body: &'a Body<'a>) -> Cursor<'a> {
-        let columns = Columns {
+    pub(super) fn cursor<'a>(&'a self, body: &'a BlockBody<'a>) -> DetailCursor<'a> {
+        let columns = RunColumns {
             body,
             implied: None,
             phases: self.phases.each_ref().map(Option::as_deref),
@@ -78,10 +82,14 @@ impl Details {
             responses: self.responses.as_deref(),
             text_of_failure: self.text_of_failure.as_deref(),
         };
-        Cursor(columns)
+        DetailCursor(columns)
     }
 
-    pub(super) fn measurement(&self, kind: &Kind, detail: &Detail) -> Result<Measurement, BlockError> {
+    pub(super) fn measurement(
+        &self,
+        kind: &EntryKind,
+        detail: &CheckDetail,
+    ) -> Result<Measurement, BlockError> {
         let [dns, connect, tls, ttfb, transfer] = detail.phases.map(NonZeroU32::new);
         let total = NonZeroU32::new(detail.total);
         let response_time = NonZeroU32::new(detail.response);
@@ -95,13 +103,13 @@ impl Details {
             Some(code) => {
                 let text = self.texts.get(detail.text as usize);
                 let message = text.ok_or(BlockError::Malformed("a failure without its text"))?.clone();
-                Some(Box::new(Failure { code, message }))
+                Some(Box::new(CheckFailure { code, message }))
             }
         };
         Ok(Measurement {
             status: kind.status,
             response_time,
-            timings: Timings { dns, connect, tls, ttfb, transfer, total },
+            timings: PhaseTimings { dns, connect, tls, ttfb, transfer, total },
             status_code: kind.status_code,
             failure,
         })
@@ -109,7 +117,7 @@ impl Details {
 }
 
 /// The values of one check in the columns of [`Details`]; 0 where it has none.
-pub(super) struct Detail {
+pub(super) struct CheckDetail {
     phases: [u32; PHASES],
     total: u32,
     response: u32,
@@ -118,8 +126,8 @@ pub(super) struct Detail {
 
 /// The part of [`Details`] that belongs to successive checks of one kind; a column that the kind does not have is
 /// empty, and one that was not read is `None`.
-pub(super) struct Columns<'a> {
-    body: &'a Body<'a>,
+pub(super) struct RunColumns<'a> {
+    body: &'a BlockBody<'a>,
     /// The phase that must be computed.
     implied: Option<usize>,
     phases: [Option<&'a [u32]>; PHASES],
@@ -128,36 +136,36 @@ pub(super) struct Columns<'a> {
     text_of_failure: Option<&'a [u32]>,
 }
 
-impl Columns<'_> {
-    pub(super) fn detail(&self, place: usize) -> Detail {
+impl RunColumns<'_> {
+    pub(super) fn detail(&self, place: usize) -> CheckDetail {
         let mut phases = self.phases.map(|durations| at(durations, place));
         let total = at(self.totals, place);
         if let Some(implied) = self.implied {
             let overhead = std::mem::take(&mut phases[implied]);
             let others = phases.iter().fold(0_u32, |sum, us| sum.wrapping_add(*us));
-            let accounted = self.body.sum(Signed::Overhead, overhead, others);
+            let accounted = self.body.sum(SignedColumn::Overhead, overhead, others);
             phases[implied] = total.wrapping_sub(accounted);
         }
         let response = match self.responses.and_then(|responses| responses.get(place)) {
             Some(stored) => self.body.response(*stored, total),
             None => 0,
         };
-        Detail { phases, total, response, text: at(self.text_of_failure, place) }
+        CheckDetail { phases, total, response, text: at(self.text_of_failure, place) }
     }
 }
 
 /// Cursor over the details, run by run: the rest of each column.
-pub(super) struct Cursor<'a>(Columns<'a>);
+pub(super) struct DetailCursor<'a>(RunColumns<'a>);
 
-impl<'a> Cursor<'a> {
+impl<'a> DetailCursor<'a> {
     /// The next `length` checks, all of this kind.
-    pub(super) fn next(&mut self, kind: &Kind, length: usize) -> Result<Columns<'a>, BlockError> {
+    pub(super) fn next(&mut self, kind: &EntryKind, length: usize) -> Result<RunColumns<'a>, BlockError> {
         let left = &mut self.0;
         let mut phases = [None; PHASES];
         for ((phase, durations), measured) in phases.iter_mut().zip(&mut left.phases).zip(kind.phases) {
             *phase = take_read(durations, measured, length)?;
         }
-        Ok(Columns {
+        Ok(RunColumns {
             body: left.body,
             implied: left.body.head.prediction.implied.filter(|phase| kind.phases[*phase]),
             phases,

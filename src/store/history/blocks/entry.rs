@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 
 /// One check of a series: a [`CheckRecord`] without its service and location.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct CheckEntry {
     /// The start of the deciding attempt; names the check within its series.
     pub checked_at: Timestamp,
     /// The moment at which the check was due.
@@ -22,12 +22,12 @@ pub struct Entry {
     pub measurement: Measurement,
 }
 
-impl Entry {
+impl CheckEntry {
     /// Returns the part that figures need.
     #[must_use]
-    pub fn sample(&self, location: i32) -> history::Sample {
+    pub fn sample(&self, location: i32) -> history::CheckSample {
         let counts = self.role == ProbeRole::Full;
-        history::Sample {
+        history::CheckSample {
             checked_at: self.checked_at,
             location,
             is_down: self.measurement.status == CheckStatus::Down,
@@ -50,7 +50,7 @@ impl Entry {
     }
 }
 
-impl From<CheckRecord> for Entry {
+impl From<CheckRecord> for CheckEntry {
     fn from(record: CheckRecord) -> Self {
         let CheckRecord { role, scheduled_at, checked_at, attempt, measurement, .. } = record;
         Self { checked_at, scheduled_at, attempt, role, measurement }

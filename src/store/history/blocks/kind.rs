@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use super::wire::Reader;
-use super::{BlockError, Entry};
-use crate::model::check::{CheckStatus, ErrorCode, Timings};
+use super::wire::ByteReader;
+use super::{BlockError, CheckEntry};
+use crate::model::check::{CheckStatus, ErrorCode, PhaseTimings};
 use crate::model::service::ProbeRole;
 use crate::model::varint;
 
@@ -17,7 +17,7 @@ pub(super) const PHASES: usize = 5;
 
 /// The properties that a check has in common with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kind {
+pub(super) struct EntryKind {
     pub(super) attempt: u8,
     pub(super) role: ProbeRole,
     pub(super) status: CheckStatus,
@@ -29,8 +29,8 @@ pub(super) struct Kind {
     pub(super) has_response: bool,
 }
 
-impl Kind {
-    pub(super) fn of(entry: &Entry) -> Self {
+impl EntryKind {
+    pub(super) fn of(entry: &CheckEntry) -> Self {
         let measurement = &entry.measurement;
         Self {
             attempt: entry.attempt,
@@ -88,25 +88,25 @@ impl Kind {
 }
 
 /// The phases in the order of their columns; 0 for those that were not measured.
-pub(super) fn phases_of(timings: &Timings) -> [u32; PHASES] {
-    let Timings { dns, connect, tls, ttfb, transfer, total: _ } = timings;
+pub(super) fn phases_of(timings: &PhaseTimings) -> [u32; PHASES] {
+    let PhaseTimings { dns, connect, tls, ttfb, transfer, total: _ } = timings;
     [dns, connect, tls, ttfb, transfer].map(|us| us.map_or(0, std::num::NonZeroU32::get))
 }
 
 /// The kinds of a block and the kind of each of its checks.
 #[derive(Debug, Default)]
-pub(super) struct Kinds {
-    pub(super) kinds: Vec<Kind>,
+pub(super) struct EntryKinds {
+    pub(super) kinds: Vec<EntryKind>,
     pub(super) of_check: Vec<u64>,
 }
 
-impl Kinds {
-    pub(super) fn of(entries: &[Entry]) -> Self {
+impl EntryKinds {
+    pub(super) fn of(entries: &[CheckEntry]) -> Self {
         let mut numbers: HashMap<u64, u64> = HashMap::new();
         let mut all = Self { kinds: Vec::new(), of_check: Vec::with_capacity(entries.len()) };
         let mut last = None;
         for entry in entries {
-            let kind = Kind::of(entry);
+            let kind = EntryKind::of(entry);
             let place = match last {
                 Some((same, place)) if same == kind => place,
                 _ => *numbers.entry(kind.number()).or_insert_with(|| {
@@ -128,13 +128,13 @@ impl Kinds {
 }
 
 /// Reads a list of at most `limit` kinds.
-pub(super) fn read(bytes: &[u8], limit: usize) -> Result<Vec<Kind>, BlockError> {
+pub(super) fn read(bytes: &[u8], limit: usize) -> Result<Vec<EntryKind>, BlockError> {
     if bytes.is_empty() {
         return Ok(Vec::new());
     }
-    let mut reader = Reader::new(bytes);
+    let mut reader = ByteReader::new(bytes);
     let count = reader.count(limit)?;
-    let kinds = (0..count).map(|_| Kind::from_number(reader.number()?)).collect::<Result<_, _>>()?;
+    let kinds = (0..count).map(|_| EntryKind::from_number(reader.number()?)).collect::<Result<_, _>>()?;
     reader.end()?;
     Ok(kinds)
 }

@@ -34,9 +34,9 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use body::Body;
-pub use entry::Entry;
-pub use read::Wanted;
+pub use body::BlockBody;
+pub use entry::CheckEntry;
+pub use read::BlockFilter;
 
 use crate::clock::Timestamp;
 
@@ -45,7 +45,7 @@ pub const MAX_CHECKS: usize = 8_192;
 
 /// Checks of one series, sealed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct CheckBlock {
     /// `checked_at` of the oldest check.
     pub first_at: Timestamp,
     /// `checked_at` of the newest check.
@@ -60,7 +60,7 @@ pub struct Block {
     pub body: Vec<u8>,
 }
 
-impl Block {
+impl CheckBlock {
     /// Checks in it.
     #[must_use]
     pub const fn checks(&self) -> u32 {

@@ -7,8 +7,8 @@
 //! ```
 
 use super::BlockError;
-use super::column::{Whole, narrow};
-use super::wire::Reader;
+use super::column::{ColumnInteger, narrow};
+use super::wire::ByteReader;
 use crate::model::varint;
 
 /// Wider numbers are stored in 64 bits, so that eight bytes always hold a whole one.
@@ -16,7 +16,7 @@ const WIDEST: u32 = 56;
 
 /// The packing of some values.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Packing {
+pub(super) struct BitPacking {
     least: u64,
     width: u32,
     exceptions: usize,
@@ -24,7 +24,7 @@ pub(super) struct Packing {
     pub(super) bytes: usize,
 }
 
-impl Packing {
+impl BitPacking {
     /// The cheapest width for `values`, which are not empty.
     pub(super) fn of(values: &[u64]) -> Self {
         let least = values.iter().copied().min().unwrap_or_default();
@@ -70,7 +70,7 @@ impl Packing {
 }
 
 /// Reads `count` numbers; no bytes may follow them.
-pub(super) fn read<T: Whole>(mut reader: Reader<'_>, count: usize) -> Result<Vec<T>, BlockError> {
+pub(super) fn read<T: ColumnInteger>(mut reader: ByteReader<'_>, count: usize) -> Result<Vec<T>, BlockError> {
     let least = reader.number()?;
     let width = u32::from(reader.byte()?);
     if width > WIDEST && width != 64 {
@@ -119,7 +119,12 @@ fn write_bits(values: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) 
     out.extend(pending.to_le_bytes().into_iter().take(held.div_ceil(8) as usize));
 }
 
-fn read_bits<T: Whole>(bytes: &[u8], width: u32, least: u64, count: usize) -> Result<Vec<T>, BlockError> {
+fn read_bits<T: ColumnInteger>(
+    bytes: &[u8],
+    width: u32,
+    least: u64,
+    count: usize,
+) -> Result<Vec<T>, BlockError> {
     if width == 0 {
         return Ok(vec![narrow(least)?; count]);
     }
@@ -136,7 +141,7 @@ fn read_bits<T: Whole>(bytes: &[u8], width: u32, least: u64, count: usize) -> Re
 
 /// Reads numbers that might not fit.
 #[cold]
-fn read_wide_bits<T: Whole>(
+fn read_wide_bits<T: ColumnInteger>(
     bytes: &[u8],
     width: u32,
     least: u64,

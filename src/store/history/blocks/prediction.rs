@@ -6,7 +6,7 @@ use crate::model::varint;
 
 /// Columns whose numbers may be negative.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Signed {
+pub(super) enum SignedColumn {
     Deviation,
     Lateness,
     Overhead,
@@ -15,7 +15,7 @@ pub(super) enum Signed {
 
 /// The choices of one block; one byte of its body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Prediction {
+pub(super) struct ColumnPrediction {
     /// The phase that is the rest of the total after the others and the overhead.
     pub(super) implied: Option<usize>,
     /// The response time is stored directly, not relative to the total.
@@ -27,7 +27,7 @@ pub(super) struct Prediction {
 /// The value for "no phase" in the three bits of the implied one.
 const NO_PHASE: u8 = 7;
 
-impl Prediction {
+impl ColumnPrediction {
     pub(super) fn byte(self) -> u8 {
         let implied = self.implied.and_then(|phase| u8::try_from(phase).ok()).unwrap_or(NO_PHASE);
         implied | u8::from(self.raw_response) << 3 | self.negative << 4
@@ -43,7 +43,7 @@ impl Prediction {
     }
 
     /// `values` as they are stored.
-    pub(super) fn store(&mut self, column: Signed, values: Vec<i64>) -> Vec<u64> {
+    pub(super) fn store(&mut self, column: SignedColumn, values: Vec<i64>) -> Vec<u64> {
         if values.iter().all(|value| *value >= 0) {
             return values.into_iter().map(i64::cast_unsigned).collect();
         }
@@ -52,7 +52,7 @@ impl Prediction {
     }
 
     /// A stored value as it was.
-    pub(super) const fn restore(self, column: Signed, value: u64) -> i64 {
+    pub(super) const fn restore(self, column: SignedColumn, value: u64) -> i64 {
         if self.negative >> column as u8 & 1 == 1 { varint::unzigzag(value) } else { value.cast_signed() }
     }
 }

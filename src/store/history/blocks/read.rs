@@ -4,20 +4,20 @@
 
 use std::ops::Range;
 
-use super::body::Column;
-use super::details::{Details, Needs, at, take};
-use super::kind::{self, Kind};
-use super::prediction::Signed;
-use super::{BlockError, Body, Entry, column};
+use super::body::BlockColumn;
+use super::details::{ColumnNeeds, DetailColumns, at, take};
+use super::kind::{self, EntryKind};
+use super::prediction::SignedColumn;
+use super::{BlockBody, BlockError, CheckEntry, column};
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
-use crate::model::history::Sample;
+use crate::model::history::CheckSample;
 use crate::model::service::ProbeRole;
-use crate::model::verdict::Vote;
+use crate::model::verdict::LocationVote;
 
 /// Filter of the checks of a block.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted<'a> {
+pub struct BlockFilter<'a> {
     /// Only these results; empty = all.
     pub statuses: &'a [CheckStatus],
     /// Only checks at or after this instant.
@@ -28,7 +28,7 @@ pub struct Wanted<'a> {
     pub newest: Option<usize>,
 }
 
-impl Wanted<'_> {
+impl BlockFilter<'_> {
     fn status(&self, status: CheckStatus) -> bool {
         self.statuses.is_empty() || self.statuses.contains(&status)
     }
@@ -38,29 +38,29 @@ impl Wanted<'_> {
     }
 }
 
-impl Body<'_> {
+impl BlockBody<'_> {
     /// Every check, oldest first.
     ///
     /// # Errors
     /// When the body is malformed.
-    pub fn entries(&self) -> Result<Vec<Entry>, BlockError> {
-        self.matching(&Wanted::default())
+    pub fn entries(&self) -> Result<Vec<CheckEntry>, BlockError> {
+        self.matching(&BlockFilter::default())
     }
 
     /// The matching checks, oldest first.
     ///
     /// # Errors
     /// When the body is malformed.
-    pub fn matching(&self, wanted: &Wanted<'_>) -> Result<Vec<Entry>, BlockError> {
+    pub fn matching(&self, wanted: &BlockFilter<'_>) -> Result<Vec<CheckEntry>, BlockError> {
         let skeleton = self.skeleton()?;
-        let may_match = |run: &Run| wanted.status(skeleton.kinds[run.kind].status);
+        let may_match = |run: &KindRun| wanted.status(skeleton.kinds[run.kind].status);
         let in_time = |at: &usize| wanted.time(skeleton.times[*at].checked);
-        let places = skeleton.runs().filter(may_match).flat_map(Run::checks).filter(in_time);
+        let places = skeleton.runs().filter(may_match).flat_map(KindRun::checks).filter(in_time);
         let places: Vec<usize> = places.collect();
         let surplus = wanted.newest.map_or(0, |newest| places.len().saturating_sub(newest));
         let Some(first) = places.get(surplus).copied() else { return Ok(Vec::new()) };
-        let needs = Needs::of(&skeleton, &places[surplus..], self.head.prediction);
-        let details = Details::read(self, &skeleton, needs)?;
+        let needs = ColumnNeeds::of(&skeleton, &places[surplus..], self.head.prediction);
+        let details = DetailColumns::read(self, &skeleton, needs)?;
         let mut cursor = details.cursor(self);
         let is_wanted = |at: &usize| *at >= first && in_time(at);
         let mut found = Vec::with_capacity(places.len() - surplus);
@@ -71,9 +71,9 @@ impl Body<'_> {
                 continue;
             }
             for at in run.checks().filter(is_wanted) {
-                let Times { scheduled, checked } = skeleton.times[at];
+                let EntryTimes { scheduled, checked } = skeleton.times[at];
                 let measurement = details.measurement(kind, &columns.detail(at - run.start))?;
-                found.push(Entry {
+                found.push(CheckEntry {
                     checked_at: checked,
                     scheduled_at: scheduled,
                     attempt: kind.attempt,
@@ -89,10 +89,10 @@ impl Body<'_> {
     ///
     /// # Errors
     /// When the body is malformed.
-    pub fn samples(&self, location: i32) -> Result<Vec<Sample>, BlockError> {
+    pub fn samples(&self, location: i32) -> Result<Vec<CheckSample>, BlockError> {
         let skeleton = self.skeleton()?;
-        let totals = skeleton.read(self.column(Column::Total), |kind| kind.has_total)?;
-        let responses = skeleton.read(self.column(Column::Response), |kind| kind.has_response)?;
+        let totals = skeleton.read(self.column(BlockColumn::Total), |kind| kind.has_total)?;
+        let responses = skeleton.read(self.column(BlockColumn::Response), |kind| kind.has_response)?;
         let (mut totals, mut responses) = (&*totals, &*responses);
         let mut samples = Vec::with_capacity(self.checks());
         for run in skeleton.runs() {
@@ -103,7 +103,7 @@ impl Body<'_> {
             let counts = kind.has_response && kind.role == ProbeRole::Full;
             for (place, times) in skeleton.times[run.checks()].iter().enumerate() {
                 let response_us = counts.then(|| self.response(at(response, place), at(total, place)));
-                samples.push(Sample { checked_at: times.checked, location, is_down, response_us });
+                samples.push(CheckSample { checked_at: times.checked, location, is_down, response_us });
             }
         }
         Ok(samples)
@@ -113,38 +113,38 @@ impl Body<'_> {
     ///
     /// # Errors
     /// When the body is malformed.
-    pub fn votes(&self) -> Result<Vec<Vote>, BlockError> {
+    pub fn votes(&self) -> Result<Vec<LocationVote>, BlockError> {
         let skeleton = self.skeleton()?;
-        let vote = |(times, kind): (&Times, &u32)| Vote {
+        let vote = |(times, kind): (&EntryTimes, &u32)| LocationVote {
             status: skeleton.kinds[*kind as usize].status,
             checked_at: times.checked,
         };
         Ok(skeleton.times.iter().zip(&skeleton.of_check).map(vote).collect())
     }
 
-    fn skeleton(&self) -> Result<Skeleton, BlockError> {
-        let kinds = kind::read(self.column(Column::Kinds), self.checks())?;
-        let of_check: Vec<u32> = column::read(self.column(Column::KindOfCheck), self.checks())?;
+    fn skeleton(&self) -> Result<BlockSkeleton, BlockError> {
+        let kinds = kind::read(self.column(BlockColumn::Kinds), self.checks())?;
+        let of_check: Vec<u32> = column::read(self.column(BlockColumn::KindOfCheck), self.checks())?;
         let mut counts = vec![0; kinds.len()];
         for number in &of_check {
             let count = counts.get_mut(*number as usize);
             *count.ok_or(BlockError::Malformed("a check of no kind"))? += 1;
         }
-        Ok(Skeleton { times: self.times()?, kinds, of_check, counts })
+        Ok(BlockSkeleton { times: self.times()?, kinds, of_check, counts })
     }
 
-    fn times(&self) -> Result<Vec<Times>, BlockError> {
+    fn times(&self) -> Result<Vec<EntryTimes>, BlockError> {
         let gaps = self.checks().saturating_sub(1);
-        let deviations: Vec<u64> = column::read(self.column(Column::Deviation), gaps)?;
-        let lateness: Vec<u64> = column::read(self.column(Column::Lateness), self.checks())?;
+        let deviations: Vec<u64> = column::read(self.column(BlockColumn::Deviation), gaps)?;
+        let lateness: Vec<u64> = column::read(self.column(BlockColumn::Lateness), self.checks())?;
         let mut scheduled = self.head.first_scheduled;
         let mut deviations = deviations.into_iter();
         let times = lateness.into_iter().map(|late| {
-            let checked = scheduled.wrapping_add(self.head.prediction.restore(Signed::Lateness, late));
+            let checked = scheduled.wrapping_add(self.head.prediction.restore(SignedColumn::Lateness, late));
             let times =
-                Times { scheduled: Timestamp::from_ms(scheduled), checked: Timestamp::from_ms(checked) };
+                EntryTimes { scheduled: Timestamp::from_ms(scheduled), checked: Timestamp::from_ms(checked) };
             if let Some(deviation) = deviations.next() {
-                let deviation = self.head.prediction.restore(Signed::Deviation, deviation);
+                let deviation = self.head.prediction.restore(SignedColumn::Deviation, deviation);
                 scheduled = scheduled.wrapping_add(self.head.interval).wrapping_add(deviation);
             }
             times
@@ -153,11 +153,15 @@ impl Body<'_> {
     }
 
     pub(super) fn response(&self, stored: u32, total: u32) -> u32 {
-        if self.head.prediction.raw_response { stored } else { self.sum(Signed::Response, stored, total) }
+        if self.head.prediction.raw_response {
+            stored
+        } else {
+            self.sum(SignedColumn::Response, stored, total)
+        }
     }
 
     /// `base` plus a stored difference.
-    pub(super) fn sum(&self, column: Signed, stored: u32, base: u32) -> u32 {
+    pub(super) fn sum(&self, column: SignedColumn, stored: u32, base: u32) -> u32 {
         base.wrapping_add(low_bits(self.head.prediction.restore(column, u64::from(stored))))
     }
 }
@@ -169,15 +173,15 @@ fn low_bits(difference: i64) -> u32 {
 }
 
 #[derive(Clone, Copy)]
-struct Times {
+struct EntryTimes {
     scheduled: Timestamp,
     checked: Timestamp,
 }
 
 /// The times and kinds of all checks: everything but their details.
-pub(super) struct Skeleton {
-    times: Vec<Times>,
-    pub(super) kinds: Vec<Kind>,
+pub(super) struct BlockSkeleton {
+    times: Vec<EntryTimes>,
+    pub(super) kinds: Vec<EntryKind>,
     pub(super) of_check: Vec<u32>,
     /// Checks of each kind.
     counts: Vec<usize>,
@@ -185,31 +189,35 @@ pub(super) struct Skeleton {
 
 /// Successive checks of one kind.
 #[derive(Clone, Copy)]
-struct Run {
+struct KindRun {
     kind: usize,
     start: usize,
     length: usize,
 }
 
-impl Run {
+impl KindRun {
     const fn checks(self) -> Range<usize> {
         self.start..self.start + self.length
     }
 }
 
-impl Skeleton {
-    fn runs(&self) -> impl Iterator<Item = Run> {
+impl BlockSkeleton {
+    fn runs(&self) -> impl Iterator<Item = KindRun> {
         let mut start = 0;
         self.of_check.chunk_by(PartialEq::eq).map(move |run| {
             let kind = run.first().map_or(0, |kind| *kind as usize);
-            let run = Run { kind, start, length: run.len() };
+            let run = KindRun { kind, start, length: run.len() };
             start += run.length;
             run
         })
     }
 
     /// A column that only checks of some kinds have.
-    pub(super) fn read(&self, bytes: &[u8], has: impl Fn(&Kind) -> bool) -> Result<Vec<u32>, BlockError> {
+    pub(super) fn read(
+        &self,
+        bytes: &[u8],
+        has: impl Fn(&EntryKind) -> bool,
+    ) -> Result<Vec<u32>, BlockError> {
         let having = self.kinds.iter().zip(&self.counts).filter(|(kind, _)| has(kind));
         column::read(bytes, having.map(|(_, count)| count).sum())
     }

@@ -1,20 +1,20 @@
 //! From checks to a block.
 
-use super::body::{self, COLUMNS, Column, Head};
-use super::kind::{Kinds, PHASES, phases_of};
-use super::prediction::{Prediction, Signed, difference, spread, usual};
-use super::texts::Texts;
-use super::{Block, Entry, MAX_CHECKS, column};
+use super::body::{self, BlockColumn, BlockHead, COLUMNS};
+use super::kind::{EntryKinds, PHASES, phases_of};
+use super::prediction::{ColumnPrediction, SignedColumn, difference, spread, usual};
+use super::texts::FailureTexts;
+use super::{CheckBlock, CheckEntry, MAX_CHECKS, column};
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Micros};
 
-impl Block {
+impl CheckBlock {
     /// Seals checks of one series, sorted by `checked_at`.
     ///
     /// # Panics
     /// With more than [`MAX_CHECKS`], which no reader would accept.
     #[must_use]
-    pub fn seal(entries: &[Entry]) -> Self {
+    pub fn seal(entries: &[CheckEntry]) -> Self {
         assert!(entries.len() <= MAX_CHECKS, "a block of more than {MAX_CHECKS} checks");
         let (mut up, mut degraded, mut down) = (0, 0, 0);
         for entry in entries {
@@ -30,28 +30,28 @@ impl Block {
             up,
             degraded,
             down,
-            body: Sealing::default().run(entries),
+            body: BlockSealer::default().run(entries),
         }
     }
 }
 
 /// A block in the making.
 #[derive(Default)]
-struct Sealing {
-    prediction: Prediction,
+struct BlockSealer {
+    prediction: ColumnPrediction,
     columns: [Vec<u8>; COLUMNS],
 }
 
-impl Sealing {
-    fn run(mut self, entries: &[Entry]) -> Vec<u8> {
+impl BlockSealer {
+    fn run(mut self, entries: &[CheckEntry]) -> Vec<u8> {
         let interval = self.write_times(entries);
-        let kinds = Kinds::of(entries);
-        kinds.write(&mut self.columns[Column::Kinds as usize]);
-        self.write(Column::KindOfCheck as usize, &kinds.of_check);
+        let kinds = EntryKinds::of(entries);
+        kinds.write(&mut self.columns[BlockColumn::Kinds as usize]);
+        self.write(BlockColumn::KindOfCheck as usize, &kinds.of_check);
         self.write_phases(entries);
         self.write_responses(entries);
         self.write_texts(entries);
-        let head = Head {
+        let head = BlockHead {
             checks: entries.len(),
             prediction: self.prediction,
             first_scheduled: entries.first().map_or(0, |entry| entry.scheduled_at.ms()),
@@ -64,28 +64,28 @@ impl Sealing {
         column::write(values, &mut self.columns[place]);
     }
 
-    fn write_signed(&mut self, place: usize, signed: Signed, values: Vec<i64>) {
+    fn write_signed(&mut self, place: usize, signed: SignedColumn, values: Vec<i64>) {
         let values = self.prediction.store(signed, values);
         self.write(place, &values);
     }
 
     /// `scheduled_at` and `checked_at`; returns the usual interval.
-    fn write_times(&mut self, entries: &[Entry]) -> i64 {
+    fn write_times(&mut self, entries: &[CheckEntry]) -> i64 {
         let scheduled = entries.iter().map(|entry| entry.scheduled_at.ms());
         let intervals = || scheduled.clone().zip(scheduled.clone().skip(1)).map(|(a, b)| b.wrapping_sub(a));
         let interval = usual(intervals());
         let deviations = intervals().map(|ms| ms.wrapping_sub(interval)).collect();
-        self.write_signed(Column::Deviation as usize, Signed::Deviation, deviations);
-        let lateness = |entry: &Entry| entry.checked_at.ms().wrapping_sub(entry.scheduled_at.ms());
+        self.write_signed(BlockColumn::Deviation as usize, SignedColumn::Deviation, deviations);
+        let lateness = |entry: &CheckEntry| entry.checked_at.ms().wrapping_sub(entry.scheduled_at.ms());
         self.write_signed(
-            Column::Lateness as usize,
-            Signed::Lateness,
+            BlockColumn::Lateness as usize,
+            SignedColumn::Lateness,
             entries.iter().map(lateness).collect(),
         );
         interval
     }
 
-    fn write_phases(&mut self, entries: &[Entry]) {
+    fn write_phases(&mut self, entries: &[CheckEntry]) {
         let phases: Vec<[u32; PHASES]> =
             entries.iter().map(|entry| phases_of(&entry.measurement.timings)).collect();
         let mut dense: [Vec<u32>; PHASES] = std::array::from_fn(|phase| {
@@ -100,14 +100,14 @@ impl Sealing {
             if spread(&magnitudes) < bits {
                 self.prediction.implied = Some(phase);
                 dense[phase].clear();
-                self.write_signed(Column::Dns as usize + phase, Signed::Overhead, overheads);
+                self.write_signed(BlockColumn::Dns as usize + phase, SignedColumn::Overhead, overheads);
             }
         }
         for (phase, durations) in dense.iter().enumerate() {
-            self.write_wide(Column::Dns as usize + phase, durations);
+            self.write_wide(BlockColumn::Dns as usize + phase, durations);
         }
         let totals: Vec<u32> = totals.into_iter().filter(|us| *us != 0).collect();
-        self.write_wide(Column::Total as usize, &totals);
+        self.write_wide(BlockColumn::Total as usize, &totals);
     }
 
     fn write_wide(&mut self, place: usize, values: &[u32]) {
@@ -115,9 +115,9 @@ impl Sealing {
         self.write(place, &wide);
     }
 
-    fn write_responses(&mut self, entries: &[Entry]) {
+    fn write_responses(&mut self, entries: &[CheckEntry]) {
         let answered = || {
-            let response = |entry: &Entry| entry.measurement.response_time.map(Micros::get);
+            let response = |entry: &CheckEntry| entry.measurement.response_time.map(Micros::get);
             entries.iter().filter_map(move |entry| Some((response(entry)?, total(entry))))
         };
         let raw: Vec<u32> = answered().map(|(response, _)| response).collect();
@@ -127,24 +127,24 @@ impl Sealing {
             against_total.iter().map(|us| u32::try_from(us.unsigned_abs()).unwrap_or(u32::MAX)).collect();
         self.prediction.raw_response = spread(&raw) < spread(&magnitudes);
         if self.prediction.raw_response {
-            self.write_wide(Column::Response as usize, &raw);
+            self.write_wide(BlockColumn::Response as usize, &raw);
         } else {
-            self.write_signed(Column::Response as usize, Signed::Response, against_total);
+            self.write_signed(BlockColumn::Response as usize, SignedColumn::Response, against_total);
         }
     }
 
-    fn write_texts(&mut self, entries: &[Entry]) {
-        let mut texts = Texts::default();
+    fn write_texts(&mut self, entries: &[CheckEntry]) {
+        let mut texts = FailureTexts::default();
         for failure in entries.iter().filter_map(|entry| entry.measurement.failure.as_ref()) {
             texts.push(&failure.message);
         }
-        self.write(Column::TextOfFailure as usize, &texts.of_failure);
-        texts.write(&mut self.columns[Column::Texts as usize]);
+        self.write(BlockColumn::TextOfFailure as usize, &texts.of_failure);
+        texts.write(&mut self.columns[BlockColumn::Texts as usize]);
     }
 }
 
 /// 0 when there is none.
-fn total(entry: &Entry) -> u32 {
+fn total(entry: &CheckEntry) -> u32 {
     entry.measurement.timings.total.map_or(0, Micros::get)
 }
 

@@ -5,13 +5,13 @@ use std::num::NonZeroU32;
 use proptest::prelude::*;
 use rstest::rstest;
 
-use super::{Block, BlockError, Body, Entry, MAX_CHECKS, Wanted};
+use super::{BlockBody, BlockError, BlockFilter, CheckBlock, CheckEntry, MAX_CHECKS};
 use crate::clock::Timestamp;
-use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};
+use crate::model::check::{CheckFailure, CheckStatus, ErrorCode, Measurement, PhaseTimings};
 use crate::model::service::ProbeRole;
 
-fn entries_of(block: &Block) -> Result<Vec<Entry>, BlockError> {
-    Body::open(&block.body)?.entries()
+fn entries_of(block: &CheckBlock) -> Result<Vec<CheckEntry>, BlockError> {
+    BlockBody::open(&block.body)?.entries()
 }
 
 /// A number of the full range, but often a small or an extreme one.
@@ -23,16 +23,23 @@ fn instant() -> impl Strategy<Value = i64> {
     prop_oneof![Just(i64::MIN), Just(i64::MAX), 1_790_000_000_000..1_790_000_100_000_i64, any::<i64>()]
 }
 
-fn timings() -> impl Strategy<Value = Timings> {
+fn timings() -> impl Strategy<Value = PhaseTimings> {
     let phase = || prop::option::of(number()).prop_map(|us| us.and_then(NonZeroU32::new));
     (phase(), phase(), phase(), phase(), phase(), phase()).prop_map(
-        |(dns, connect, tls, ttfb, transfer, total)| Timings { dns, connect, tls, ttfb, transfer, total },
+        |(dns, connect, tls, ttfb, transfer, total)| PhaseTimings {
+            dns,
+            connect,
+            tls,
+            ttfb,
+            transfer,
+            total,
+        },
     )
 }
 
-fn failure() -> impl Strategy<Value = Failure> {
+fn failure() -> impl Strategy<Value = CheckFailure> {
     (prop::sample::select(ErrorCode::ALL.to_vec()), prop_oneof![".{0,20}", "[a-c]{0,2}"])
-        .prop_map(|(code, message)| Failure { code, message: message.into() })
+        .prop_map(|(code, message)| CheckFailure { code, message: message.into() })
 }
 
 fn measurement() -> impl Strategy<Value = Measurement> {
@@ -49,10 +56,10 @@ fn measurement() -> impl Strategy<Value = Measurement> {
     )
 }
 
-fn entry() -> impl Strategy<Value = Entry> {
+fn entry() -> impl Strategy<Value = CheckEntry> {
     let role = prop_oneof![Just(ProbeRole::Full), Just(ProbeRole::Reachability)];
     (instant(), instant(), any::<u8>(), role, measurement()).prop_map(
-        |(checked_at, scheduled_at, attempt, role, measurement)| Entry {
+        |(checked_at, scheduled_at, attempt, role, measurement)| CheckEntry {
             checked_at: Timestamp::from_ms(checked_at),
             scheduled_at: Timestamp::from_ms(scheduled_at),
             attempt,
@@ -62,7 +69,7 @@ fn entry() -> impl Strategy<Value = Entry> {
     )
 }
 
-fn series(most: usize) -> impl Strategy<Value = Vec<Entry>> {
+fn series(most: usize) -> impl Strategy<Value = Vec<CheckEntry>> {
     prop::collection::vec(entry(), 0..most).prop_map(|mut entries| {
         entries.sort_by_key(|entry| entry.checked_at);
         entries.dedup_by_key(|entry| entry.checked_at);
@@ -71,7 +78,7 @@ fn series(most: usize) -> impl Strategy<Value = Vec<Entry>> {
 }
 
 /// Checks of an HTTP target that is well, a minute apart; the durations spread over some milliseconds.
-fn healthy(checks: usize) -> Vec<Entry> {
+fn healthy(checks: usize) -> Vec<CheckEntry> {
     let mut state = 0x9e37_79b9_u32;
     let mut spread = |from: u32, width: u32| {
         state ^= state << 13;
@@ -84,7 +91,7 @@ fn healthy(checks: usize) -> Vec<Entry> {
         let phases = [spread(2_000, 500), spread(20_000, 900), spread(40_000, 1_900), spread(80_000, 9_000)];
         let [dns, connect, tls, ttfb] = phases.map(NonZeroU32::new);
         let total = NonZeroU32::new(phases.iter().sum::<u32>() + spread(30, 90));
-        Entry {
+        CheckEntry {
             checked_at: scheduled_at.plus_ms(i64::from(spread(0, 4))),
             scheduled_at,
             attempt: 1,
@@ -92,7 +99,7 @@ fn healthy(checks: usize) -> Vec<Entry> {
             measurement: Measurement {
                 status: CheckStatus::Up,
                 response_time: total,
-                timings: Timings { dns, connect, tls, ttfb, transfer: None, total },
+                timings: PhaseTimings { dns, connect, tls, ttfb, transfer: None, total },
                 status_code: Some(200),
                 failure: None,
             },
@@ -109,10 +116,10 @@ fn resign(body: &mut Vec<u8>) {
 }
 
 fn read_everything(body: &[u8]) -> Result<(), BlockError> {
-    let body = Body::open(body)?;
+    let body = BlockBody::open(body)?;
     body.samples(1)?;
     body.entries()?;
-    body.matching(&Wanted { statuses: &[CheckStatus::Down], ..Wanted::default() })?;
+    body.matching(&BlockFilter { statuses: &[CheckStatus::Down], ..BlockFilter::default() })?;
     Ok(())
 }
 
@@ -121,16 +128,16 @@ proptest! {
 
     #[test]
     fn any_checks_come_back_as_they_were(entries in series(40)) {
-        let block = Block::seal(&entries);
+        let block = CheckBlock::seal(&entries);
         prop_assert_eq!(entries_of(&block).unwrap(), entries.clone());
         let samples: Vec<_> = entries.iter().map(|entry| entry.sample(7)).collect();
-        prop_assert_eq!(Body::open(&block.body).unwrap().samples(7).unwrap(), samples);
+        prop_assert_eq!(BlockBody::open(&block.body).unwrap().samples(7).unwrap(), samples);
     }
 
     #[test]
     fn many_checks_of_any_values_come_back_as_they_were(few in series(12), repeat in 20..40_usize) {
         let entries: Vec<_> = std::iter::repeat_n(few, repeat).flatten().collect();
-        prop_assert_eq!(entries_of(&Block::seal(&entries)).unwrap(), entries);
+        prop_assert_eq!(entries_of(&CheckBlock::seal(&entries)).unwrap(), entries);
     }
 
     #[test]
@@ -141,22 +148,22 @@ proptest! {
         newest in prop::option::of(0..70_usize),
     ) {
         let [from, to] = bounds.map(|ms| ms.map(Timestamp::from_ms));
-        let is_wanted = |entry: &&Entry| {
+        let is_wanted = |entry: &&CheckEntry| {
             (statuses.is_empty() || statuses.contains(&entry.measurement.status))
                 && from.is_none_or(|from| entry.checked_at >= from)
                 && to.is_none_or(|to| entry.checked_at < to)
         };
         let mut expected: Vec<_> = entries.iter().filter(is_wanted).cloned().collect();
         expected.drain(..newest.map_or(0, |newest| expected.len().saturating_sub(newest)));
-        let block = Block::seal(&entries);
-        let wanted = Wanted { statuses: &statuses, from, to, newest };
-        let found = Body::open(&block.body).unwrap().matching(&wanted);
+        let block = CheckBlock::seal(&entries);
+        let wanted = BlockFilter { statuses: &statuses, from, to, newest };
+        let found = BlockBody::open(&block.body).unwrap().matching(&wanted);
         prop_assert_eq!(found.unwrap(), expected);
     }
 
     #[test]
     fn a_changed_byte_is_an_error(count in 1..400_usize, at: prop::sample::Index, flip in 1..=u8::MAX) {
-        let mut body = Block::seal(&healthy(count)).body;
+        let mut body = CheckBlock::seal(&healthy(count)).body;
         let at = at.index(body.len());
         body[at] ^= flip;
         prop_assert!(read_everything(&body).is_err());
@@ -168,7 +175,7 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         cut in prop::option::of(any::<prop::sample::Index>()),
     ) {
-        let mut body = Block::seal(&entries).body;
+        let mut body = CheckBlock::seal(&entries).body;
         if let Some(cut) = cut {
             body.truncate(cut.index(body.len()));
         }
@@ -200,7 +207,7 @@ proptest! {
 #[case::the_most(MAX_CHECKS)]
 fn a_block_of_any_size_is_read_back(#[case] checks: usize) {
     let entries = healthy(checks);
-    let block = Block::seal(&entries);
+    let block = CheckBlock::seal(&entries);
     assert_eq!(entries_of(&block).unwrap(), entries);
     assert_eq!(block.checks() as usize, checks);
 }
@@ -210,7 +217,7 @@ fn a_block_knows_its_bounds_and_counts() {
     let mut entries = healthy(3);
     entries[1].measurement.status = CheckStatus::Degraded;
     entries[2].measurement.status = CheckStatus::Down;
-    let block = Block::seal(&entries);
+    let block = CheckBlock::seal(&entries);
     assert_eq!((block.first_at, block.last_at), (entries[0].checked_at, entries[2].checked_at));
     assert_eq!((block.up, block.degraded, block.down), (1, 1, 1));
 }
@@ -221,16 +228,16 @@ fn long_texts_and_many_different_ones_come_back() {
     for (number, entry) in entries.iter_mut().enumerate() {
         let message = format!("{number} {}", "ä".repeat(490));
         entry.measurement.failure =
-            Some(Box::new(Failure { code: ErrorCode::Internal, message: message.into() }));
+            Some(Box::new(CheckFailure { code: ErrorCode::Internal, message: message.into() }));
     }
-    let block = Block::seal(&entries);
+    let block = CheckBlock::seal(&entries);
     assert!(block.body.len() < 40_000, "{} bytes", block.body.len());
     assert_eq!(entries_of(&block).unwrap(), entries);
 }
 
 #[test]
 fn a_newer_version_is_named() {
-    let mut body = Block::seal(&healthy(5)).body;
+    let mut body = CheckBlock::seal(&healthy(5)).body;
     body[0] = 9;
     resign(&mut body);
     assert_eq!(read_everything(&body), Err(BlockError::Version(9)));
@@ -253,6 +260,6 @@ fn what_repeats_costs_nothing() {
         entry.measurement = first.clone();
         entry.checked_at = entry.scheduled_at;
     }
-    let block = Block::seal(&entries);
+    let block = CheckBlock::seal(&entries);
     assert!(block.body.len() < 60, "{} bytes", block.body.len());
 }

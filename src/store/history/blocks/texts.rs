@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::BlockError;
-use super::wire::Reader;
+use super::wire::ByteReader;
 use crate::model::varint;
 
 const PLAIN: u8 = 0;
@@ -22,13 +22,13 @@ const ZSTD_MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The distinct texts of a block, and the text of each failure.
 #[derive(Debug, Default)]
-pub(super) struct Texts<'a> {
+pub(super) struct FailureTexts<'a> {
     different: Vec<&'a str>,
     numbers: HashMap<&'a str, u64>,
     pub(super) of_failure: Vec<u64>,
 }
 
-impl<'a> Texts<'a> {
+impl<'a> FailureTexts<'a> {
     /// The next failure has this text.
     pub(super) fn push(&mut self, text: &'a str) {
         let number = *self.numbers.entry(text).or_insert_with(|| {
@@ -67,7 +67,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Box<str>>, BlockError> {
     if bytes.is_empty() {
         return Ok(Vec::new());
     }
-    let mut reader = Reader::new(bytes);
+    let mut reader = ByteReader::new(bytes);
     match reader.byte()? {
         PLAIN => split(reader.rest()),
         ZSTD => {
@@ -81,7 +81,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Box<str>>, BlockError> {
 }
 
 fn split(plain: &[u8]) -> Result<Vec<Box<str>>, BlockError> {
-    let mut reader = Reader::new(plain);
+    let mut reader = ByteReader::new(plain);
     let mut texts = Vec::new();
     while !reader.rest().is_empty() {
         let length = reader.count(plain.len())?;

@@ -5,9 +5,9 @@ use crate::model::varint;
 
 /// Reads from the front of a slice.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reader<'a>(&'a [u8]);
+pub(super) struct ByteReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> ByteReader<'a> {
     pub(super) const fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }

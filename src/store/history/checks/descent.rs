@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
 
-use super::Question;
+use super::CheckQuery;
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::history::StoredCheck;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
-use crate::store::history::blocks::{BlockError, Body, Wanted};
-use crate::store::history::sealed::together::{self, Found};
+use crate::store::history::blocks::{BlockBody, BlockError, BlockFilter};
+use crate::store::history::sealed::together::{self, SegmentItem};
 use crate::store::history::sealed::{self, BlockSummary};
 use crate::store::history::segments::Segment;
 use crate::store::history::segments::storage::{OpenSegment, SegmentStorage};
@@ -28,9 +28,9 @@ const SEGMENTS_IF_SPARSE: usize = 2;
 const BLOCKS_AT_ONCE: usize = 16;
 
 /// A page in the making.
-pub(super) struct Descent<'a> {
+pub(super) struct HistoryDescent<'a> {
     storage: &'a SegmentStorage,
-    question: &'a Question<'a>,
+    question: &'a CheckQuery<'a>,
     /// Segments that were not opened yet; the newest is last.
     closed: Vec<Segment>,
     /// Number of segments to open next: more each time, because a page that needs two may need all.
@@ -43,11 +43,11 @@ pub(super) struct Descent<'a> {
     found: Vec<StoredCheck>,
 }
 
-impl<'a> Descent<'a> {
+impl<'a> HistoryDescent<'a> {
     /// A page of these rows and the blocks of these segments, those of the newest time first.
     pub(super) fn new(
         storage: &'a SegmentStorage,
-        question: &'a Question<'a>,
+        question: &'a CheckQuery<'a>,
         segments: Vec<Segment>,
         fresh: Vec<StoredCheck>,
     ) -> Self {
@@ -104,7 +104,7 @@ impl<'a> Descent<'a> {
     async fn look_into_segments(&mut self) -> Result<(), HistoryError> {
         let rest = self.closed.len().saturating_sub(self.ahead);
         self.ahead = (self.ahead * 2).min(SEGMENTS_AT_ONCE);
-        let (storage, Question { service, from, to, statuses, .. }) = (self.storage, self.question);
+        let (storage, CheckQuery { service, from, to, statuses, .. }) = (self.storage, self.question);
         let next = self.closed.split_off(rest);
         let looks = next.chunks(storage.pace().together).map(async |segments| {
             let open = storage.open(segments).await?;
@@ -113,7 +113,7 @@ impl<'a> Descent<'a> {
             Ok::<_, HistoryError>((open, summaries))
         });
         for (open, summaries) in try_join_all(looks).await? {
-            for Found { place, item: summary } in summaries {
+            for SegmentItem { place, item: summary } in summaries {
                 if self.question.matches(&summary) > 0
                     && self.question.code(summary.series.location)?.is_some()
                 {
@@ -131,7 +131,7 @@ impl<'a> Descent<'a> {
         let summaries = self.next_blocks(open);
         let OpenSegment { segment, opened } = &self.open[open];
         let bodies = sealed::bodies(opened, segment, &summaries).await?;
-        let wanted = Wanted {
+        let wanted = BlockFilter {
             statuses: self.question.statuses,
             from: Some(self.question.from),
             to: Some(self.question.to),
@@ -140,7 +140,7 @@ impl<'a> Descent<'a> {
         };
         for (summary, bytes) in summaries.iter().zip(&bodies) {
             let Some(code) = self.question.code(summary.series.location)? else { continue };
-            let entries = Body::open(bytes).and_then(|body| {
+            let entries = BlockBody::open(bytes).and_then(|body| {
                 let fits = body.checks() == summary.checks();
                 if fits {
                     body.matching(&wanted)
@@ -179,7 +179,7 @@ impl<'a> Descent<'a> {
     }
 }
 
-impl Question<'_> {
+impl CheckQuery<'_> {
     /// Returns true when the filter matches only results that most blocks do not have.
     fn is_sparse(&self) -> bool {
         !self.statuses.is_empty() && !self.statuses.contains(&CheckStatus::Up)

@@ -3,7 +3,7 @@
 
 use sea_orm::{ConnectionTrait as _, DbBackend, DbErr, QueryResult, Statement, Value};
 
-use super::{BlockSummary, Listed, SealedRollup, Series, listed};
+use super::{BlockSummary, CheckSeries, KeyParameters, SealedRollup, listed};
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
@@ -13,7 +13,7 @@ use crate::store::history::segments::storage::OpenSegment;
 
 /// Something of one of several segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found<T> {
+pub struct SegmentItem<T> {
     /// The index of its segment among them.
     pub place: usize,
     /// The item.
@@ -30,7 +30,7 @@ pub async fn summaries(
     service: ServiceKey,
     TimeRange { from, to }: TimeRange,
     statuses: &[CheckStatus],
-) -> Result<Vec<Found<BlockSummary>>, HistoryError> {
+) -> Result<Vec<SegmentItem<BlockSummary>>, HistoryError> {
     let held: Vec<String> = statuses.iter().map(|status| format!("{} > 0", status.as_str())).collect();
     let held = if held.is_empty() { String::new() } else { format!(" AND ({})", held.join(" OR ")) };
     let shared = [service.into(), from.ms().into(), to.ms().into()];
@@ -53,11 +53,11 @@ pub async fn rollups(
     segments: &[OpenSegment],
     services: &[ServiceKey],
     TimeRange { from, to }: TimeRange,
-) -> Result<Vec<Found<SealedRollup>>, HistoryError> {
+) -> Result<Vec<SegmentItem<SealedRollup>>, HistoryError> {
     if services.is_empty() {
         return Ok(Vec::new());
     }
-    let Listed { places, values: services, .. } = listed(2, services);
+    let KeyParameters { places, values: services, .. } = listed(2, services);
     let shared: Vec<Value> = std::iter::once(to.ms().into()).chain(services).collect();
     let rows = read(segments, &shared, |OpenSegment { segment, opened }, start| {
         let text = format!(
@@ -71,7 +71,7 @@ pub async fn rollups(
     });
     found(&rows.await?, |row, column| {
         Ok(SealedRollup {
-            series: Series {
+            series: CheckSeries {
                 service: row.try_get_by_index(column)?,
                 location: row.try_get_by_index(column + 1)?,
             },
@@ -108,10 +108,10 @@ async fn read(
 fn found<T>(
     rows: &[QueryResult],
     item: impl Fn(&QueryResult, usize) -> Result<T, DbErr>,
-) -> Result<Vec<Found<T>>, HistoryError> {
+) -> Result<Vec<SegmentItem<T>>, HistoryError> {
     let found = |row| {
         let place: i32 = QueryResult::try_get_by_index(row, 0)?;
-        Ok(Found { place: usize::try_from(place).unwrap_or_default(), item: item(row, 1)? })
+        Ok(SegmentItem { place: usize::try_from(place).unwrap_or_default(), item: item(row, 1)? })
     };
     rows.iter().map(found).collect::<Result<_, DbErr>>().map_err(Into::into)
 }

@@ -4,9 +4,9 @@ use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
 
 use crate::model::service::ServiceKey;
 use crate::store::HistoryError;
-use crate::store::history::blocks::Block;
+use crate::store::history::blocks::CheckBlock;
 use crate::store::history::insert::{chunks, insert_text};
-use crate::store::history::sealed::{BatchKey, Sealed, Series, statement};
+use crate::store::history::sealed::{BatchKey, CheckSeries, SegmentContents, statement};
 use crate::store::history::segments::storage::SegmentConnection;
 
 const BLOCK_COLUMNS: &str =
@@ -21,7 +21,11 @@ const CHUNK_MAX_ROWS: usize = 256;
 ///
 /// # Errors
 /// When the database fails.
-pub async fn write(opened: &SegmentConnection, batch: BatchKey, sealed: &Sealed) -> Result<(), HistoryError> {
+pub async fn write(
+    opened: &SegmentConnection,
+    batch: BatchKey,
+    sealed: &SegmentContents,
+) -> Result<(), HistoryError> {
     let connection = opened.connection.begin().await?;
     let backend = connection.get_database_backend();
     for chunk in chunks(&sealed.blocks, CHUNK_MAX_ROWS) {
@@ -32,7 +36,7 @@ pub async fn write(opened: &SegmentConnection, batch: BatchKey, sealed: &Sealed)
     }
     for chunk in chunks(&sealed.rollups, CHUNK_MAX_ROWS) {
         let values = chunk.iter().flat_map(|rollup| {
-            let Series { service, location } = rollup.series;
+            let CheckSeries { service, location } = rollup.series;
             let key = [
                 batch.segment.into(),
                 batch.number.into(),
@@ -49,7 +53,7 @@ pub async fn write(opened: &SegmentConnection, batch: BatchKey, sealed: &Sealed)
     Ok(connection.commit().await?)
 }
 
-fn block_values(batch: BatchKey, series: Series, block: &Block) -> [Value; BLOCK_WIDTH] {
+fn block_values(batch: BatchKey, series: CheckSeries, block: &CheckBlock) -> [Value; BLOCK_WIDTH] {
     let count = |count: u32| Value::from(i32::try_from(count).unwrap_or(i32::MAX));
     [
         batch.segment.into(),

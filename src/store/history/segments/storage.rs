@@ -37,14 +37,14 @@ const CHECKPOINT_PAGES: u32 = 16_384;
 #[derive(Clone, Debug)]
 pub enum SegmentStorage {
     /// Files in a folder.
-    Files(Files),
+    Files(SegmentFiles),
     /// Partitions of the history database itself.
     Partitions(Reader),
 }
 
 /// Segment files in a folder, and the connections to those in use.
 #[derive(Clone, Debug)]
-pub struct Files {
+pub struct SegmentFiles {
     folder: PathBuf,
     busy: Duration,
     open: Arc<Mutex<HashMap<SegmentId, DatabaseConnection>>>,
@@ -82,7 +82,7 @@ pub struct OpenSegment {
 impl SegmentStorage {
     /// Beside this SQLite file: a folder of the same name with the extension `.segments`.
     pub(in crate::store) fn beside(file: &Path, limits: &StoreLimits) -> Self {
-        Self::Files(Files {
+        Self::Files(SegmentFiles {
             folder: file.with_extension("segments"),
             busy: Duration::from_secs(limits.acquire_timeout_seconds),
             open: Arc::default(),
@@ -210,7 +210,7 @@ impl SegmentStorage {
     }
 }
 
-impl Files {
+impl SegmentFiles {
     fn file(&self, id: SegmentId) -> PathBuf {
         self.folder.join(format!("{id:08}.db"))
     }

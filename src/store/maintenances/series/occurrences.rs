@@ -8,8 +8,8 @@ use sea_orm::{
 use watchkeeper_entities::{maintenance, maintenance_skip};
 
 use crate::clock::Timestamp;
-use crate::model::maintenance::origin::{Origin, SeriesKey};
-use crate::model::maintenance::series::replan::{Role, Standing};
+use crate::model::maintenance::origin::{SeriesKey, SeriesOrigin};
+use crate::model::maintenance::series::replan::{ReplanRole, SeriesMember};
 use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
 use crate::store::MainError;
 use crate::store::maintenances::from_row;
@@ -21,11 +21,11 @@ const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();
 ///
 /// # Errors
 /// When the database fails.
-pub async fn standing(
+pub async fn list_for_update(
     connection: &impl ConnectionTrait,
     series: SeriesKey,
     from: Option<Timestamp>,
-) -> Result<Vec<Standing>, MainError> {
+) -> Result<Vec<SeriesMember>, MainError> {
     use maintenance::{Column, Entity};
     let waiting = Condition::any().add(Column::Status.eq(SCHEDULED));
     let rows: Vec<(i64, i64, String, bool)> = Entity::find()
@@ -40,11 +40,11 @@ pub async fn standing(
         .await?;
     let standing = |(key, occurrence, status, is_adjusted): (i64, i64, String, bool)| {
         let role = match (status == SCHEDULED, is_adjusted) {
-            (true, false) => Role::Follows,
-            (true, true) => Role::Stays,
-            (false, _) => Role::Past,
+            (true, false) => ReplanRole::Follows,
+            (true, true) => ReplanRole::Stays,
+            (false, _) => ReplanRole::Past,
         };
-        Standing { key, occurrence: Timestamp::from_ms(occurrence), role }
+        SeriesMember { key, occurrence: Timestamp::from_ms(occurrence), role }
     };
     Ok(rows.into_iter().map(standing).collect())
 }
@@ -92,7 +92,7 @@ pub async fn keys(
 /// When the database fails.
 pub async fn skip(connection: &impl ConnectionTrait, maintenance: &Maintenance) -> Result<(), MainError> {
     match maintenance.origin {
-        Some(Origin { series, occurrence, .. }) => skip_all(connection, &[(series, occurrence)]).await,
+        Some(SeriesOrigin { series, occurrence, .. }) => skip_all(connection, &[(series, occurrence)]).await,
         None => Ok(()),
     }
 }

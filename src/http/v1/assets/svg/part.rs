@@ -25,7 +25,7 @@ const HARMFUL_STYLES: [&str; 6] =
 
 /// Reason for refusing a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum SvgPartError {
     /// Not well-formed.
     Unreadable,
     /// An entity that would need a definition.
@@ -33,7 +33,7 @@ pub(super) enum Refused {
 }
 
 /// The start of an element with its harmless attributes.
-pub(super) struct Tag {
+pub(super) struct SvgTag {
     /// Name as written, with its prefix.
     pub(super) name: String,
     attributes: Vec<(String, String)>,
@@ -43,12 +43,12 @@ pub(super) struct Tag {
     namespace: Option<String>,
 }
 
-impl Tag {
+impl SvgTag {
     /// Reads a start tag and drops its harmful attributes.
-    pub(super) fn read(start: &BytesStart<'_>) -> Result<Self, Refused> {
+    pub(super) fn read(start: &BytesStart<'_>) -> Result<Self, SvgPartError> {
         let name = start.name().0.to_owned();
         if !is_name(&name) {
-            return Err(Refused::Unreadable);
+            return Err(SvgPartError::Unreadable);
         }
         let declaration = match name.split_once(':') {
             Some((prefix, _)) => format!("xmlns:{prefix}"),
@@ -56,15 +56,15 @@ impl Tag {
         };
         let mut tag = Self { name, attributes: Vec::new(), animates: None, namespace: None };
         for (at, attribute) in start.attributes().enumerate() {
-            let attribute = attribute.map_err(|_| Refused::Unreadable)?;
+            let attribute = attribute.map_err(|_| SvgPartError::Unreadable)?;
             let key = attribute.key.0;
             if at >= MAX_ATTRIBUTES || !is_name(key) {
-                return Err(Refused::Unreadable);
+                return Err(SvgPartError::Unreadable);
             }
             let value =
                 attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| refusal(&error))?;
             if !is_xml_text(&value) {
-                return Err(Refused::Unreadable);
+                return Err(SvgPartError::Unreadable);
             }
             if key == declaration {
                 tag.namespace = Some(value.clone().into_owned());
@@ -101,7 +101,7 @@ impl Tag {
 }
 
 /// Returns true if the element must be removed, with everything inside.
-pub(super) fn is_forbidden_element(tag: &Tag) -> bool {
+pub(super) fn is_forbidden_element(tag: &SvgTag) -> bool {
     let name = local(&tag.name);
     let is_animation = name.starts_with("animate") || name == "set" || name == "discard";
     let target = tag.animates.as_deref().unwrap_or_default();
@@ -109,14 +109,15 @@ pub(super) fn is_forbidden_element(tag: &Tag) -> bool {
 }
 
 /// Returns true if the element holds a style sheet.
-pub(super) fn is_style_element(tag: &Tag) -> bool {
+pub(super) fn is_style_element(tag: &SvgTag) -> bool {
     local(&tag.name) == "style"
 }
 
 /// Returns true if a style sheet or a style attribute could load something.
 pub(super) fn is_harmful_style(text: &str) -> bool {
-    let is_harmful = |text: &str| HARMFUL_STYLES.iter().any(|part| text.contains(part)) || reaches_out(text);
-    readings(text).iter().any(|text| is_harmful(text))
+    let is_harmful =
+        |text: &str| HARMFUL_STYLES.iter().any(|part| text.contains(part)) || has_external_url(text);
+    css_variants(text).iter().any(|text| is_harmful(text))
 }
 
 /// Returns true if XML can hold this text (XML 1.0, section 2.2).
@@ -142,7 +143,7 @@ fn harmless_value<'v>(key: &str, value: &'v str) -> Option<&'v str> {
         "base" => false,
         "href" | "src" => is_harmless_reference(value),
         "style" => !is_harmful_style(value),
-        _ => !name.starts_with("on") && !readings(value).iter().any(|text| reaches_out(text)),
+        _ => !name.starts_with("on") && !css_variants(value).iter().any(|text| has_external_url(text)),
     };
     stays.then_some(value)
 }
@@ -159,7 +160,7 @@ fn is_harmless_reference(value: &str) -> bool {
 }
 
 /// Returns true if there is a `url(` to anything but a part of the file.
-fn reaches_out(css: &str) -> bool {
+fn has_external_url(css: &str) -> bool {
     let leads_out = |(at, function): (usize, &str)| {
         let target = css[at + function.len()..]
             .trim_start_matches(|c: char| c.is_whitespace() || c == '"' || c == '\'');
@@ -170,7 +171,7 @@ fn reaches_out(css: &str) -> bool {
 
 /// Possible readings of the text by style engines: something that looks like a comment may be inside a string, and the
 /// text after it still counts.
-fn readings(text: &str) -> [String; 2] {
+fn css_variants(text: &str) -> [String; 2] {
     [plain_css(text, true), plain_css(text, false)]
 }
 
@@ -221,9 +222,9 @@ fn is_name(name: &str) -> bool {
     begins && name.chars().all(is_inner) && name.matches(':').count() <= 1 && !name.ends_with(':')
 }
 
-fn refusal(error: &Error) -> Refused {
+fn refusal(error: &Error) -> SvgPartError {
     match error {
-        Error::Escape(EscapeError::UnrecognizedEntity(..)) => Refused::Entity,
-        _ => Refused::Unreadable,
+        Error::Escape(EscapeError::UnrecognizedEntity(..)) => SvgPartError::Entity,
+        _ => SvgPartError::Unreadable,
     }
 }

@@ -20,7 +20,7 @@ fn a_wanted_window_is_as_much_as_can_be_read(
     #[case] end: Option<i64>,
 ) {
     let at = Timestamp::from_ms;
-    let stored = Schedule { start: at(1_000), end: Some(at(2_000)) };
+    let stored = MaintenanceWindow { start: at(1_000), end: Some(at(2_000)) };
     let wanted = wanted_schedule(body.as_object().unwrap(), stored);
-    assert_eq!(wanted, Schedule { start: at(start), end: end.map(at) });
+    assert_eq!(wanted, MaintenanceWindow { start: at(start), end: end.map(at) });
 }

@@ -4,27 +4,27 @@ use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::oncall::known::Known;
+use crate::http::v1::oncall::known::OncallLinks;
 use crate::http::v1::oncall::period::read_time;
 use crate::id::Id;
 use crate::model::oncall::entry::AbsenceEntry;
 
 /// The context in which an absence is written.
-pub(super) struct Draft<'a> {
+pub(super) struct AbsenceParser<'a> {
     /// Database key of the organisation.
     pub(super) organisation: i64,
     /// Rows that it may name.
-    pub(super) known: &'a Known,
+    pub(super) known: &'a OncallLinks,
     pub(super) now: Timestamp,
 }
 
-impl Draft<'_> {
+impl AbsenceParser<'_> {
     /// The new absence of a create request.
     pub(super) fn create(&self, body: &Map<String, Value>) -> Result<AbsenceEntry, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let contact = fields.required("contact_id").and_then(|field| self.known.read_contact(&field));
         let range = read_time(&fields, None);
         errors.into_inner().into_result(())?;
@@ -46,8 +46,8 @@ impl Draft<'_> {
         body: &Map<String, Value>,
         stored: &AbsenceEntry,
     ) -> Result<AbsenceEntry, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let contact = fields.optional("contact_id").and_then(|field| self.known.read_contact(&field));
         let range = read_time(&fields, Some(stored.range)).unwrap_or(stored.range);
         let stored = stored.clone();

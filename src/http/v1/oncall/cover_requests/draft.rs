@@ -6,33 +6,33 @@ use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::oncall::known::Known;
+use crate::http::v1::oncall::known::OncallLinks;
 use crate::http::v1::oncall::period::read_time;
 use crate::id::Id;
 use crate::model::contact::NamedContact;
-use crate::model::notification::routing::Routed;
-use crate::model::oncall::cover::{Asked, CoverRequest, CoverStatus, NOTE_LENGTH};
+use crate::model::notification::routing::ResourceReference;
+use crate::model::oncall::cover::{CoverCandidate, CoverRequest, CoverStatus, NOTE_LENGTH};
 use crate::model::oncall::entry::NamedSchedule;
-use crate::model::oncall::schedule::Schedule;
+use crate::model::oncall::schedule::OncallSchedule;
 
 /// The context in which a request is written.
-pub(super) struct Draft {
+pub(super) struct CoverRequestParser {
     /// Database key of the organisation.
     pub(super) organisation: i64,
     /// Rows that it may name.
-    pub(super) known: Known,
+    pub(super) known: OncallLinks,
     /// The schedules, with the contacts that general requests are sent to.
-    pub(super) schedules: Vec<Schedule>,
+    pub(super) schedules: Vec<OncallSchedule>,
     pub(super) now: Timestamp,
 }
 
-impl Draft {
+impl CoverRequestParser {
     /// The new request of a create request.
     pub(super) fn create(&self, body: &Map<String, Value>) -> Result<CoverRequest, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let schedule = fields.required("schedule_id").and_then(|field| self.known.read_schedule(&field));
         let contact = fields.required("contact_id").and_then(|field| self.known.read_contact(&field));
         let range = read_time(&fields, None);
@@ -63,25 +63,25 @@ impl Draft {
     /// Reads the contact that is asked; by default all others in the schedule.
     fn read_asked(
         &self,
-        fields: &Fields<'_>,
+        fields: &BodyFields<'_>,
         schedule: Option<&NamedSchedule>,
         asker: Option<&NamedContact>,
-    ) -> Vec<Asked> {
+    ) -> Vec<CoverCandidate> {
         let is_asker = |key: i64| asker.is_some_and(|asker| asker.key == key);
-        let unanswered = |contact: Routed| Asked { contact, declined_at: None };
+        let unanswered = |contact: ResourceReference| CoverCandidate { contact, declined_at: None };
         if let Some(field) = fields.skippable("asked_contact_id") {
             let Some(asked) = self.known.read_contact(&field) else { return Vec::new() };
             if is_asker(asked.key) {
                 fields.refuse("asked_contact_id", FieldRule::AsksItself);
             }
-            return vec![unanswered(Routed { key: asked.key, id: asked.id })];
+            return vec![unanswered(ResourceReference { key: asked.key, id: asked.id })];
         }
         let Some(schedule) = schedule else { return Vec::new() };
         let stored = self.schedules.iter().filter(|stored| stored.key == schedule.key);
         let mut seen = HashSet::new();
         let named = stored.flat_map(|stored| &stored.layers).flat_map(|layer| &layer.contacts).copied();
         let others = named.filter(|contact| !is_asker(contact.key) && seen.insert(contact.key));
-        let asked: Vec<Asked> = others.map(unanswered).collect();
+        let asked: Vec<CoverCandidate> = others.map(unanswered).collect();
         if asked.is_empty() {
             fields.refuse("asked_contact_id", FieldRule::NobodyToAsk);
         }

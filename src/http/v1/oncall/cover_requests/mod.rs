@@ -7,52 +7,54 @@ mod draft;
 pub(in crate::http) mod openapi;
 mod view;
 
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::reply::Reply;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
-use crate::http::v1::oncall::cover_requests::draft::Draft;
+use crate::http::v1::oncall::cover_requests::draft::CoverRequestParser;
 use crate::http::v1::oncall::cover_requests::view::CoverRequestView;
-use crate::http::v1::oncall::known::Known;
+use crate::http::v1::oncall::known::OncallLinks;
 use crate::http::v1::oncall::{filter, take_room};
 use crate::http::v1::state::AppState;
 use crate::model::oncall::cover::CoverStatus;
 use crate::store::oncall::{cover_requests, schedules};
 
-pub(in crate::http::v1) async fn list_cover_requests(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let Call { state, caller, query, canonical_path, .. } = call;
+pub(in crate::http::v1) async fn list_cover_requests(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let ApiCall { state, caller, query, canonical_path, .. } = call;
     let mut errors = FieldErrors::default();
     let statuses = query.words("status", CoverStatus::WORDS, &mut errors);
     let asked = filter::read(&query, &mut errors);
     let asked = errors.into_result(asked).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let (main, now) = (state.databases.main.reader(), state.now());
-    let filter = asked.resolve(&Known::find(main, &caller).await?);
+    let filter = asked.resolve(&OncallLinks::find(main, &caller).await?);
     let wanted = (&filter, statuses.as_slice(), now);
     let (requests, total) = cover_requests::list(main, caller.sight(), wanted, request.window()).await?;
     let rows = requests.iter().map(|request| to_json(&CoverRequestView::of(request, now))).collect();
     let path = format!("{}{canonical_path}", state.base_url);
-    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
+    Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))
 }
 
-pub(in crate::http::v1) async fn show_cover_request(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let request = in_path::find(&call, cover_requests::find).await?;
-    Ok(Reply::data(to_json(&CoverRequestView::of(&request, call.state.now()))))
+pub(in crate::http::v1) async fn show_cover_request(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let request = in_path::find_or_404(&call, cover_requests::find).await?;
+    Ok(ApiReply::data(to_json(&CoverRequestView::of(&request, call.state.now()))))
 }
 
-pub(in crate::http::v1) async fn create_cover_request(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(in crate::http::v1) async fn create_cover_request(
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let now = state.created_at();
     let owner = caller.organisation.key;
-    let draft = Draft {
+    let draft = CoverRequestParser {
         organisation: owner,
-        known: Known::find(&*write, &caller).await?,
+        known: OncallLinks::find(&*write, &caller).await?,
         schedules: schedules::all(&*write, owner).await?,
         now,
     };
@@ -60,5 +62,5 @@ pub(in crate::http::v1) async fn create_cover_request(call: Call<AppState>) -> R
     take_room(cover_requests::make_room(&*write, owner, state.guard.trusted_now()).await?)?;
     let request = cover_requests::insert(&*write, request).await?;
     let location = format!("{}/v1/oncall/cover-requests/{}", state.base_url, request.id);
-    write.commit(Reply::created(to_json(&CoverRequestView::of(&request, now)), &location)).await
+    write.commit(ApiReply::created(to_json(&CoverRequestView::of(&request, now)), &location)).await
 }

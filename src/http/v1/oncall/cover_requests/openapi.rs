@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
-use crate::http::openapi::operation::{Chapter, Operation};
-use crate::http::openapi::shape::{Shape, id, instant, object, text_in, view};
+use crate::http::openapi::operation::{ApiChapter, ApiOperation};
+use crate::http::openapi::shape::{ApiSchema, id, instant, object, text_in, view};
 use crate::http::v1::oncall::cover_requests::view::{CoverRequestView, contact_id, status};
 use crate::http::v1::oncall::filter::by_schedule;
 use crate::model::oncall::cover::NOTE_LENGTH;
@@ -16,7 +16,7 @@ const ACCEPT: &str = "/v1/oncall/cover-requests/{id}/accept";
 const DECLINE: &str = "/v1/oncall/cover-requests/{id}/decline";
 const CANCEL: &str = "/v1/oncall/cover-requests/{id}/cancel";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let answer = object().has("contact_id", id().says("Whoever answers; one of those who were asked."));
     let schemas = vec![
         ("CoverRequest", view::<CoverRequestView<'_>>()),
@@ -24,42 +24,42 @@ pub(in crate::http) fn chapter() -> Chapter {
         ("AnswerCoverRequest", answer),
     ];
     let about = "A contact asks one other, or all of a schedule, to take over for a time.";
-    Chapter { name: "Cover requests", about, schemas, operations: operations() }
+    ApiChapter { name: "Cover requests", about, schemas, operations: operations() }
 }
 
-fn operations() -> Vec<Operation> {
+fn operations() -> Vec<ApiOperation> {
     let schema = "CoverRequest";
     let new = json!({"schedule_id": "s7Kd2mVq9LwPz4TnXbR0y", "contact_id": "a9Vd2sKq7LwPz4TnXbR0y",
         "starts_at": "2026-11-25T17:00:00.000Z", "ends_at": "2026-11-26T08:00:00.000Z",
         "note": "School play."});
     let shown = shown(&new);
     let answer = json!({"contact_id": "b3Hf8tNc5MxQy1UkWdS6z"});
-    let list = Operation::new(Verb::Get, LIST, "list_cover_requests", "List cover requests");
+    let list = ApiOperation::new(HttpVerb::Get, LIST, "list_cover_requests", "List cover requests");
     vec![
         by_schedule(list.asks_list("status", status(), "Only those of these statuses."))
             .paged(DEFAULT_PER_PAGE)
             .lists("Requests, newest first.", schema, &shown)
             .refuses(&[422]),
-        Operation::new(Verb::Post, LIST, "create_cover_request", "Ask to be covered")
+        ApiOperation::new(HttpVerb::Post, LIST, "create_cover_request", "Ask to be covered")
             .says("Without `asked_contact_id` everybody else in the schedule is asked.")
             .takes("CreateCoverRequest", Some(new))
             .creates("The new request.", schema, &shown),
-        Operation::new(Verb::Get, ITEM, "show_cover_request", "Show a cover request").shows(
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_cover_request", "Show a cover request").shows(
             "The request.",
             schema,
             &shown,
         ),
-        Operation::new(Verb::Post, ACCEPT, "accept_cover_request", "Accept a cover request")
+        ApiOperation::new(HttpVerb::Post, ACCEPT, "accept_cover_request", "Accept a cover request")
             .says("The first who accepts is put on duty by an override; whoever comes next is answered 409.")
             .takes("AnswerCoverRequest", Some(answer.clone()))
             .shows("The request, accepted.", schema, &shown)
             .refuses(&[409]),
-        Operation::new(Verb::Post, DECLINE, "decline_cover_request", "Decline a cover request")
+        ApiOperation::new(HttpVerb::Post, DECLINE, "decline_cover_request", "Decline a cover request")
             .says("When all who were asked have declined, the request is declined.")
             .takes("AnswerCoverRequest", Some(answer))
             .shows("The request.", schema, &shown)
             .refuses(&[409]),
-        Operation::new(Verb::Post, CANCEL, "cancel_cover_request", "Cancel a cover request")
+        ApiOperation::new(HttpVerb::Post, CANCEL, "cancel_cover_request", "Cancel a cover request")
             .shows("The request, cancelled.", schema, &shown)
             .refuses(&[409]),
     ]
@@ -77,7 +77,7 @@ fn shown(new: &Value) -> Value {
     })
 }
 
-fn write() -> Shape {
+fn write() -> ApiSchema {
     let words = "The one who is asked; null: everybody else in the schedule.";
     object()
         .has("schedule_id", id())

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    Shape, id, list_of, object, one_of, string, string_or_null, timestamp, timestamp_or_null,
+    ApiSchema, id, list_of, object, one_of, string, string_or_null, timestamp, timestamp_or_null,
 };
 use crate::id::Id;
 use crate::model::oncall::cover::{CoverRequest, CoverStatus};
@@ -32,7 +32,7 @@ pub(super) struct CoverRequestView<'a> {
     #[schema(schema_with = string_or_null, required)]
     note: Option<&'a str>,
     #[schema(schema_with = asked)]
-    asked: Vec<AskedView>,
+    asked: Vec<AskedContactView>,
     #[schema(schema_with = accepted_by_id, required)]
     accepted_by_id: Option<Id>,
     #[schema(schema_with = string_or_null, required)]
@@ -46,7 +46,7 @@ pub(super) struct CoverRequestView<'a> {
 }
 
 #[derive(Serialize)]
-struct AskedView {
+struct AskedContactView {
     contact_id: Id,
     declined_at: Option<Timestamp>,
 }
@@ -66,7 +66,10 @@ impl<'a> CoverRequestView<'a> {
             ends_at: request.range.to,
             note: request.note.as_deref(),
             asked: asked
-                .map(|asked| AskedView { contact_id: asked.contact.id, declined_at: asked.declined_at })
+                .map(|asked| AskedContactView {
+                    contact_id: asked.contact.id,
+                    declined_at: asked.declined_at,
+                })
                 .collect(),
             accepted_by_id: request.accepted_by.as_ref().map(|contact| contact.id),
             accepted_by_name: request.accepted_by.as_ref().map(|contact| contact.name.as_str()),
@@ -77,25 +80,25 @@ impl<'a> CoverRequestView<'a> {
     }
 }
 
-pub(super) fn status() -> Shape {
+pub(super) fn status() -> ApiSchema {
     one_of(CoverStatus::WORDS)
         .says("What became of it; `expired`: its time is over and nobody has accepted it.")
 }
 
-pub(super) fn contact_id() -> Shape {
+pub(super) fn contact_id() -> ApiSchema {
     id().says("Whoever asks.")
 }
 
-fn asked() -> Shape {
+fn asked() -> ApiSchema {
     let declined = timestamp_or_null().says("The time at which the contact declined.");
     let entry = object().has("contact_id", id()).has("declined_at", declined);
     list_of(entry).says("Those who are asked.")
 }
 
-fn accepted_by_id() -> Shape {
+fn accepted_by_id() -> ApiSchema {
     id().nullable().says("The first who accepted.")
 }
 
-fn override_id() -> Shape {
+fn override_id() -> ApiSchema {
     id().nullable().says("The override by which this contact takes over.")
 }

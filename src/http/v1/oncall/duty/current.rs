@@ -1,24 +1,24 @@
 //! `GET /v1/oncall/current`: the contact on duty in each schedule, the end of the shift, and the next contact.
 
-use crate::http::gate::call::Call;
+use crate::http::gate::call::ApiCall;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::oncall::duty::view::CurrentView;
 use crate::http::v1::state::AppState;
-use crate::model::oncall::present::Present;
+use crate::model::oncall::present::DutyStatus;
 use crate::model::time_range::TimeRange;
 use crate::store::contacts;
 use crate::store::oncall::{rosters, schedules};
 
-pub(in crate::http::v1) async fn show_current_duty(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let Call { state, caller, .. } = call;
+pub(in crate::http::v1) async fn show_current_duty(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let ApiCall { state, caller, .. } = call;
     let now = state.now();
     let main = state.databases.main.reader();
     let all = schedules::all(main, caller.organisation.key).await?;
     let kept = rosters::of_schedules(main, all, TimeRange { from: now, to: now.plus_ms(1) }).await?;
     let work = tokio::task::spawn_blocking(move || {
-        let presents: Vec<Present> = kept.iter().map(|kept| kept.roster().present(now)).collect();
+        let presents: Vec<DutyStatus> = kept.iter().map(|kept| kept.roster().present(now)).collect();
         (kept, presents)
     });
     let (kept, presents) = work.await.map_err(|error| ApiError::Internal(error.into()))?;
@@ -27,5 +27,5 @@ pub(in crate::http::v1) async fn show_current_duty(call: Call<AppState>) -> Resu
     let shown = kept.iter().zip(&presents);
     let rows: Vec<_> =
         shown.map(|(kept, present)| to_json(&CurrentView::of(&kept.schedule, present, &names))).collect();
-    Ok(Reply::data(rows.into()))
+    Ok(ApiReply::data(rows.into()))
 }

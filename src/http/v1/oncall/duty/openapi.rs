@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::http::gate::route::Verb;
-use crate::http::openapi::operation::{Chapter, Operation, enveloped};
-use crate::http::openapi::shape::{Shape, instant, list_of, named, view};
+use crate::http::gate::route::HttpVerb;
+use crate::http::openapi::operation::{ApiChapter, ApiOperation, enveloped};
+use crate::http::openapi::shape::{ApiSchema, instant, list_of, named, view};
 use crate::http::v1::oncall::duty::view::{CurrentView, DutyView};
 use crate::http::v1::oncall::schedules::{example_layers, write};
 
@@ -13,7 +13,7 @@ const PREVIEW: &str = "/v1/oncall/schedules/preview";
 const PREVIEW_CHANGE: &str = "/v1/oncall/schedules/{id}/preview";
 const CURRENT: &str = "/v1/oncall/current";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
         ("OncallDuty", view::<DutyView<'_>>()),
         ("OncallCurrent", view::<CurrentView<'_>>()),
@@ -21,15 +21,15 @@ pub(in crate::http) fn chapter() -> Chapter {
         ("PreviewOncallChange", in_period(write())),
     ];
     let about = "Who is on duty when, also before a schedule is saved, and who is on duty now.";
-    Chapter { name: "On-call duty", about, schemas, operations: operations() }
+    ApiChapter { name: "On-call duty", about, schemas, operations: operations() }
 }
 
-fn in_period(body: Shape) -> Shape {
+fn in_period(body: ApiSchema) -> ApiSchema {
     body.may_have("from", instant().nullable().says("The begin of the period; now unless given."))
         .may_have("to", instant().nullable().says("Its end; 14 days later unless given, at most 400."))
 }
 
-fn operations() -> Vec<Operation> {
+fn operations() -> Vec<ApiOperation> {
     let duty = duty();
     let from = json!("2026-11-23T08:00:00.000Z");
     let body =
@@ -40,13 +40,13 @@ fn operations() -> Vec<Operation> {
         "next": {"contact_id": "b3Hf8tNc5MxQy1UkWdS6z", "contact_name": "Ben",
             "starts_at": "2026-11-30T08:00:00.000Z"}}]);
     vec![
-        Operation::new(Verb::Get, SHIFTS, "show_oncall_shifts", "Show the shifts of a schedule")
+        ApiOperation::new(HttpVerb::Get, SHIFTS, "show_oncall_shifts", "Show the shifts of a schedule")
             .asks("from", instant(), "The begin of the period; now unless given.")
             .asks("to", instant(), "Its end; 14 days later unless given, at most 400.")
             .shows("Shifts and gaps; together they are the whole period.", "OncallDuty", &duty)
             .refuses(&[422]),
-        Operation::new(
-            Verb::Post,
+        ApiOperation::new(
+            HttpVerb::Post,
             PREVIEW,
             "preview_new_schedule",
             "Show the shifts of a schedule before it is saved",
@@ -54,8 +54,8 @@ fn operations() -> Vec<Operation> {
         .says("Absences of contacts count; nothing is stored.")
         .takes("PreviewOncallSchedule", Some(body))
         .shows("Shifts and gaps.", "OncallDuty", &duty),
-        Operation::new(
-            Verb::Post,
+        ApiOperation::new(
+            HttpVerb::Post,
             PREVIEW_CHANGE,
             "preview_changed_schedule",
             "Show the shifts of a change before it is saved",
@@ -64,7 +64,7 @@ fn operations() -> Vec<Operation> {
         .takes("PreviewOncallChange", Some(json!({"time_zone": "UTC"})))
         .shows("Shifts and gaps.", "OncallDuty", &duty)
         .refuses(&[422]),
-        Operation::new(Verb::Get, CURRENT, "show_current_duty", "Show who is on duty now").answers(
+        ApiOperation::new(HttpVerb::Get, CURRENT, "show_current_duty", "Show who is on duty now").answers(
             200,
             "Every schedule, oldest first.",
             enveloped(list_of(named("OncallCurrent"))),

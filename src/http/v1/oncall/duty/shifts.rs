@@ -3,59 +3,61 @@
 //! The calculation takes a while for long periods; it runs on a separate thread, and before the transaction that stores
 //! the response begins.
 
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::reply::Reply;
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::oncall::duty::view::DutyView;
 use crate::http::v1::oncall::period::{read_asked, read_sent};
-use crate::http::v1::oncall::schedules::draft::Draft;
+use crate::http::v1::oncall::schedules::draft::OncallScheduleParser;
 use crate::http::v1::state::AppState;
-use crate::model::oncall::schedule::Schedule;
+use crate::model::oncall::schedule::OncallSchedule;
 use crate::model::time_range::TimeRange;
 use crate::store::oncall::{rosters, schedules};
 use crate::store::{Connection, contacts};
 
-pub(in crate::http::v1) async fn show_oncall_shifts(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let schedule = in_path::find(&call, schedules::find).await?;
-    let Call { state, query, .. } = call;
+pub(in crate::http::v1) async fn show_oncall_shifts(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let schedule = in_path::find_or_404(&call, schedules::find).await?;
+    let ApiCall { state, query, .. } = call;
     let range = read_asked(&query, state.now()).map_err(ApiError::Fields)?;
-    reckoned(state.databases.main.reader(), schedule, range).await
+    reply_with_duty(state.databases.main.reader(), schedule, range).await
 }
 
-pub(in crate::http::v1) async fn preview_new_schedule(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(in crate::http::v1) async fn preview_new_schedule(
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let now = state.now();
     let main = state.databases.main.reader();
-    let draft = Draft::begin(main, &caller, now).await?;
+    let draft = OncallScheduleParser::begin(main, &caller, now).await?;
     let (schedule, range) = both(draft.create(&body), read_sent(&body, now))?;
-    let reply = reckoned(main, schedule, range).await?;
+    let reply = reply_with_duty(main, schedule, range).await?;
     effect.begin(&state.databases.main).await?.commit(reply).await
 }
 
 pub(in crate::http::v1) async fn preview_changed_schedule(
-    call: Call<AppState>,
-) -> Result<Committed, ApiError> {
-    let stored = in_path::find(&call, schedules::find).await?;
-    let Call { state, caller, headers, body, effect, .. } = call;
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
+    let stored = in_path::find_or_404(&call, schedules::find).await?;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let now = state.now();
     let main = state.databases.main.reader();
-    let draft = Draft::begin(main, &caller, now).await?;
+    let draft = OncallScheduleParser::begin(main, &caller, now).await?;
     let (schedule, range) = both(draft.update(&body, &stored), read_sent(&body, now))?;
-    let reply = reckoned(main, schedule, range).await?;
+    let reply = reply_with_duty(main, schedule, range).await?;
     effect.begin(&state.databases.main).await?.commit(reply).await
 }
 
 /// Both results, or the errors of both.
 fn both(
-    schedule: Result<Schedule, FieldErrors>,
+    schedule: Result<OncallSchedule, FieldErrors>,
     range: Result<TimeRange, FieldErrors>,
-) -> Result<(Schedule, TimeRange), ApiError> {
+) -> Result<(OncallSchedule, TimeRange), ApiError> {
     match (schedule, range) {
         (Ok(schedule), Ok(range)) => Ok((schedule, range)),
         (Err(mut errors), range) => {
@@ -67,11 +69,11 @@ fn both(
 }
 
 /// 200 with the duty of a schedule, and the entries that override its layers.
-async fn reckoned(
+async fn reply_with_duty(
     connection: &impl Connection,
-    schedule: Schedule,
+    schedule: OncallSchedule,
     range: TimeRange,
-) -> Result<Reply, ApiError> {
+) -> Result<ApiReply, ApiError> {
     let kept = rosters::of_schedules(connection, vec![schedule], range).await?;
     let work = tokio::task::spawn_blocking(move || {
         let duties: Vec<_> = kept.iter().map(|kept| kept.roster().duty(range)).collect();
@@ -81,5 +83,5 @@ async fn reckoned(
     let found = kept.iter().zip(duties).next();
     let (kept, duty) = found.ok_or(ApiError::NotFound)?;
     let names = contacts::by_key(connection, duty.shifts.iter().map(|shift| shift.contact)).await?;
-    Ok(Reply::data(to_json(&DutyView::of(&kept.schedule, range, &duty, &names))))
+    Ok(ApiReply::data(to_json(&DutyView::of(&kept.schedule, range, &duty, &names))))
 }

@@ -6,12 +6,14 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, id, list_of, object, one_of, string, timestamp, timestamp_or_null};
+use crate::http::openapi::shape::{
+    ApiSchema, id, list_of, object, one_of, string, timestamp, timestamp_or_null,
+};
 use crate::id::Id;
 use crate::model::contact::NamedContact;
-use crate::model::oncall::present::Present;
-use crate::model::oncall::roster::{Duty, Shift, Source};
-use crate::model::oncall::schedule::Schedule;
+use crate::model::oncall::present::DutyStatus;
+use crate::model::oncall::roster::{DutyTimeline, Shift, ShiftSource};
+use crate::model::oncall::schedule::OncallSchedule;
 use crate::model::time_range::TimeRange;
 
 /// Sources of a shift.
@@ -32,7 +34,7 @@ pub(super) struct DutyView<'a> {
     #[schema(schema_with = shifts)]
     shifts: Vec<ShiftView<'a>>,
     #[schema(schema_with = gaps)]
-    gaps: Vec<GapView>,
+    gaps: Vec<UncoveredPeriodView>,
 }
 
 /// A shift.
@@ -49,15 +51,20 @@ struct ShiftView<'a> {
 
 /// An uncovered period.
 #[derive(Serialize)]
-struct GapView {
+struct UncoveredPeriodView {
     starts_at: Timestamp,
     ends_at: Timestamp,
 }
 
 impl<'a> DutyView<'a> {
     /// The view of the duty of a schedule. Deleted contacts are left out.
-    pub(super) fn of(schedule: &'a Schedule, range: TimeRange, duty: &Duty, names: &'a Names) -> Self {
-        let gap = |gap: &TimeRange| GapView { starts_at: gap.from, ends_at: gap.to };
+    pub(super) fn of(
+        schedule: &'a OncallSchedule,
+        range: TimeRange,
+        duty: &DutyTimeline,
+        names: &'a Names,
+    ) -> Self {
+        let gap = |gap: &TimeRange| UncoveredPeriodView { starts_at: gap.from, ends_at: gap.to };
         Self {
             from: range.from,
             to: range.to,
@@ -69,11 +76,13 @@ impl<'a> DutyView<'a> {
 }
 
 impl<'a> ShiftView<'a> {
-    fn of(schedule: &'a Schedule, shift: &Shift, names: &'a Names) -> Option<Self> {
+    fn of(schedule: &'a OncallSchedule, shift: &Shift, names: &'a Names) -> Option<Self> {
         let contact = names.get(&shift.contact)?;
         let (source, layer_name, override_id) = match shift.source {
-            Source::Layer(place) => (0, schedule.layers.get(place).map(|layer| layer.name.as_str()), None),
-            Source::Override(id) => (1, None, Some(id)),
+            ShiftSource::Layer(place) => {
+                (0, schedule.layers.get(place).map(|layer| layer.name.as_str()), None)
+            }
+            ShiftSource::Override(id) => (1, None, Some(id)),
         };
         Some(Self {
             starts_at: shift.range.from,
@@ -119,7 +128,7 @@ struct NextView<'a> {
 
 impl<'a> CurrentView<'a> {
     /// The view of a schedule at a moment.
-    pub(super) fn of(schedule: &'a Schedule, present: &Present, names: &'a Names) -> Self {
+    pub(super) fn of(schedule: &'a OncallSchedule, present: &DutyStatus, names: &'a Names) -> Self {
         let person = |shift: &Shift| {
             let contact = names.get(&shift.contact)?;
             Some(PersonView { contact_id: contact.id, contact_name: &contact.name })
@@ -139,7 +148,7 @@ impl<'a> CurrentView<'a> {
     }
 }
 
-fn shifts() -> Shape {
+fn shifts() -> ApiSchema {
     let layer = string().nullable().says("The name of the layer; null for an override.");
     let shift = object()
         .has_all(&["starts_at", "ends_at"], &timestamp())
@@ -151,28 +160,28 @@ fn shifts() -> Shape {
     list_of(shift).says("Who is on duty, in the order of time.")
 }
 
-fn gaps() -> Shape {
+fn gaps() -> ApiSchema {
     let gap = object().has_all(&["starts_at", "ends_at"], &timestamp());
     list_of(gap).says("The times at which nobody is on duty.")
 }
 
-fn person() -> Shape {
+fn person() -> ApiSchema {
     object().has("contact_id", id()).has("contact_name", string())
 }
 
-fn on_duty() -> Shape {
+fn on_duty() -> ApiSchema {
     person().nullable().says("Who is on duty; null: nobody is.")
 }
 
-fn since() -> Shape {
+fn since() -> ApiSchema {
     timestamp_or_null().says("The time since which that is so; null: for more than 400 days.")
 }
 
-fn until() -> Shape {
+fn until() -> ApiSchema {
     timestamp_or_null().says("The time until which it stays so; null: for more than 400 days.")
 }
 
-fn next() -> Shape {
+fn next() -> ApiSchema {
     person()
         .has("starts_at", timestamp())
         .nullable()

@@ -4,27 +4,27 @@ use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::oncall::known::Known;
+use crate::http::v1::oncall::known::OncallLinks;
 use crate::http::v1::oncall::period::read_time;
 use crate::id::Id;
 use crate::model::oncall::entry::OverrideEntry;
 
 /// The context in which an override is written.
-pub(super) struct Draft<'a> {
+pub(super) struct OverrideParser<'a> {
     /// Database key of the organisation.
     pub(super) organisation: i64,
     /// Rows that it may name.
-    pub(super) known: &'a Known,
+    pub(super) known: &'a OncallLinks,
     pub(super) now: Timestamp,
 }
 
-impl Draft<'_> {
+impl OverrideParser<'_> {
     /// The new override of a create request.
     pub(super) fn create(&self, body: &Map<String, Value>) -> Result<OverrideEntry, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let schedule = fields.required("schedule_id").and_then(|field| self.known.read_schedule(&field));
         let contact = fields.required("contact_id").and_then(|field| self.known.read_contact(&field));
         let range = read_time(&fields, None);
@@ -48,8 +48,8 @@ impl Draft<'_> {
         body: &Map<String, Value>,
         stored: &OverrideEntry,
     ) -> Result<OverrideEntry, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let schedule = fields.optional("schedule_id").and_then(|field| self.known.read_schedule(&field));
         if schedule.is_some_and(|schedule| schedule.key != stored.schedule.key) {
             fields.refuse("schedule_id", FieldRule::Immutable);

@@ -4,75 +4,84 @@ mod draft;
 pub(in crate::http) mod openapi;
 mod view;
 
-use crate::http::gate::call::Call;
-use crate::http::gate::write::Committed;
+use crate::http::gate::call::ApiCall;
+use crate::http::gate::write::CommittedReply;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::reply::Reply;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
+use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
-use crate::http::v1::oncall::known::Known;
-use crate::http::v1::oncall::overrides::draft::Draft;
+use crate::http::v1::oncall::known::OncallLinks;
+use crate::http::v1::oncall::overrides::draft::OverrideParser;
 use crate::http::v1::oncall::overrides::view::OverrideView;
 use crate::http::v1::oncall::{filter, take_room};
 use crate::http::v1::state::AppState;
 use crate::model::oncall::entry::OverrideEntry;
 use crate::store::oncall::overrides;
 
-pub(in crate::http::v1) async fn list_oncall_overrides(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let Call { state, caller, query, canonical_path, .. } = call;
+pub(in crate::http::v1) async fn list_oncall_overrides(
+    call: ApiCall<AppState>,
+) -> Result<ApiReply, ApiError> {
+    let ApiCall { state, caller, query, canonical_path, .. } = call;
     let mut errors = FieldErrors::default();
     let asked = filter::read(&query, &mut errors);
     let asked = errors.into_result(asked).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let main = state.databases.main.reader();
-    let filter = asked.resolve(&Known::find(main, &caller).await?);
+    let filter = asked.resolve(&OncallLinks::find(main, &caller).await?);
     let (entries, total) = overrides::list(main, caller.sight(), &filter, request.window()).await?;
     let rows = entries.iter().map(|entry| to_json(&OverrideView::of(entry))).collect();
     let path = format!("{}{canonical_path}", state.base_url);
-    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
+    Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))
 }
 
-pub(in crate::http::v1) async fn show_oncall_override(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let entry = in_path::find(&call, overrides::find).await?;
-    Ok(Reply::data(to_json(&OverrideView::of(&entry))))
+pub(in crate::http::v1) async fn show_oncall_override(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
+    let entry = in_path::find_or_404(&call, overrides::find).await?;
+    Ok(ApiReply::data(to_json(&OverrideView::of(&entry))))
 }
 
-pub(in crate::http::v1) async fn create_oncall_override(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(in crate::http::v1) async fn create_oncall_override(
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let known = Known::find(&*write, &caller).await?;
-    let draft = Draft { organisation: caller.organisation.key, known: &known, now: state.created_at() };
+    let known = OncallLinks::find(&*write, &caller).await?;
+    let draft =
+        OverrideParser { organisation: caller.organisation.key, known: &known, now: state.created_at() };
     let entry = draft.create(&body).map_err(ApiError::Fields)?;
     take_room(overrides::make_room(&*write, caller.organisation.key, state.guard.trusted_now()).await?)?;
     let entry = overrides::insert(&*write, entry).await?;
     let location = format!("{}/v1/oncall/overrides/{}", state.base_url, entry.id);
-    write.commit(Reply::created(to_json(&OverrideView::of(&entry)), &location)).await
+    write.commit(ApiReply::created(to_json(&OverrideView::of(&entry)), &location)).await
 }
 
-pub(in crate::http::v1) async fn update_oncall_override(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, overrides::find).await?.id;
-    let Call { state, caller, headers, body, effect, .. } = call;
+pub(in crate::http::v1) async fn update_oncall_override(
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, overrides::find).await?.id;
+    let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::find_for_update(&write, &caller, id, overrides::find).await?;
-    let known = Known::find(&*write, &caller).await?;
-    let draft = Draft { organisation: caller.organisation.key, known: &known, now: state.now() };
+    let stored = in_path::lock_or_404(&write, &caller, id, overrides::find).await?;
+    let known = OncallLinks::find(&*write, &caller).await?;
+    let draft = OverrideParser { organisation: caller.organisation.key, known: &known, now: state.now() };
     let mut entry = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     if entry != stored {
         entry = OverrideEntry { updated_at: draft.now, ..entry };
         overrides::update(&*write, &entry).await?;
     }
-    write.commit(Reply::data(to_json(&OverrideView::of(&entry)))).await
+    write.commit(ApiReply::data(to_json(&OverrideView::of(&entry)))).await
 }
 
-pub(in crate::http::v1) async fn delete_oncall_override(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, overrides::find).await?.id;
-    let Call { state, caller, effect, .. } = call;
+pub(in crate::http::v1) async fn delete_oncall_override(
+    call: ApiCall<AppState>,
+) -> Result<CommittedReply, ApiError> {
+    let id = in_path::find_or_404(&call, overrides::find).await?.id;
+    let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let entry = in_path::find_for_update(&write, &caller, id, overrides::find).await?;
+    let entry = in_path::lock_or_404(&write, &caller, id, overrides::find).await?;
     overrides::delete(&*write, entry.key).await?;
-    write.commit(Reply::deleted(id)).await
+    write.commit(ApiReply::deleted(id)).await
 }

@@ -2,17 +2,17 @@
 
 use serde_json::json;
 
-use crate::http::gate::route::Verb;
+use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
-use crate::http::openapi::operation::{Chapter, Operation};
-use crate::http::openapi::shape::{Shape, id, instant, object, view};
+use crate::http::openapi::operation::{ApiChapter, ApiOperation};
+use crate::http::openapi::shape::{ApiSchema, id, instant, object, view};
 use crate::http::v1::oncall::filter::by_schedule;
 use crate::http::v1::oncall::overrides::view::OverrideView;
 
 const LIST: &str = "/v1/oncall/overrides";
 const ITEM: &str = "/v1/oncall/overrides/{id}";
 
-pub(in crate::http) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> ApiChapter {
     let needed = ["schedule_id", "contact_id", "starts_at", "ends_at"];
     let schemas = vec![
         ("OncallOverride", view::<OverrideView<'_>>()),
@@ -20,10 +20,10 @@ pub(in crate::http) fn chapter() -> Chapter {
         ("UpdateOncallOverride", write()),
     ];
     let about = "A contact takes over the duty of a schedule for a time, above all its layers.";
-    Chapter { name: "On-call overrides", about, schemas, operations: operations() }
+    ApiChapter { name: "On-call overrides", about, schemas, operations: operations() }
 }
 
-fn operations() -> Vec<Operation> {
+fn operations() -> Vec<ApiOperation> {
     let schema = "OncallOverride";
     let new = json!({
         "schedule_id": "s7Kd2mVq9LwPz4TnXbR0y", "contact_id": "b3Hf8tNc5MxQy1UkWdS6z",
@@ -34,32 +34,32 @@ fn operations() -> Vec<Operation> {
     for name in ["schedule_id", "contact_id", "starts_at", "ends_at"] {
         shown[name] = new[name].clone();
     }
-    let list = Operation::new(Verb::Get, LIST, "list_oncall_overrides", "List overrides");
+    let list = ApiOperation::new(HttpVerb::Get, LIST, "list_oncall_overrides", "List overrides");
     vec![
         by_schedule(list)
             .paged(DEFAULT_PER_PAGE)
             .lists("Overrides by their begin.", schema, &shown)
             .refuses(&[422]),
-        Operation::new(Verb::Post, LIST, "create_oncall_override", "Create an override")
+        ApiOperation::new(HttpVerb::Post, LIST, "create_oncall_override", "Create an override")
             .says("A newer override stands above an older one.")
             .takes("CreateOncallOverride", Some(new))
             .creates("The new override.", schema, &shown),
-        Operation::new(Verb::Get, ITEM, "show_oncall_override", "Show an override").shows(
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_oncall_override", "Show an override").shows(
             "The override.",
             schema,
             &shown,
         ),
-        Operation::new(Verb::Patch, ITEM, "update_oncall_override", "Change an override")
+        ApiOperation::new(HttpVerb::Patch, ITEM, "update_oncall_override", "Change an override")
             .takes("UpdateOncallOverride", Some(json!({"ends_at": "2026-11-26T09:00:00.000Z"})))
             .shows("The changed override.", schema, &shown)
             .refuses(&[422]),
-        Operation::new(Verb::Delete, ITEM, "delete_oncall_override", "Delete an override")
+        ApiOperation::new(HttpVerb::Delete, ITEM, "delete_oncall_override", "Delete an override")
             .deletes("It is gone; the layers count again."),
     ]
 }
 
 /// Members that create and update share; the schedule never changes.
-fn write() -> Shape {
+fn write() -> ApiSchema {
     object()
         .may_have("schedule_id", id())
         .may_have("contact_id", id().says("Whoever takes over."))

@@ -8,23 +8,23 @@ use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::v1::oncall::schedules::layers::read_layers;
 use crate::http::v1::weekly_hours::read_zone;
 use crate::id::Id;
-use crate::model::oncall::schedule::{NAME_LENGTH, Schedule};
-use crate::model::recurrence::zone::Zone;
+use crate::model::oncall::schedule::{NAME_LENGTH, OncallSchedule};
+use crate::model::recurrence::zone::IanaZone;
 use crate::store::{Connection, contacts};
 
 /// The context in which a schedule is written.
-pub(in crate::http::v1::oncall) struct Draft {
+pub(in crate::http::v1::oncall) struct OncallScheduleParser {
     organisation: i64,
     /// Existing contacts.
     contacts: HashMap<Id, i64>,
     now: Timestamp,
 }
 
-impl Draft {
+impl OncallScheduleParser {
     /// Creates the context for a caller.
     pub(in crate::http::v1::oncall) async fn begin(
         connection: &impl Connection,
@@ -41,18 +41,18 @@ impl Draft {
     pub(in crate::http::v1::oncall) fn create(
         &self,
         body: &Map<String, Value>,
-    ) -> Result<Schedule, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+    ) -> Result<OncallSchedule, FieldErrors> {
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH));
         let zone = fields.optional("time_zone").and_then(|field| read_zone(&field));
         let layers = fields.required("layers").and_then(|field| read_layers(&field, &self.contacts));
-        let schedule = Schedule {
+        let schedule = OncallSchedule {
             key: 0,
             id: Id::random(),
             organisation: self.organisation,
             name: name.unwrap_or_default(),
-            zone: zone.unwrap_or(Zone::UTC),
+            zone: zone.unwrap_or(IanaZone::UTC),
             layers: layers.unwrap_or_default(),
             created_at: self.now,
             updated_at: self.now,
@@ -64,15 +64,15 @@ impl Draft {
     pub(in crate::http::v1::oncall) fn update(
         &self,
         body: &Map<String, Value>,
-        stored: &Schedule,
-    ) -> Result<Schedule, FieldErrors> {
-        let errors = Errors::default();
-        let fields = Fields::new(body, "", &errors);
+        stored: &OncallSchedule,
+    ) -> Result<OncallSchedule, FieldErrors> {
+        let errors = ErrorCollector::default();
+        let fields = BodyFields::new(body, "", &errors);
         let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
         let zone = fields.optional("time_zone").and_then(|field| read_zone(&field));
         let layers = fields.optional("layers").and_then(|field| read_layers(&field, &self.contacts));
         let stored = stored.clone();
-        let schedule = Schedule {
+        let schedule = OncallSchedule {
             name: name.unwrap_or(stored.name),
             zone: zone.unwrap_or(stored.zone),
             layers: layers.unwrap_or(stored.layers),

@@ -5,16 +5,20 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::clock::Timestamp;
-use crate::http::kit::field::Field;
-use crate::http::kit::fields::{Fields, Given};
+use crate::http::kit::field::BodyField;
+use crate::http::kit::fields::{BodyFields, FieldPatch};
 use crate::http::kit::linked::read_id;
 use crate::http::kit::rule::FieldRule;
-use crate::http::openapi::shape::{Shape, id, instant, integer, list_of, object, one_of, string, text_in};
+use crate::http::openapi::shape::{
+    ApiSchema, id, instant, integer, list_of, object, one_of, string, text_in,
+};
 use crate::http::v1::weekly_hours::{HoursView, read_hours, weekly_hours};
 use crate::id::Id;
-use crate::model::notification::routing::Routed;
-use crate::model::oncall::schedule::{CONTACTS_MAX, LAYERS_MAX, LENGTH, Layer, NAME_LENGTH, Rotation};
-use crate::model::sla::business_hours::{ClockTime, Day};
+use crate::model::notification::routing::ResourceReference;
+use crate::model::oncall::schedule::{
+    CONTACTS_MAX, LAYERS_MAX, LENGTH, NAME_LENGTH, Rotation, RotationLayer,
+};
+use crate::model::sla::business_hours::{ClockTime, DayOfWeek};
 
 const MEMBERS: [&str; 6] = ["name", "contact_ids", "starts_at", "ends_at", "rotation", "hours"];
 const ROTATION_MEMBERS: [&str; 4] = ["kind", "length", "at", "day"];
@@ -22,17 +26,17 @@ const ROTATION_MEMBERS: [&str; 4] = ["kind", "length", "at", "day"];
 const KINDS: [&str; 3] = ["daily", "weekly", "hours"];
 
 /// Reads a list of at least one layer, the lowest first.
-pub(super) fn read_layers(field: &Field<'_>, contacts: &HashMap<Id, i64>) -> Option<Vec<Layer>> {
+pub(super) fn read_layers(field: &BodyField<'_>, contacts: &HashMap<Id, i64>) -> Option<Vec<RotationLayer>> {
     let entries = field.list(LAYERS_MAX)?;
     if entries.is_empty() {
         return field.refuse(FieldRule::MinItems(1));
     }
     // Every layer is read, so that every error is reported.
-    let read: Vec<Option<Layer>> = entries.iter().map(|entry| read_layer(entry, contacts)).collect();
+    let read: Vec<Option<RotationLayer>> = entries.iter().map(|entry| read_layer(entry, contacts)).collect();
     read.into_iter().collect()
 }
 
-fn read_layer(field: &Field<'_>, contacts: &HashMap<Id, i64>) -> Option<Layer> {
+fn read_layer(field: &BodyField<'_>, contacts: &HashMap<Id, i64>) -> Option<RotationLayer> {
     let members = field.object()?;
     members.refuse_unknown(&MEMBERS);
     let name = members.required("name").and_then(|field| field.text(NAME_LENGTH));
@@ -46,35 +50,36 @@ fn read_layer(field: &Field<'_>, contacts: &HashMap<Id, i64>) -> Option<Layer> {
         members.refuse("ends_at", FieldRule::After("starts_at"));
         return None;
     }
-    Some(Layer { name: name?, contacts: contacts?, starts_at, ends_at, rotation: rotation?, hours })
+    Some(RotationLayer { name: name?, contacts: contacts?, starts_at, ends_at, rotation: rotation?, hours })
 }
 
 /// Contacts in the order of their shifts; a contact may occur several times.
-fn read_contacts(field: &Field<'_>, contacts: &HashMap<Id, i64>) -> Option<Vec<Routed>> {
+fn read_contacts(field: &BodyField<'_>, contacts: &HashMap<Id, i64>) -> Option<Vec<ResourceReference>> {
     let entries = field.list(CONTACTS_MAX)?;
     if entries.is_empty() {
         return field.refuse(FieldRule::MinItems(1));
     }
-    let read = |entry: &Field<'_>| {
+    let read = |entry: &BodyField<'_>| {
         let id = read_id(entry)?;
         let unknown = || FieldRule::UnknownId { kind: "contact", id: id.to_string() };
         let key = contacts.get(&id).copied().or_else(|| entry.refuse(unknown()))?;
-        Some(Routed { key, id })
+        Some(ResourceReference { key, id })
     };
-    let read: Vec<Option<Routed>> = entries.iter().map(read).collect();
+    let read: Vec<Option<ResourceReference>> = entries.iter().map(read).collect();
     read.into_iter().collect()
 }
 
-fn read_rotation(field: &Field<'_>) -> Option<Rotation> {
+fn read_rotation(field: &BodyField<'_>) -> Option<Rotation> {
     let members = field.object()?;
     members.refuse_unknown(&ROTATION_MEMBERS);
     let kind = members.required("kind").and_then(|field| field.word(&KINDS))?;
     let bounds = i64::from(*LENGTH.start())..=i64::from(*LENGTH.end());
     let length = match members.nullable("length") {
-        Given::Value(field) => field.integer(bounds).and_then(|length| u32::try_from(length).ok()),
-        Given::Absent | Given::Null => Some(1),
+        FieldPatch::Value(field) => field.integer(bounds).and_then(|length| u32::try_from(length).ok()),
+        FieldPatch::Absent | FieldPatch::Null => Some(1),
     };
-    let day = || members.required("day").and_then(|field| field.word(Day::WORDS)?.parse::<Day>().ok());
+    let day =
+        || members.required("day").and_then(|field| field.word(DayOfWeek::WORDS)?.parse::<DayOfWeek>().ok());
     let at = || members.required("at").and_then(|field| read_time(&field));
     match kind {
         "daily" => {
@@ -93,7 +98,7 @@ fn read_rotation(field: &Field<'_>) -> Option<Rotation> {
 }
 
 /// Members of another kind of rotation must be null, as they are shown.
-fn refuse_members(members: &Fields<'_>, names: &[&str]) -> Option<()> {
+fn refuse_members(members: &BodyFields<'_>, names: &[&str]) -> Option<()> {
     let sent: Vec<&&str> = names.iter().filter(|name| members.skippable(name).is_some()).collect();
     for name in &sent {
         members.refuse(name, FieldRule::RotationField);
@@ -102,7 +107,7 @@ fn refuse_members(members: &Fields<'_>, names: &[&str]) -> Option<()> {
 }
 
 /// A time of day; midnight is its start.
-fn read_time(field: &Field<'_>) -> Option<ClockTime> {
+fn read_time(field: &BodyField<'_>) -> Option<ClockTime> {
     let read: Option<ClockTime> = field.string()?.trim().parse().ok();
     let within = read.filter(|time| time.minutes() < 24 * 60);
     within.or_else(|| field.refuse(FieldRule::Form("a time as HH:MM, from 00:00 to 23:59")))
@@ -129,7 +134,7 @@ struct RotationView {
 
 impl<'a> LayerView<'a> {
     /// The view of a layer.
-    pub(super) fn of(layer: &'a Layer) -> Self {
+    pub(super) fn of(layer: &'a RotationLayer) -> Self {
         Self {
             name: &layer.name,
             contact_ids: layer.contacts.iter().map(|contact| contact.id).collect(),
@@ -156,7 +161,7 @@ impl RotationView {
 }
 
 /// The layers in a body.
-pub(super) fn layers() -> Shape {
+pub(super) fn layers() -> ApiSchema {
     let contacts = "Who takes turns, in this order; one may be named several times.";
     let layer = object()
         .has("name", text_in(&NAME_LENGTH))
@@ -172,7 +177,7 @@ pub(super) fn layers() -> Shape {
     list_of(layer).items(1, LAYERS_MAX).says(words)
 }
 
-fn rotation() -> Shape {
+fn rotation() -> ApiSchema {
     let length = integer().range(*LENGTH.start(), *LENGTH.end());
     let at = string().pattern("^([01][0-9]|2[0-3]):[0-5][0-9]$").nullable().example("09:00");
     object()
@@ -181,7 +186,10 @@ fn rotation() -> Shape {
             one_of(&KINDS).says("The unit of turns; `hours` are counted from the start of the layer."),
         )
         .may_have("length", length.says("Days, weeks or hours of a turn; 1 unless given."))
-        .may_have("day", one_of(Day::WORDS).nullable().says("The day of the hand-over, if it is weekly."))
+        .may_have(
+            "day",
+            one_of(DayOfWeek::WORDS).nullable().says("The day of the hand-over, if it is weekly."),
+        )
         .may_have(
             "at",
             at.says("The time of the hand-over by the clocks of the schedule, if it is daily or weekly."),

@@ -4,10 +4,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, id, string, text_in, timestamp};
+use crate::http::openapi::shape::{ApiSchema, id, string, text_in, timestamp};
 use crate::http::v1::oncall::schedules::layers::{LayerView, layers};
 use crate::id::Id;
-use crate::model::oncall::schedule::{NAME_LENGTH, Schedule};
+use crate::model::oncall::schedule::{NAME_LENGTH, OncallSchedule};
 
 /// A schedule that says who is on duty.
 #[derive(Serialize, ToSchema)]
@@ -28,7 +28,7 @@ pub(super) struct ScheduleView<'a> {
 
 impl<'a> ScheduleView<'a> {
     /// The view of a schedule.
-    pub(super) fn of(schedule: &'a Schedule) -> Self {
+    pub(super) fn of(schedule: &'a OncallSchedule) -> Self {
         Self {
             id: schedule.id,
             name: &schedule.name,
@@ -40,11 +40,11 @@ impl<'a> ScheduleView<'a> {
     }
 }
 
-pub(super) fn name() -> Shape {
+pub(super) fn name() -> ApiSchema {
     text_in(&NAME_LENGTH)
 }
 
-pub(super) fn time_zone() -> Shape {
+pub(super) fn time_zone() -> ApiSchema {
     let words = "A name of the IANA database, by whose clocks duty changes hands; `UTC` unless given.";
     string().says(words).example("Europe/Berlin")
 }

@@ -3,37 +3,41 @@
 //! Codes are checked against the active locations only when they are sent: a location that the operator has disabled
 //! must not block another change.
 
-use crate::http::kit::field::Field;
-use crate::http::kit::fields::{Fields, Given};
+use crate::http::kit::field::BodyField;
+use crate::http::kit::fields::{BodyFields, FieldPatch};
 use crate::http::kit::rule::FieldRule;
-use crate::model::service::{ProbeRole, Settings};
+use crate::model::service::{ProbeRole, ServiceSettings};
 
 /// Most locations of one service.
 pub(super) const MAX_PROBES: usize = 50;
 
 /// Codes and roles as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Assignment {
+pub struct ProbeAssignment {
     /// Codes in the client's order; `None` = all.
     pub probes: Option<Vec<String>>,
     /// Roles by code; `None` = all `full`.
     pub roles: Option<Vec<(String, ProbeRole)>>,
 }
 
-impl Assignment {
+impl ProbeAssignment {
     /// Reads both keys over the stored ones. `active` are the codes of the active locations.
     #[must_use]
-    pub fn read(members: &Fields<'_>, stored: Option<&Settings>, active: &[String]) -> Option<Self> {
+    pub fn read(
+        members: &BodyFields<'_>,
+        stored: Option<&ServiceSettings>,
+        active: &[String],
+    ) -> Option<Self> {
         let sent_probes = members.nullable("assigned_probes");
-        let probes_sent = !matches!(sent_probes, Given::Absent);
+        let probes_sent = !matches!(sent_probes, FieldPatch::Absent);
         let probes = sent_probes.read(|field| read_codes(&field, active));
         let sent_roles = members.nullable("probe_roles");
-        let roles_sent = !matches!(sent_roles, Given::Absent);
-        let probes_are_wrong = probes_sent && probes == Given::Absent;
+        let roles_sent = !matches!(sent_roles, FieldPatch::Absent);
+        let probes_are_wrong = probes_sent && probes == FieldPatch::Absent;
         let probes = probes.or_stored(stored.and_then(|stored| stored.assigned_probes.clone()));
         let in_effect = (!probes_are_wrong).then(|| probes.as_deref().unwrap_or(active));
         let roles = sent_roles.read(|field| read_roles(&field, in_effect));
-        if probes_are_wrong || (roles_sent && roles == Given::Absent) {
+        if probes_are_wrong || (roles_sent && roles == FieldPatch::Absent) {
             return None;
         }
         let roles = roles.or_stored(stored.and_then(|stored| stored.probe_roles.clone()));
@@ -45,7 +49,7 @@ impl Assignment {
     }
 
     /// Checks that roles belong to locations in effect, and that one of these is `full`.
-    fn check_roles(&self, members: &Fields<'_>, active: &[String]) {
+    fn check_roles(&self, members: &BodyFields<'_>, active: &[String]) {
         let in_effect = self.probes.as_deref().unwrap_or(active);
         let roles = self.roles.as_deref().unwrap_or_default();
         for (code, _) in roles.iter().filter(|(code, _)| !in_effect.contains(code)) {
@@ -60,7 +64,7 @@ impl Assignment {
     }
 }
 
-fn read_codes(field: &Field<'_>, active: &[String]) -> Option<Vec<String>> {
+fn read_codes(field: &BodyField<'_>, active: &[String]) -> Option<Vec<String>> {
     let entries = field.list(MAX_PROBES)?;
     if entries.is_empty() {
         return field.refuse(FieldRule::MinItems(1));
@@ -77,7 +81,7 @@ fn read_codes(field: &Field<'_>, active: &[String]) -> Option<Vec<String>> {
     Some(distinct)
 }
 
-fn read_code(entry: &Field<'_>, active: &[String]) -> Option<String> {
+fn read_code(entry: &BodyField<'_>, active: &[String]) -> Option<String> {
     let code = entry.string()?.trim();
     if active.iter().any(|known| known == code) {
         Some(code.to_owned())
@@ -87,9 +91,9 @@ fn read_code(entry: &Field<'_>, active: &[String]) -> Option<String> {
 }
 
 /// Reads all roles of the object; `in_effect` is unknown if the sent codes are invalid.
-fn read_roles(field: &Field<'_>, in_effect: Option<&[String]>) -> Option<Vec<(String, ProbeRole)>> {
+fn read_roles(field: &BodyField<'_>, in_effect: Option<&[String]>) -> Option<Vec<(String, ProbeRole)>> {
     let is_assigned = |code: &str| in_effect.is_none_or(|codes| codes.iter().any(|known| known == code));
-    let read = |(code, value): (&str, Field<'_>)| {
+    let read = |(code, value): (&str, BodyField<'_>)| {
         let role = value.word(ProbeRole::WORDS)?.parse().ok()?;
         if is_assigned(code) { Some((code.to_owned(), role)) } else { value.refuse(FieldRule::ProbeRoleCode) }
     };

@@ -5,13 +5,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::http::kit::field::Field;
-use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::field::BodyField;
+use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::services::settings::conditions::Admission;
+use crate::http::v1::services::settings::conditions::ConditionContext;
 use crate::http::v1::services::settings::secrets::{no_auth, read_auth, read_headers};
-use crate::model::vault::Vault;
-use crate::probe::catalogue::{Definition, Field as ConfigField, FieldKind};
+use crate::model::vault::ServiceVault;
+use crate::probe::catalogue::{CheckTypeDefinition, ConfigField, ConfigFieldKind};
 
 const CONDITIONS: &str = "conditions";
 const CONDITIONS_PATH: &str = "settings.config.conditions";
@@ -20,20 +20,20 @@ const CONDITIONS_PATH: &str = "settings.config.conditions";
 #[derive(Clone, Copy, Debug)]
 pub struct ConfigReader<'a> {
     /// The service's type.
-    pub definition: &'static Definition,
+    pub definition: &'static CheckTypeDefinition,
     /// The stored configuration; `None` while the service has no settings.
     pub stored: Option<&'a Map<String, Value>>,
     /// The vault that seals its secrets.
-    pub vault: &'a Vault<'a>,
+    pub vault: &'a ServiceVault<'a>,
     /// Collects errors.
-    pub errors: &'a Errors,
+    pub errors: &'a ErrorCollector,
 }
 
 impl ConfigReader<'_> {
     /// The complete configuration after an update with `sent`; invalid if an error was added.
     #[must_use]
-    pub fn read(&self, sent: Option<&Field<'_>>) -> Map<String, Value> {
-        let members = sent.and_then(Field::object);
+    pub fn read(&self, sent: Option<&BodyField<'_>>) -> Map<String, Value> {
+        let members = sent.and_then(BodyField::object);
         let mut config: Map<String, Value> = self
             .definition
             .fields
@@ -50,15 +50,16 @@ impl ConfigReader<'_> {
     }
 
     /// The value of one field: sent, else stored, else the default.
-    fn read_field(&self, field: &ConfigField, members: Option<Fields<'_>>) -> Value {
+    fn read_field(&self, field: &ConfigField, members: Option<BodyFields<'_>>) -> Value {
         let stored = || self.stored.and_then(|stored| stored.get(field.name)).cloned();
         let default = || default_of(field.kind);
-        match members.map_or(Given::Absent, |members| members.nullable(field.name)) {
-            Given::Absent => stored().unwrap_or_else(default),
+        match members.map_or(FieldPatch::Absent, |members| members.nullable(field.name)) {
+            FieldPatch::Absent => stored().unwrap_or_else(default),
             // Invalid values are not guessed: conditions are then checked without them.
-            Given::Value(sent) => self.read_value(field, &sent).unwrap_or(Value::Null),
-            Given::Null => {
-                let is_block = matches!(field.kind, FieldKind::KeyValueArray { .. } | FieldKind::Auth);
+            FieldPatch::Value(sent) => self.read_value(field, &sent).unwrap_or(Value::Null),
+            FieldPatch::Null => {
+                let is_block =
+                    matches!(field.kind, ConfigFieldKind::KeyValueArray { .. } | ConfigFieldKind::Auth);
                 if let Some(members) = members.filter(|_| !is_block) {
                     members.refuse(field.name, FieldRule::NotNull);
                 }
@@ -67,24 +68,26 @@ impl ConfigReader<'_> {
         }
     }
 
-    fn read_value(&self, field: &ConfigField, sent: &Field<'_>) -> Option<Value> {
-        if self.vault.is_keep(sent.value()) {
+    fn read_value(&self, field: &ConfigField, sent: &BodyField<'_>) -> Option<Value> {
+        if self.vault.is_placeholder(sent.value()) {
             return sent.refuse(FieldRule::SecretMisplaced);
         }
         match field.kind {
-            FieldKind::Select { options, .. } => sent.word(options).map(Value::from),
-            FieldKind::Boolean { .. } => sent.boolean().map(Value::from),
-            FieldKind::Number { min, max, .. } => sent.integer(min..=max).map(Value::from),
-            FieldKind::Textarea { max_length } => {
+            ConfigFieldKind::Select { options, .. } => sent.word(options).map(Value::from),
+            ConfigFieldKind::Boolean { .. } => sent.boolean().map(Value::from),
+            ConfigFieldKind::Number { min, max, .. } => sent.integer(min..=max).map(Value::from),
+            ConfigFieldKind::Textarea { max_length } => {
                 let text = sent.string()?;
                 sent.check_length(text, &(0..=max_length))?;
                 Some(text.into())
             }
-            FieldKind::KeyValueArray { max_entries } => {
+            ConfigFieldKind::KeyValueArray { max_entries } => {
                 let stored = self.stored_block(field.name);
                 read_headers(sent, max_entries, &stored, self.vault).map(Value::Object)
             }
-            FieldKind::Auth => read_auth(sent, &self.stored_block(field.name), self.vault).map(Value::Object),
+            ConfigFieldKind::Auth => {
+                read_auth(sent, &self.stored_block(field.name), self.vault).map(Value::Object)
+            }
         }
     }
 
@@ -93,19 +96,19 @@ impl ConfigReader<'_> {
         block.cloned().unwrap_or_default()
     }
 
-    fn read_conditions(&self, members: Option<Fields<'_>>, config: &Map<String, Value>) -> Vec<Value> {
+    fn read_conditions(&self, members: Option<BodyFields<'_>>, config: &Map<String, Value>) -> Vec<Value> {
         let now = self.admission(config);
-        match members.map_or(Given::Absent, |members| members.nullable(CONDITIONS)) {
-            Given::Null => now.defaults(),
-            Given::Value(sent) if self.vault.is_keep(sent.value()) => {
+        match members.map_or(FieldPatch::Absent, |members| members.nullable(CONDITIONS)) {
+            FieldPatch::Null => now.defaults(),
+            FieldPatch::Value(sent) if self.vault.is_placeholder(sent.value()) => {
                 sent.refuse(FieldRule::SecretMisplaced).unwrap_or_default()
             }
-            Given::Value(sent) => now.read(&sent, self.vault).unwrap_or_default(),
-            Given::Absent => self.kept_conditions(now),
+            FieldPatch::Value(sent) => now.read(&sent, self.vault).unwrap_or_default(),
+            FieldPatch::Absent => self.kept_conditions(now),
         }
     }
 
-    fn kept_conditions(&self, now: Admission<'_>) -> Vec<Value> {
+    fn kept_conditions(&self, now: ConditionContext<'_>) -> Vec<Value> {
         let Some(stored) = self.stored else {
             return now.defaults();
         };
@@ -114,9 +117,9 @@ impl ConfigReader<'_> {
         now.refit(conditions, &self.admission(stored), CONDITIONS_PATH, self.errors)
     }
 
-    fn admission<'c>(&self, config: &'c Map<String, Value>) -> Admission<'c> {
+    fn admission<'c>(&self, config: &'c Map<String, Value>) -> ConditionContext<'c> {
         let decisive = self.definition.by_subtype.map(|limits| limits.field);
-        Admission {
+        ConditionContext {
             definition: self.definition,
             subtype: decisive.and_then(|name| config.get(name)).and_then(Value::as_str),
         }
@@ -125,13 +128,13 @@ impl ConfigReader<'_> {
 
 /// Returns the default value of a field.
 #[must_use]
-pub fn default_of(kind: FieldKind) -> Value {
+pub fn default_of(kind: ConfigFieldKind) -> Value {
     match kind {
-        FieldKind::Select { default, .. } => default.into(),
-        FieldKind::KeyValueArray { .. } => Map::new().into(),
-        FieldKind::Auth => no_auth().into(),
-        FieldKind::Textarea { .. } => "".into(),
-        FieldKind::Boolean { default } => default.into(),
-        FieldKind::Number { default, .. } => default.into(),
+        ConfigFieldKind::Select { default, .. } => default.into(),
+        ConfigFieldKind::KeyValueArray { .. } => Map::new().into(),
+        ConfigFieldKind::Auth => no_auth().into(),
+        ConfigFieldKind::Textarea { .. } => "".into(),
+        ConfigFieldKind::Boolean { default } => default.into(),
+        ConfigFieldKind::Number { default, .. } => default.into(),
     }
 }

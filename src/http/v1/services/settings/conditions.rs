@@ -6,13 +6,13 @@
 
 use serde_json::{Value, json};
 
-use crate::http::kit::field::Field;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::field::BodyField;
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
 use crate::model::check::CheckStatus;
-use crate::model::vault::Vault;
+use crate::model::vault::ServiceVault;
 use crate::probe::catalogue::{
-    ConditionField, ConditionKind, Definition, default_conditions, field_of, value_fits,
+    CheckTypeDefinition, ConditionField, ConditionKind, default_conditions, field_of, value_fits,
 };
 use crate::probe::condition::Operator;
 
@@ -22,14 +22,14 @@ const STATUSES: [&str; 2] = [CheckStatus::Down.as_str(), CheckStatus::Degraded.a
 
 /// Context for checking the conditions of a service.
 #[derive(Clone, Copy, Debug)]
-pub struct Admission<'a> {
+pub struct ConditionContext<'a> {
     /// The service's type.
-    pub definition: &'static Definition,
+    pub definition: &'static CheckTypeDefinition,
     /// Value of the field that determines the condition fields (`dns_type`), if the type has one.
     pub subtype: Option<&'a str>,
 }
 
-impl Admission<'_> {
+impl ConditionContext<'_> {
     /// Returns the default conditions.
     #[must_use]
     pub fn defaults(&self) -> Vec<Value> {
@@ -50,7 +50,7 @@ impl Admission<'_> {
 
     /// Reads a list of conditions; an empty one means the defaults.
     #[must_use]
-    pub fn read(&self, field: &Field<'_>, vault: &Vault<'_>) -> Option<Vec<Value>> {
+    pub fn read(&self, field: &BodyField<'_>, vault: &ServiceVault<'_>) -> Option<Vec<Value>> {
         let entries = field.list(MAX_CONDITIONS)?;
         if entries.is_empty() {
             return Some(self.defaults());
@@ -60,8 +60,8 @@ impl Admission<'_> {
         conditions.into_iter().collect()
     }
 
-    fn read_one(&self, entry: &Field<'_>, vault: &Vault<'_>) -> Option<Value> {
-        let record = Record { members: member_of(entry, vault)?.object()?, vault };
+    fn read_one(&self, entry: &BodyField<'_>, vault: &ServiceVault<'_>) -> Option<Value> {
+        let record = ConditionFields { members: member_of(entry, vault)?.object()?, vault };
         let field = record.text("field");
         let known = field
             .as_ref()
@@ -77,7 +77,13 @@ impl Admission<'_> {
     /// The stored conditions after a change of the subtype from `before`, if none are sent: old defaults become new
     /// defaults; adds an error under `path` for a condition that is no longer valid.
     #[must_use]
-    pub fn refit(&self, stored: &[Value], before: &Admission<'_>, path: &str, errors: &Errors) -> Vec<Value> {
+    pub fn refit(
+        &self,
+        stored: &[Value],
+        before: &ConditionContext<'_>,
+        path: &str,
+        errors: &ErrorCollector,
+    ) -> Vec<Value> {
         if before.subtype == self.subtype {
             return stored.to_vec();
         }
@@ -95,19 +101,19 @@ impl Admission<'_> {
 }
 
 /// The members of one condition.
-struct Record<'a> {
-    members: Fields<'a>,
-    vault: &'a Vault<'a>,
+struct ConditionFields<'a> {
+    members: BodyFields<'a>,
+    vault: &'a ServiceVault<'a>,
 }
 
-impl<'a> Record<'a> {
-    fn member(&self, name: &str) -> Option<Field<'a>> {
+impl<'a> ConditionFields<'a> {
+    fn member(&self, name: &str) -> Option<BodyField<'a>> {
         let field = self.members.required(name)?;
         member_of(&field, self.vault)?;
         Some(field)
     }
 
-    fn text(&self, name: &str) -> Option<(Field<'a>, &'a str)> {
+    fn text(&self, name: &str) -> Option<(BodyField<'a>, &'a str)> {
         let field = self.member(name)?;
         let text = field.string()?;
         Some((field, text))
@@ -127,12 +133,16 @@ impl<'a> Record<'a> {
     /// A value that is valid for field and operator. Without them it cannot be checked.
     fn value(&self, field: Option<&ConditionField>, operator: Option<Operator>) -> Option<Value> {
         let given = self.member("value")?;
-        if given.value().as_array().is_some_and(|items| items.iter().any(|item| self.vault.is_keep(item))) {
+        if given
+            .value()
+            .as_array()
+            .is_some_and(|items| items.iter().any(|item| self.vault.is_placeholder(item)))
+        {
             return given.refuse(FieldRule::SecretMisplaced);
         }
         let (field, operator) = (field?, operator?);
         let value = trimmed(field.kind, given.value());
-        if self.vault.is_keep(&value) {
+        if self.vault.is_placeholder(&value) {
             return given.refuse(FieldRule::SecretMisplaced);
         }
         if value_fits(field.kind, operator, &value) {
@@ -144,8 +154,8 @@ impl<'a> Record<'a> {
 }
 
 /// The field itself, unless it is the placeholder.
-fn member_of<'f, 'a>(field: &'f Field<'a>, vault: &Vault<'_>) -> Option<&'f Field<'a>> {
-    if vault.is_keep(field.value()) {
+fn member_of<'f, 'a>(field: &'f BodyField<'a>, vault: &ServiceVault<'_>) -> Option<&'f BodyField<'a>> {
+    if vault.is_placeholder(field.value()) {
         return field.refuse(FieldRule::SecretMisplaced);
     }
     Some(field)

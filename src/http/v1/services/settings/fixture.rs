@@ -9,9 +9,9 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::view::to_json;
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::secret::{KEY_LENGTH, Sealer, SecretPlace};
-use crate::model::service::Settings;
-use crate::model::vault::Vault;
+use crate::model::secret::{KEY_LENGTH, SecretPlace, SecretSealer};
+use crate::model::service::ServiceSettings;
+use crate::model::vault::ServiceVault;
 
 pub(super) const KEEP: &str = "__SERVICE_KEEP_UNCHANGED__";
 
@@ -21,20 +21,20 @@ pub(super) const ALL_DEFAULTS: &str = r#"{"method":"GET","headers":{},"auth":{"t
 pub(super) const DEFAULT_RULES: &str =
     r#""confirmation":"majority","recovery_checks":1,"flapping_changes":6,"flapping_minutes":30"#;
 
-pub(super) struct Fixture {
+pub(super) struct SettingsFixture {
     check_type: CheckType,
     pub(super) active: Vec<String>,
-    sealer: Sealer,
+    sealer: SecretSealer,
     organisation: Id,
     service: Id,
 }
 
-impl Fixture {
+impl SettingsFixture {
     pub(super) fn new(check_type: CheckType) -> Self {
         Self {
             check_type,
             active: vec!["fra".into(), "hel".into()],
-            sealer: Sealer::new(&[7; KEY_LENGTH]),
+            sealer: SecretSealer::new(&[7; KEY_LENGTH]),
             organisation: Id::random(),
             service: Id::random(),
         }
@@ -44,8 +44,12 @@ impl Fixture {
         KEEP
     }
 
-    pub(super) fn read(&self, sent: &Value, stored: Option<&Settings>) -> Result<Settings, FieldErrors> {
-        let vault = Vault {
+    pub(super) fn read(
+        &self,
+        sent: &Value,
+        stored: Option<&ServiceSettings>,
+    ) -> Result<ServiceSettings, FieldErrors> {
+        let vault = ServiceVault {
             sealer: &self.sealer,
             organisation: self.organisation,
             service: self.service,
@@ -60,15 +64,15 @@ impl Fixture {
         context.read(sent, stored)
     }
 
-    pub(super) fn create(&self, sent: &Value) -> Settings {
+    pub(super) fn create(&self, sent: &Value) -> ServiceSettings {
         self.read(sent, None).unwrap()
     }
 
-    pub(super) fn refusal(&self, sent: &Value, stored: Option<&Settings>) -> String {
+    pub(super) fn refusal(&self, sent: &Value, stored: Option<&ServiceSettings>) -> String {
         texts(&self.read(sent, stored).unwrap_err())
     }
 
-    pub(super) fn shown(&self, settings: &Settings) -> Value {
+    pub(super) fn shown(&self, settings: &ServiceSettings) -> Value {
         to_json(&SettingsView::of(settings, KEEP))
     }
 

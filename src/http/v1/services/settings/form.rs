@@ -10,7 +10,7 @@ use crate::http::v1::services::settings::{
 };
 use crate::model::check::CheckType;
 use crate::model::quorum::{LOCATIONS, Quorum};
-use crate::model::rules::{CHANGES, MINUTES, RECOVERY_CHECKS, Rules};
+use crate::model::rules::{CHANGES, MINUTES, RECOVERY_CHECKS, StatusRules};
 
 /// A setting with a whole number, or one of some words.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ fn confirmation() -> FormSetting {
         unit: Some("locations"),
         words: Quorum::WORDS,
         bounds: wide(&LOCATIONS),
-        default: json!(Rules::default().quorum.to_string()),
+        default: json!(StatusRules::default().quorum.to_string()),
     }
 }
 
@@ -89,12 +89,12 @@ fn recovery() -> FormSetting {
         unit: Some("checks"),
         words: &[],
         bounds: wide(&RECOVERY_CHECKS),
-        default: json!(Rules::default().recovery_checks),
+        default: json!(StatusRules::default().recovery_checks),
     }
 }
 
 fn flapping() -> [FormSetting; 2] {
-    let rule = Rules::default().flapping;
+    let rule = StatusRules::default().flapping;
     let changes = FormSetting {
         name: "flapping_changes",
         label: "Changes before it is unstable",
@@ -125,7 +125,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::http::v1::services::settings::fixture::Fixture;
+    use crate::http::v1::services::settings::fixture::SettingsFixture;
 
     /// The catalogue agrees with the reader of `settings`: bounds, words and default, and nothing beyond.
     #[rstest]
@@ -140,7 +140,7 @@ mod tests {
         )]
         check_type: CheckType,
     ) {
-        let fixture = Fixture::new(check_type);
+        let fixture = SettingsFixture::new(check_type);
         let with = |name: &str, value: Value| json!({"interval_seconds": 3_600, name: value});
         for FormSetting { name, words, bounds, default, .. } in form_settings(check_type) {
             let left_out = fixture.shown(&fixture.create(&json!({"interval_seconds": 3_600})));

@@ -18,17 +18,17 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-use crate::http::kit::field::Field;
+use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::services::settings::assignment::Assignment;
+use crate::http::v1::services::settings::assignment::ProbeAssignment;
 use crate::http::v1::services::settings::check_config::ConfigReader;
 use crate::http::v1::services::settings::number::read_number;
 use crate::http::v1::services::settings::rules::read_rules;
 use crate::model::check::CheckType;
-use crate::model::service::{SETTINGS_MAX_BYTES, Settings};
-use crate::model::vault::Vault;
+use crate::model::service::{SETTINGS_MAX_BYTES, ServiceSettings};
+use crate::model::vault::ServiceVault;
 use crate::probe::catalogue::definition;
 
 /// Default bounds of intervals, in seconds.
@@ -50,7 +50,7 @@ pub struct SettingsContext<'a> {
     /// Codes of the active locations that the organisation may use.
     pub active_probes: &'a [String],
     /// The vault that seals the service's secrets.
-    pub vault: Vault<'a>,
+    pub vault: ServiceVault<'a>,
 }
 
 impl SettingsContext<'_> {
@@ -58,12 +58,16 @@ impl SettingsContext<'_> {
     ///
     /// # Errors
     /// All errors, under `settings` and below.
-    pub fn read(&self, sent: &Value, stored: Option<&Settings>) -> Result<Settings, FieldErrors> {
-        let errors = Errors::default();
+    pub fn read(
+        &self,
+        sent: &Value,
+        stored: Option<&ServiceSettings>,
+    ) -> Result<ServiceSettings, FieldErrors> {
+        let errors = ErrorCollector::default();
         let settings = self.read_into(sent, stored, &errors);
         // Larger settings from before the limit are kept until their configuration is changed.
-        let has_grown = |new: &Settings| stored.is_none_or(|stored| stored.config != new.config);
-        let is_too_large = |new: &Settings| has_grown(new) && new.stored_bytes() > SETTINGS_MAX_BYTES;
+        let has_grown = |new: &ServiceSettings| stored.is_none_or(|stored| stored.config != new.config);
+        let is_too_large = |new: &ServiceSettings| has_grown(new) && new.stored_bytes() > SETTINGS_MAX_BYTES;
         if settings.as_ref().is_some_and(is_too_large) {
             errors.add("settings.config", FieldRule::SettingsBytes(SETTINGS_MAX_BYTES));
         }
@@ -74,8 +78,13 @@ impl SettingsContext<'_> {
         }
     }
 
-    fn read_into(&self, sent: &Value, stored: Option<&Settings>, errors: &Errors) -> Option<Settings> {
-        let field = Field::new(sent, "settings", errors);
+    fn read_into(
+        &self,
+        sent: &Value,
+        stored: Option<&ServiceSettings>,
+        errors: &ErrorCollector,
+    ) -> Option<ServiceSettings> {
+        let field = BodyField::new(sent, "settings", errors);
         if self.check_type == CheckType::Manual {
             return field.refuse(FieldRule::SettingsManual);
         }
@@ -85,7 +94,7 @@ impl SettingsContext<'_> {
         let timeout_seconds = read_number(&members, "timeout_seconds", &TIMEOUT_SECONDS, stored_timeout);
         let stored_retries = stored.map_or(DEFAULT_RETRIES, |stored| stored.retries);
         let retries = read_number(&members, "retries", &RETRIES, stored_retries);
-        let assignment = Assignment::read(&members, stored, self.active_probes);
+        let assignment = ProbeAssignment::read(&members, stored, self.active_probes);
         let reader = ConfigReader {
             definition: definition(self.check_type),
             stored: stored.map(|stored| &stored.config),
@@ -94,8 +103,8 @@ impl SettingsContext<'_> {
         };
         let config = reader.read(members.skippable("config").as_ref());
         let rules = read_rules(&members, stored.map(|stored| stored.rules).unwrap_or_default());
-        let Assignment { probes, roles } = assignment?;
-        Some(Settings {
+        let ProbeAssignment { probes, roles } = assignment?;
+        Some(ServiceSettings {
             interval_seconds: interval_seconds?,
             timeout_seconds,
             retries,
@@ -107,7 +116,7 @@ impl SettingsContext<'_> {
     }
 
     /// Reads the interval, which is required if none is stored.
-    fn read_interval(&self, members: &Fields<'_>, stored: Option<&Settings>) -> Option<u32> {
+    fn read_interval(&self, members: &BodyFields<'_>, stored: Option<&ServiceSettings>) -> Option<u32> {
         let name = "interval_seconds";
         let field = match stored {
             None => members.required(name)?,

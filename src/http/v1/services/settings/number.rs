@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use crate::http::kit::fields::Fields;
+use crate::http::kit::fields::BodyFields;
 
 /// The sent or else the stored number; adds an error for an invalid one.
-pub(super) fn read_number<T>(members: &Fields<'_>, name: &str, bounds: &RangeInclusive<T>, kept: T) -> T
+pub(super) fn read_number<T>(members: &BodyFields<'_>, name: &str, bounds: &RangeInclusive<T>, kept: T) -> T
 where
     T: Copy + Into<i64> + TryFrom<i64>,
 {

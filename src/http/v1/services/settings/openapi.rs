@@ -3,8 +3,8 @@
 use http::header::HOST;
 
 use crate::http::openapi::shape::{
-    Shape, any_of, anything, boolean, integer, list_of, map_of, named, object, one_of, or_empty_list, string,
-    text,
+    ApiSchema, any_of, anything, boolean, integer, list_of, map_of, named, object, one_of, or_empty_list,
+    string, text,
 };
 use crate::http::v1::services::settings::assignment::MAX_PROBES;
 use crate::http::v1::services::settings::secrets::HEADER_VALUE_LENGTH;
@@ -13,7 +13,7 @@ use crate::http::v1::services::settings::{
 };
 use crate::model::quorum::{LOCATIONS, Quorum};
 use crate::model::rules::{CHANGES, MINUTES};
-use crate::model::rules::{RECOVERY_CHECKS, Rules};
+use crate::model::rules::{RECOVERY_CHECKS, StatusRules};
 use crate::probe::header::{HEADERS_MAX, NAME_MAX_LENGTH, PROXY, RESERVED};
 
 const INTERVAL_WORDS: &str = "Seconds between checks; the plan and the check type can set closer bounds.";
@@ -31,8 +31,8 @@ const OPERATORS: [&str; 10] =
     ["eq", "neq", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "not_contains"];
 
 /// Settings in a body.
-pub(in crate::http::v1) fn sent(needed: &[&str]) -> Shape {
-    let rules = Rules::default();
+pub(in crate::http::v1) fn sent(needed: &[&str]) -> ApiSchema {
+    let rules = StatusRules::default();
     let probes = list_of(string()).items(1, MAX_PROBES).nullable();
     let settings = object()
         .may_have("interval_seconds", interval())
@@ -52,7 +52,7 @@ pub(in crate::http::v1) fn sent(needed: &[&str]) -> Shape {
 }
 
 /// The schemas of the configurations, as shown and as sent.
-pub(in crate::http::v1) fn configs() -> Vec<(&'static str, Shape)> {
+pub(in crate::http::v1) fn configs() -> Vec<(&'static str, ApiSchema)> {
     vec![
         (
             "HttpConfig",
@@ -68,66 +68,66 @@ pub(in crate::http::v1) fn configs() -> Vec<(&'static str, Shape)> {
     ]
 }
 
-pub(super) fn interval() -> Shape {
+pub(super) fn interval() -> ApiSchema {
     integer().range(*INTERVAL_SECONDS.start(), *INTERVAL_SECONDS.end()).says(INTERVAL_WORDS)
 }
 
-pub(super) fn timeout() -> Shape {
+pub(super) fn timeout() -> ApiSchema {
     integer()
         .range((*TIMEOUT_SECONDS.start()).into(), (*TIMEOUT_SECONDS.end()).into())
         .says("Seconds per attempt.")
 }
 
-pub(super) fn retries() -> Shape {
+pub(super) fn retries() -> ApiSchema {
     integer()
         .range((*RETRIES.start()).into(), (*RETRIES.end()).into())
         .says("Further attempts before a bad result counts.")
 }
 
-pub(super) fn confirmation() -> Shape {
+pub(super) fn confirmation() -> ApiSchema {
     let number = integer().range((*LOCATIONS.start()).into(), (*LOCATIONS.end()).into());
     any_of([one_of(Quorum::WORDS), number]).says(CONFIRMATION_WORDS)
 }
 
-pub(super) fn recovery_checks() -> Shape {
+pub(super) fn recovery_checks() -> ApiSchema {
     integer().range((*RECOVERY_CHECKS.start()).into(), (*RECOVERY_CHECKS.end()).into()).says(RECOVERY_WORDS)
 }
 
-pub(super) fn flapping_changes() -> Shape {
+pub(super) fn flapping_changes() -> ApiSchema {
     integer()
         .range((*CHANGES.start()).into(), (*CHANGES.end()).into())
         .says("More changes between up and not up within `flapping_minutes` are flapping; 0: never.")
 }
 
-pub(super) fn flapping_minutes() -> Shape {
+pub(super) fn flapping_minutes() -> ApiSchema {
     integer()
         .range((*MINUTES.start()).into(), (*MINUTES.end()).into())
         .says("Minutes in which changes are counted.")
 }
 
-pub(super) fn probes() -> Shape {
+pub(super) fn probes() -> ApiSchema {
     list_of(string()).nullable().says(PROBES_WORDS)
 }
 
-pub(super) fn probe_roles() -> Shape {
+pub(super) fn probe_roles() -> ApiSchema {
     roles().nullable().says(ROLES_WORDS)
 }
 
-fn roles() -> Shape {
+fn roles() -> ApiSchema {
     map_of(one_of(&["full", "reachability"]))
 }
 
-pub(super) fn config(prefix: &str) -> Shape {
+pub(super) fn config(prefix: &str) -> ApiSchema {
     let kinds = ["HttpConfig", "NetworkConfig", "DnsConfig", "HeartbeatConfig"];
     any_of(kinds.map(|kind| named(&format!("{prefix}{kind}")))).says(CONFIG_WORDS)
 }
 
 /// Makes all members optional, and `conditions` nullable.
-fn lenient(shape: Shape) -> Shape {
+fn lenient(shape: ApiSchema) -> ApiSchema {
     shape.needs_nothing().may_have("conditions", conditions().nullable())
 }
 
-fn http(headers: Shape, auth: Shape) -> Shape {
+fn http(headers: ApiSchema, auth: ApiSchema) -> ApiSchema {
     let methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"];
     object()
         .has("method", one_of(&methods).default_value("GET"))
@@ -142,37 +142,37 @@ fn http(headers: Shape, auth: Shape) -> Shape {
         .closed()
 }
 
-fn network(conditions: Shape) -> Shape {
+fn network(conditions: ApiSchema) -> ApiSchema {
     let words = "Of tcp, icmp and ssl.";
     let shape = object().says(words).has("ip_version", ip_version()).has("smart_dualstack", dualstack());
     shape.has("conditions", conditions).closed()
 }
 
-fn dns(conditions: Shape) -> Shape {
+fn dns(conditions: ApiSchema) -> ApiSchema {
     let kinds = one_of(&["A", "AAAA", "MX", "CNAME", "TXT", "NS"]).default_value("A");
     object().has("dns_type", kinds).has("conditions", conditions).closed()
 }
 
-fn heartbeat(conditions: Shape) -> Shape {
+fn heartbeat(conditions: ApiSchema) -> ApiSchema {
     let grace =
         integer().range(0, 86_400).default_value(60).says("Further seconds before a missed ping counts.");
     object().has("grace_seconds", grace).has("conditions", conditions).closed()
 }
 
-fn ip_version() -> Shape {
+fn ip_version() -> ApiSchema {
     one_of(&["auto", "ipv4", "ipv6"]).default_value("auto")
 }
 
-fn dualstack() -> Shape {
+fn dualstack() -> ApiSchema {
     boolean().default_value(false).says("With `auto`: one dead address family makes it degraded.")
 }
 
-fn headers() -> Shape {
+fn headers() -> ApiSchema {
     map_of(string().says(SECRET_WORDS)).says(HEADERS_WORDS)
 }
 
 /// Headers with the names that may be configured, and values allowed in a header line.
-fn sent_headers() -> Shape {
+fn sent_headers() -> ApiSchema {
     let values =
         text(0, *HEADER_VALUE_LENGTH.end()).pattern(r"^[^\x00-\x08\x0a-\x1f\x7f]*$").says(SECRET_WORDS);
     let headers = map_of(values).named_like(&header_name(&[])).members(HEADERS_MAX);
@@ -180,7 +180,7 @@ fn sent_headers() -> Shape {
 }
 
 /// The header that carries an API key.
-fn credential_name() -> Shape {
+fn credential_name() -> ApiSchema {
     text(1, NAME_MAX_LENGTH).pattern(&header_name(&[HOST.as_str()]))
 }
 
@@ -200,7 +200,7 @@ fn any_case(name: &str) -> String {
     name.chars().map(either).collect()
 }
 
-fn auth(header: Shape) -> Shape {
+fn auth(header: ApiSchema) -> ApiSchema {
     let secret = |min| text(min, 8192).says(SECRET_WORDS);
     let kind = |word| object().has("type", one_of(&[word]));
     any_of([
@@ -212,14 +212,14 @@ fn auth(header: Shape) -> Shape {
     .says("Sending it replaces the whole block.")
 }
 
-fn conditions() -> Shape {
+fn conditions() -> ApiSchema {
     list_of(named("Condition"))
         .items(0, 20)
         .says("The worst matching one decides; empty or null: the defaults. `http` is `down` at status codes from 400 on as long as none tests `status_code`.")
 }
 
 /// A condition (contract 4.2.4).
-pub(in crate::http::v1) fn condition() -> Shape {
+pub(in crate::http::v1) fn condition() -> ApiSchema {
     object()
         .has("field", string().says("See `GET /v1/meta/check-types`.").example("status_code"))
         .has("operator", one_of(&OPERATORS))

@@ -3,19 +3,19 @@
 
 use serde_json::Value;
 
-use crate::http::kit::field::Field;
-use crate::http::kit::fields::Fields;
+use crate::http::kit::field::BodyField;
+use crate::http::kit::fields::BodyFields;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::services::settings::number::read_number;
 use crate::model::quorum::{LOCATIONS, Quorum};
 use crate::model::rules::{CHANGES, FlappingRule, MINUTES};
-use crate::model::rules::{RECOVERY_CHECKS, Rules};
+use crate::model::rules::{RECOVERY_CHECKS, StatusRules};
 
 /// The rules after a write; adds an error for an invalid one.
-pub(super) fn read_rules(members: &Fields<'_>, stored: Rules) -> Rules {
+pub(super) fn read_rules(members: &BodyFields<'_>, stored: StatusRules) -> StatusRules {
     let quorum = members.optional("confirmation").and_then(|field| read_quorum(&field));
     let FlappingRule { changes, minutes } = stored.flapping;
-    Rules {
+    StatusRules {
         quorum: quorum.unwrap_or(stored.quorum),
         recovery_checks: read_number(members, "recovery_checks", &RECOVERY_CHECKS, stored.recovery_checks),
         flapping: FlappingRule {
@@ -26,7 +26,7 @@ pub(super) fn read_rules(members: &Fields<'_>, stored: Rules) -> Rules {
 }
 
 /// A word or a number.
-fn read_quorum(field: &Field<'_>) -> Option<Quorum> {
+fn read_quorum(field: &BodyField<'_>) -> Option<Quorum> {
     match field.value() {
         Value::Number(_) => {
             let number = field.integer((*LOCATIONS.start()).into()..=(*LOCATIONS.end()).into())?;

@@ -10,12 +10,12 @@ use std::ops::RangeInclusive;
 use http::header::HOST;
 use serde_json::{Map, Value};
 
-use crate::http::kit::field::Field;
-use crate::http::kit::fields::Fields;
+use crate::http::kit::field::BodyField;
+use crate::http::kit::fields::BodyFields;
 use crate::http::kit::rule::FieldRule;
 use crate::model::service_secrets::each_leaf;
-use crate::model::vault::Vault;
-use crate::probe::header::{self, NameRefusal};
+use crate::model::vault::ServiceVault;
+use crate::probe::header::{self, HeaderNameRefusal};
 
 /// Length of a header's value in characters.
 pub(super) const HEADER_VALUE_LENGTH: RangeInclusive<usize> = 0..=8192;
@@ -23,10 +23,10 @@ pub(super) const HEADER_VALUE_LENGTH: RangeInclusive<usize> = 0..=8192;
 /// Reads a block of headers. `stored` is the stored block.
 #[must_use]
 pub fn read_headers(
-    field: &Field<'_>,
+    field: &BodyField<'_>,
     most: usize,
     stored: &Map<String, Value>,
-    vault: &Vault<'_>,
+    vault: &ServiceVault<'_>,
 ) -> Option<Map<String, Value>> {
     let members = field.object()?;
     if members.each().count() > most {
@@ -47,11 +47,11 @@ pub fn read_headers(
 
 fn read_header(
     name: &str,
-    value: &Field<'_>,
+    value: &BodyField<'_>,
     stored: &Map<String, Value>,
-    vault: &Vault<'_>,
+    vault: &ServiceVault<'_>,
 ) -> Option<Value> {
-    if vault.is_keep(value.value()) {
+    if vault.is_placeholder(value.value()) {
         let kept = stored.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         return kept.map(|(_, sealed)| sealed.clone()).or_else(|| value.refuse(FieldRule::SecretMissing));
     }
@@ -68,26 +68,26 @@ fn holds(headers: &Map<String, Value>, name: &str) -> bool {
     headers.keys().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-fn name_rule(refusal: NameRefusal) -> FieldRule {
+fn name_rule(refusal: HeaderNameRefusal) -> FieldRule {
     match refusal {
-        NameRefusal::Form => FieldRule::HeaderName,
-        NameRefusal::Reserved => FieldRule::HeaderReserved,
+        HeaderNameRefusal::Form => FieldRule::HeaderName,
+        HeaderNameRefusal::Reserved => FieldRule::HeaderReserved,
     }
 }
 
 /// Refuses a text that is not allowed in a header line: one with control characters, except tab.
-fn check_header_value(field: &Field<'_>, text: &str) -> Option<()> {
+fn check_header_value(field: &BodyField<'_>, text: &str) -> Option<()> {
     let is_sendable = |character: char| character == '\t' || !character.is_ascii_control();
     if text.chars().all(is_sendable) { Some(()) } else { field.refuse(FieldRule::HeaderValue) }
 }
 
 /// One key of a block of credentials.
-struct Part {
+struct CredentialKey {
     key: &'static str,
-    form: Form,
+    form: CredentialForm,
 }
 
-enum Form {
+enum CredentialForm {
     /// A secret that is sent as (part of) a header line.
     HeaderSecret,
     /// A secret that is encoded before it is sent.
@@ -99,16 +99,22 @@ enum Form {
 }
 
 /// The types of contract 4.2.3 with their keys.
-const AUTH_TYPES: [(&str, &[Part]); 4] = [
+const AUTH_TYPES: [(&str, &[CredentialKey]); 4] = [
     ("none", &[]),
-    ("bearer", &[Part { key: "token", form: Form::HeaderSecret }]),
+    ("bearer", &[CredentialKey { key: "token", form: CredentialForm::HeaderSecret }]),
     (
         "basic",
-        &[Part { key: "username", form: Form::Username }, Part { key: "password", form: Form::Password }],
+        &[
+            CredentialKey { key: "username", form: CredentialForm::Username },
+            CredentialKey { key: "password", form: CredentialForm::Password },
+        ],
     ),
     (
         "api_key",
-        &[Part { key: "header", form: Form::HeaderName }, Part { key: "value", form: Form::HeaderSecret }],
+        &[
+            CredentialKey { key: "header", form: CredentialForm::HeaderName },
+            CredentialKey { key: "value", form: CredentialForm::HeaderSecret },
+        ],
     ),
 ];
 
@@ -121,9 +127,9 @@ pub fn no_auth() -> Map<String, Value> {
 /// Reads a block of credentials, as a whole, against its `type`. `stored` is the stored block.
 #[must_use]
 pub fn read_auth(
-    field: &Field<'_>,
+    field: &BodyField<'_>,
     stored: &Map<String, Value>,
-    vault: &Vault<'_>,
+    vault: &ServiceVault<'_>,
 ) -> Option<Map<String, Value>> {
     let members = field.object()?;
     let (name, parts) = read_auth_type(&members, vault)?;
@@ -137,9 +143,12 @@ pub fn read_auth(
     Some(auth)
 }
 
-fn read_auth_type(members: &Fields<'_>, vault: &Vault<'_>) -> Option<(&'static str, &'static [Part])> {
+fn read_auth_type(
+    members: &BodyFields<'_>,
+    vault: &ServiceVault<'_>,
+) -> Option<(&'static str, &'static [CredentialKey])> {
     let field = members.required("type")?;
-    if vault.is_keep(field.value()) {
+    if vault.is_placeholder(field.value()) {
         return field.refuse(FieldRule::SecretMisplaced);
     }
     let name = field.word(&AUTH_TYPES.map(|(name, _)| name))?;
@@ -147,25 +156,25 @@ fn read_auth_type(members: &Fields<'_>, vault: &Vault<'_>) -> Option<(&'static s
 }
 
 fn read_part(
-    part: &Part,
-    field: &Field<'_>,
+    part: &CredentialKey,
+    field: &BodyField<'_>,
     stored: &Map<String, Value>,
-    vault: &Vault<'_>,
+    vault: &ServiceVault<'_>,
 ) -> Option<Value> {
-    let is_secret = matches!(part.form, Form::HeaderSecret | Form::Password);
-    if is_secret && vault.is_keep(field.value()) {
+    let is_secret = matches!(part.form, CredentialForm::HeaderSecret | CredentialForm::Password);
+    if is_secret && vault.is_placeholder(field.value()) {
         return stored.get(part.key).cloned().or_else(|| field.refuse(FieldRule::SecretMissing));
     }
-    if !is_secret && vault.becomes_keep(field.value()) {
+    if !is_secret && vault.is_placeholder_when_trimmed(field.value()) {
         return field.refuse(FieldRule::SecretMisplaced);
     }
     let text = match part.form {
-        Form::HeaderSecret => {
+        CredentialForm::HeaderSecret => {
             field.text(1..=8192).filter(|text| check_header_value(field, text).is_some())?
         }
-        Form::Password => field.text(0..=8192)?,
-        Form::Username => field.text(1..=1024)?,
-        Form::HeaderName => match header::credential_name(field.string()?) {
+        CredentialForm::Password => field.text(0..=8192)?,
+        CredentialForm::Username => field.text(1..=1024)?,
+        CredentialForm::HeaderName => match header::credential_name(field.string()?) {
             Err(refusal) => return field.refuse(name_rule(refusal)),
             Ok(_) => field.string()?.to_owned(),
         },
@@ -174,8 +183,8 @@ fn read_part(
 }
 
 /// Keys of other types are allowed with null (typed clients send them so), all other keys are refused.
-fn refuse_foreign(members: &Fields<'_>, own: &[Part]) {
-    let is_part_of = |parts: &[Part], key: &str| parts.iter().any(|part| part.key == key);
+fn refuse_foreign(members: &BodyFields<'_>, own: &[CredentialKey]) {
+    let is_part_of = |parts: &[CredentialKey], key: &str| parts.iter().any(|part| part.key == key);
     let known: Vec<&str> = ["type"].into_iter().chain(own.iter().map(|part| part.key)).collect();
     for (key, value) in members.each() {
         let of_another_type = AUTH_TYPES.iter().any(|(_, parts)| is_part_of(parts, key));

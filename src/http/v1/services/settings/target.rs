@@ -1,24 +1,25 @@
 //! Reads the `target` of a service in a body (contract 4.3.2), and reports the broken rule. `probe` defines valid
 //! targets.
 
-use crate::http::kit::fields::{Fields, Given};
+use crate::http::kit::fields::{BodyFields, FieldPatch};
 use crate::http::kit::rule::FieldRule;
 use crate::model::check::CheckType;
 use crate::probe::catalogue::definition;
-use crate::probe::target::{TargetForm, parse_target};
+use crate::probe::target::{TargetFormError, parse_target};
 
 /// The target after a write over `stored`; `None` also when it was refused and an error added. If the type needs one,
 /// absent (with nothing stored), null and blank all count as missing.
 #[must_use]
-pub fn read_target(body: &Fields<'_>, check_type: CheckType, stored: Option<&str>) -> Option<String> {
+pub fn read_target(body: &BodyFields<'_>, check_type: CheckType, stored: Option<&str>) -> Option<String> {
     let sent = body.nullable_text("target", 1..=usize::MAX);
-    if let Given::Value(text) = &sent
+    if let FieldPatch::Value(text) = &sent
         && let Err(form) = parse_target(check_type, text)
     {
         body.refuse("target", rule(form));
         return None;
     }
-    let was_refused = matches!(sent, Given::Absent) && !matches!(body.nullable("target"), Given::Absent);
+    let was_refused =
+        matches!(sent, FieldPatch::Absent) && !matches!(body.nullable("target"), FieldPatch::Absent);
     let target = sent.or_stored(stored.map(str::to_owned));
     if target.is_none() && definition(check_type).target_required && !was_refused {
         body.refuse("target", FieldRule::Required);
@@ -26,13 +27,13 @@ pub fn read_target(body: &Fields<'_>, check_type: CheckType, stored: Option<&str
     target
 }
 
-const fn rule(form: TargetForm) -> FieldRule {
+const fn rule(form: TargetFormError) -> FieldRule {
     match form {
-        TargetForm::Url => FieldRule::TargetUrl,
-        TargetForm::HostPort => FieldRule::TargetHostPort,
-        TargetForm::HostName => FieldRule::TargetHostName,
-        TargetForm::HostOrAddress => FieldRule::TargetHost,
-        TargetForm::Length => FieldRule::MaxLength(2048),
+        TargetFormError::Url => FieldRule::TargetUrl,
+        TargetFormError::HostPort => FieldRule::TargetHostPort,
+        TargetFormError::HostName => FieldRule::TargetHostName,
+        TargetFormError::HostOrAddress => FieldRule::TargetHost,
+        TargetFormError::Length => FieldRule::MaxLength(2048),
     }
 }
 
@@ -43,7 +44,7 @@ mod tests {
 
     use super::*;
     use crate::http::kit::field_errors::FieldErrors;
-    use crate::http::kit::fields::Errors;
+    use crate::http::kit::fields::ErrorCollector;
 
     const OLD: Option<&str> = Some("https://old.example");
 
@@ -72,8 +73,8 @@ mod tests {
         #[case] stored: Option<&str>,
         #[case] expected: Result<Option<&str>, FieldRule>,
     ) {
-        let errors = Errors::default();
-        let body = Fields::new(body.as_object().unwrap(), "", &errors);
+        let errors = ErrorCollector::default();
+        let body = BodyFields::new(body.as_object().unwrap(), "", &errors);
         let target = read_target(&body, check_type, stored);
         let result = errors.into_inner().into_result(target);
         assert_eq!(

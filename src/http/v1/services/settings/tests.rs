@@ -4,7 +4,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
-use crate::http::v1::services::settings::fixture::{ALL_DEFAULTS, DEFAULT_RULES, Fixture, texts};
+use crate::http::v1::services::settings::fixture::{ALL_DEFAULTS, DEFAULT_RULES, SettingsFixture, texts};
 
 mod rules_tests;
 mod secret_tests;
@@ -26,7 +26,7 @@ mod secret_tests;
     r#"{"ip_version":"auto","smart_dualstack":false,"conditions":[{"field":"metadata.days_until_expiry","operator":"lt","value":14,"status":"degraded"}]}"#
 )]
 fn every_default_is_stored(#[case] check_type: CheckType, #[case] config: &str) {
-    let fixture = Fixture::new(check_type);
+    let fixture = SettingsFixture::new(check_type);
     for sent in [
         json!({"interval_seconds": 3600}),
         json!({"interval_seconds": 3600.0, "config": null, "unknown": 1, "assigned_probes": null}),
@@ -47,7 +47,7 @@ fn every_default_is_stored(#[case] check_type: CheckType, #[case] config: &str) 
 #[case("🚀", 65_000, true)]
 #[case("🚀", 65_500, false)]
 fn settings_take_a_quarter_of_a_mebibyte(#[case] character: &str, #[case] length: usize, #[case] fits: bool) {
-    let fixture = Fixture::new(CheckType::Http);
+    let fixture = SettingsFixture::new(CheckType::Http);
     let body = character.repeat(length);
     let headers = json!({"x-note": "n".repeat(1_000)});
     let sent =
@@ -107,7 +107,7 @@ fn settings_that_break_a_rule_are_refused(
     #[case] sent: Value,
     #[case] expected: &str,
 ) {
-    let fixture = Fixture::new(check_type);
+    let fixture = SettingsFixture::new(check_type);
     assert_eq!(fixture.refusal(&with_interval(sent), None), expected);
 }
 
@@ -171,7 +171,10 @@ fn with_interval(mut sent: Value) -> Value {
 #[case(json!({"auth": {"type": "none", "realm": null}}), "auth.realm: Unknown field.")]
 fn a_configuration_that_breaks_a_rule_is_refused(#[case] config: Value, #[case] expected: &str) {
     let sent = json!({"interval_seconds": 60, "config": config});
-    assert_eq!(Fixture::new(CheckType::Http).refusal(&sent, None), format!("settings.config.{expected}"));
+    assert_eq!(
+        SettingsFixture::new(CheckType::Http).refusal(&sent, None),
+        format!("settings.config.{expected}")
+    );
 }
 
 /// Contract 4.2.4: every rule of a condition and its error key below `settings.config.conditions`.
@@ -194,7 +197,7 @@ fn a_configuration_that_breaks_a_rule_is_refused(#[case] config: Value, #[case] 
 fn a_condition_that_breaks_a_rule_is_refused(#[case] conditions: Value, #[case] expected: &str) {
     let sent = json!({"interval_seconds": 60, "config": {"conditions": conditions}});
     assert_eq!(
-        Fixture::new(CheckType::Http).refusal(&sent, None),
+        SettingsFixture::new(CheckType::Http).refusal(&sent, None),
         format!("settings.config.conditions{expected}")
     );
 }
@@ -213,14 +216,14 @@ fn a_condition_that_breaks_a_rule_is_refused(#[case] conditions: Value, #[case] 
     {"field": "body", "operator": "contains", "value": "b", "status": "down"}
 ]))]
 fn conditions_are_read_back_as_they_were_written(#[case] conditions: Value) {
-    let fixture = Fixture::new(CheckType::Http);
+    let fixture = SettingsFixture::new(CheckType::Http);
     let settings = fixture.create(&json!({"interval_seconds": 60, "config": {"conditions": conditions}}));
     assert_eq!(fixture.shown(&settings)["config"]["conditions"].to_string(), conditions.to_string());
 }
 
 #[test]
 fn other_values_are_read_back_as_they_were_written() {
-    let fixture = Fixture::new(CheckType::Http);
+    let fixture = SettingsFixture::new(CheckType::Http);
     let settings = fixture.create(&json!({
         "interval_seconds": 60.0, "timeout_seconds": 5, "retries": 0,
         "assigned_probes": [" hel ", "fra", "hel"], "probe_roles": {"hel": "reachability", "fra": "full"},
@@ -270,7 +273,7 @@ fn other_values_are_read_back_as_they_were_written() {
     json!({"config": {"conditions": [{"field": "status_code", "operator": "gte", "value": 400, "status": "down"}]}})
 )]
 fn what_is_not_sent_is_kept(#[case] sent: Value, #[case] changes: Value) {
-    let fixture = Fixture::new(CheckType::Http);
+    let fixture = SettingsFixture::new(CheckType::Http);
     let stored = fixture.create(&json!({
         "interval_seconds": 60, "timeout_seconds": 20, "retries": 1, "assigned_probes": ["fra", "hel"],
         "probe_roles": {"hel": "reachability"},
@@ -296,7 +299,7 @@ fn what_is_not_sent_is_kept(#[case] sent: Value, #[case] changes: Value) {
 #[case(json!({"interval_seconds": null}), "settings.interval_seconds: This field must not be null.")]
 #[case(json!({"interval_seconds": 10}), "settings.interval_seconds: The smallest allowed value is 30.")]
 fn an_update_must_leave_valid_settings(#[case] sent: Value, #[case] expected: &str) {
-    let fixture = Fixture::new(CheckType::Http);
+    let fixture = SettingsFixture::new(CheckType::Http);
     let stored = fixture.create(&json!({
         "interval_seconds": 60, "assigned_probes": ["fra", "hel"], "probe_roles": {"hel": "reachability"}
     }));
@@ -305,13 +308,13 @@ fn an_update_must_leave_valid_settings(#[case] sent: Value, #[case] expected: &s
 
 #[test]
 fn a_location_that_was_switched_off_does_not_stand_in_the_way() {
-    let mut fixture = Fixture::new(CheckType::Http);
+    let mut fixture = SettingsFixture::new(CheckType::Http);
     let stored = fixture.create(&json!({
         "interval_seconds": 60, "assigned_probes": ["fra", "hel"], "probe_roles": {"hel": "reachability"}
     }));
     fixture.active = vec!["hel".into()];
     let updated = fixture.read(&json!({"retries": 0}), Some(&stored)).unwrap();
-    assert_eq!(updated, Settings { retries: 0, ..stored });
+    assert_eq!(updated, ServiceSettings { retries: 0, ..stored });
 }
 
 /// Contract 4.2.4, `dns_type` changed without `conditions`: (stored type and conditions, sent config, result).
@@ -345,9 +348,9 @@ fn conditions_follow_the_record_type(
     #[case] sent: Value,
     #[case] expected: Result<Value, &str>,
 ) {
-    let fixture = Fixture::new(CheckType::Dns);
+    let fixture = SettingsFixture::new(CheckType::Dns);
     let stored = fixture.create(&json!({"interval_seconds": 60, "config": stored}));
-    let conditions = |settings: Settings| {
+    let conditions = |settings: ServiceSettings| {
         let conditions = settings.config["conditions"].as_array().unwrap().iter();
         let short = |condition: &Value| {
             let word = |key: &str| condition[key].as_str().unwrap().to_owned();
@@ -377,7 +380,7 @@ fn all_problems_are_told_in_the_order_of_the_tables() {
         },
         "probe_roles": {"mars": "full"}, "assigned_probes": null, "retries": 9, "timeout_seconds": 0
     });
-    let refusal = Fixture::new(CheckType::Http).refusal(&sent, None);
+    let refusal = SettingsFixture::new(CheckType::Http).refusal(&sent, None);
     let keys: Vec<&str> = refusal.lines().map(|line| line.split_once(": ").unwrap().0).collect();
     assert_eq!(
         keys,

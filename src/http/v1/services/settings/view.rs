@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::http::openapi::shape::Shape;
+use crate::http::openapi::shape::ApiSchema;
 use crate::http::v1::services::settings::openapi;
 use crate::http::v1::services::settings::secrets::masked;
 use crate::model::quorum::Quorum;
-use crate::model::service::Settings;
+use crate::model::service::ServiceSettings;
 
 /// The settings, all keys of them.
 #[derive(Serialize, ToSchema)]
@@ -39,7 +39,7 @@ pub struct SettingsView<'a> {
 impl<'a> SettingsView<'a> {
     /// The view of stored settings; `keep` is the placeholder for secrets.
     #[must_use]
-    pub fn of(settings: &'a Settings, keep: &str) -> Self {
+    pub fn of(settings: &'a ServiceSettings, keep: &str) -> Self {
         let roles = settings.probe_roles.as_ref().map(|roles| {
             roles.iter().map(|(code, role)| (code.clone(), Value::from(role.as_str()))).collect()
         });
@@ -61,6 +61,6 @@ impl<'a> SettingsView<'a> {
     }
 }
 
-fn config() -> Shape {
+fn config() -> ApiSchema {
     openapi::config("")
 }

@@ -11,7 +11,7 @@ use super::*;
 #[case::never_flapping(json!({"flapping_changes": 0, "flapping_minutes": 1_440}), ["\"majority\"", "1", "0", "1440"])]
 fn rules_are_read_and_kept(#[case] mut sent: serde_json::Value, #[case] expected: [&str; 4]) {
     for check_type in [CheckType::Tcp, CheckType::Heartbeat] {
-        let fixture = Fixture::new(check_type);
+        let fixture = SettingsFixture::new(check_type);
         sent["interval_seconds"] = json!(60);
         let created = fixture.create(&sent);
         let updated = fixture.read(&json!({"retries": 1}), Some(&created)).unwrap();
@@ -42,7 +42,7 @@ fn rules_are_read_and_kept(#[case] mut sent: serde_json::Value, #[case] expected
 #[case(json!({"flapping_minutes": true}), "settings.flapping_minutes: This value must be a whole number.")]
 fn rules_that_are_wrong_are_told(#[case] mut sent: serde_json::Value, #[case] expected: &str) {
     sent["interval_seconds"] = json!(60);
-    let fixture = Fixture::new(CheckType::Http);
+    let fixture = SettingsFixture::new(CheckType::Http);
     assert_eq!(fixture.refusal(&sent, None), expected);
     let stored = fixture.create(&json!({"interval_seconds": 60}));
     assert_eq!(fixture.refusal(&sent, Some(&stored)), expected);

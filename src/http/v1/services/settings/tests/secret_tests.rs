@@ -4,17 +4,17 @@ use proptest::prelude::*;
 use rstest::rstest;
 use serde_json::{Map, Value, json};
 
-use crate::http::v1::services::settings::fixture::{Fixture, KEEP, texts};
+use crate::http::v1::services::settings::fixture::{KEEP, SettingsFixture, texts};
 use crate::model::check::CheckType;
-use crate::model::service::Settings;
+use crate::model::service::ServiceSettings;
 
-fn stored(fixture: &Fixture, config: &Value) -> Settings {
+fn stored(fixture: &SettingsFixture, config: &Value) -> ServiceSettings {
     fixture.create(&json!({"interval_seconds": 60, "config": config}))
 }
 
 /// Both blocks in clear after an update, or the errors (below `settings.config`).
 fn update(stored_config: &Value, sent: &Value) -> Result<(Value, Value), String> {
-    let fixture = Fixture::new(CheckType::Http);
+    let fixture = SettingsFixture::new(CheckType::Http);
     let before = stored(&fixture, stored_config);
     let updated = fixture.read(&json!({ "config": sent }), Some(&before));
     let opened = updated
@@ -104,7 +104,7 @@ fn without_settings_there_is_nothing_to_keep() {
     let config = json!({"headers": {"X-Key": KEEP}, "auth": {"type": "bearer", "token": KEEP}});
     let sent = json!({"interval_seconds": 60, "config": config});
     assert_eq!(
-        Fixture::new(CheckType::Http).refusal(&sent, None),
+        SettingsFixture::new(CheckType::Http).refusal(&sent, None),
         format!("settings.config.headers.X-Key: {MISSING}\nsettings.config.auth.token: {MISSING}")
     );
 }
@@ -112,7 +112,7 @@ fn without_settings_there_is_nothing_to_keep() {
 /// Contract 4.3.5: sending the whole configuration back unchanged changes nothing, not even a sealed text.
 #[test]
 fn what_was_read_can_be_sent_back() {
-    let fixture = Fixture::new(CheckType::Http);
+    let fixture = SettingsFixture::new(CheckType::Http);
     let before = stored(
         &fixture,
         &json!({
@@ -129,7 +129,7 @@ fn what_was_read_can_be_sent_back() {
 #[test]
 fn secrets_appear_nowhere_in_clear() {
     let marker = "s3cret-marker";
-    let fixture = Fixture::new(CheckType::Http);
+    let fixture = SettingsFixture::new(CheckType::Http);
     let valid = stored(
         &fixture,
         &json!({
