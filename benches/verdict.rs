@@ -10,8 +10,8 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use watchkeeper::clock::Timestamp;
 use watchkeeper::model::check::{CheckOutcome, CheckStatus, Measurement, PhaseTimings};
 use watchkeeper::model::quorum::majority;
-use watchkeeper::model::rules::StatusRules;
 use watchkeeper::model::service::ProbeRole;
+use watchkeeper::model::status_rules::StatusRules;
 use watchkeeper::model::verdict::Verdict;
 use watchkeeper::model::watch::{
     CheckAttempt, PlannedLocation, RoundKeeper, WatchEffect, WatchMemory, WatchPlan, WatchState,

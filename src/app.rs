@@ -12,16 +12,16 @@ pub mod embedded;
 mod figures;
 pub mod first_start;
 mod foundation;
+mod history_restore;
 pub(crate) mod locations;
 mod notices;
+mod notifiers;
 mod notify;
-mod past;
 mod plan_limits;
 mod public;
 pub mod reconcile;
 pub(crate) mod recording;
 mod remote;
-mod telling;
 mod watchdog;
 
 use std::cell::Cell;
@@ -37,10 +37,6 @@ pub use crate::app::foundation::{Foundation, demand_installation};
 use crate::app::locations::LocalLocation;
 pub use crate::app::locations::{outbound, toolbox};
 
-use crate::announcer::ServiceRouter;
-use crate::announcer::changes::ChangeQueue;
-use crate::announcer::ownership::Ownership;
-use crate::announcer::peers::{PeerNodes, RequestCounter};
 use crate::app::background::{BackgroundParts, BackgroundTasks, MeasurementSinks};
 use crate::app::bus::BusMembership;
 use crate::app::cluster::{ClusterMembership, StandaloneNode};
@@ -72,6 +68,10 @@ use crate::notify::watchdog::WatchdogCounters;
 use crate::record::compaction::{CompactionCounters, Compactor};
 use crate::record::fence::FenceCounters;
 use crate::record::recorder::{RecordCounters, Recorder};
+use crate::service_router::ServiceRouter;
+use crate::service_router::change_queue::ChangeQueue;
+use crate::service_router::ownership::Ownership;
+use crate::service_router::peers::{PeerNodes, RequestCounter};
 use crate::store::Databases;
 use crate::supervise::{ActorHandle, StopActor, Supervisor};
 use crate::telemetry::MetricCollector;
@@ -123,6 +123,16 @@ impl HistoryRecording {
     /// Returns the parts that background work needs.
     const fn measured(&self) -> MeasurementSinks<'_> {
         MeasurementSinks { recorder: &self.recorder, news: &self.news, events: &self.events }
+    }
+
+    /// Starts to share the services with other nodes; `None` on a node that is alone.
+    fn join_cluster(
+        &self,
+        bus: Option<&BusMembership>,
+        announcer: &ServiceRouter,
+        supervisor: &Supervisor,
+    ) -> Option<ClusterMembership> {
+        ClusterMembership::start(bus, announcer, &self.recorder, &self.news, supervisor)
     }
 
     /// Returns the source of the operational figures.
@@ -190,14 +200,14 @@ impl App {
         let (guard, first_start) = (clock_guard(&foundation).await?, make_ready(&foundation, node).await?);
         let (definer, limiter) = (definer(&foundation)?, public::limiter(&foundation.config));
         let recording = start_recording(&foundation, &definer, &guard, &ownership, &supervisor)?;
-        let is_past_whole = past::replay(&foundation.databases, &recording.recorder).await;
+        let is_past_whole = history_restore::replay(&foundation.databases, &recording.recorder).await;
         let engine = start_engine(&foundation, &definer, &places, &recording, &supervisor);
         let announcer = ServiceRouter::alone(foundation.databases.clone(), engine.clone(), definer);
         let announcer = among_others(announcer, ownership, bus.as_ref(), &limiter, &recording.news);
-        let restored = past::restore_services(&announcer, &guard, is_past_whole).await?;
+        let restored = history_restore::restore_services(&announcer, &guard, is_past_whole).await?;
         let remote = remote::start(&foundation, bus.as_ref(), &announcer, &recording.fenced, &supervisor)?;
-        let (recorder, news) = (&recording.recorder, &recording.news);
-        let cluster = ClusterMembership::start(bus.as_ref(), &announcer, recorder, news, &supervisor);
+        let cluster = recording.join_cluster(bus.as_ref(), &announcer, &supervisor);
+        let (others, remotes) = (cluster.as_ref(), remote.as_ref());
         let state = AppState {
             base_url: foundation.config.base_url(),
             plans: PlanTable::new(&foundation.config.plans)?,
@@ -217,14 +227,8 @@ impl App {
             limiter,
             kept_bytes: Arc::default(),
             events: Arc::clone(&recording.events),
-            collectors: recording.collectors(
-                &announcer,
-                &guard,
-                &supervisor,
-                remote.as_ref(),
-                cluster.as_ref(),
-            ),
-            figures: Box::new(recording.figures(&engine, remote.as_ref(), cluster.as_ref())),
+            collectors: recording.collectors(&announcer, &guard, &supervisor, remotes, others),
+            figures: Box::new(recording.figures(&engine, remotes, others)),
             supervisor: supervisor.clone(),
         };
         let background = BackgroundTasks::start(BackgroundParts {
@@ -338,8 +342,8 @@ fn telling(
     foundation: &Foundation,
     state: &AppState,
     recording: &HistoryRecording,
-) -> anyhow::Result<telling::NotifierParts> {
-    Ok(telling::NotifierParts {
+) -> anyhow::Result<notifiers::NotifierParts> {
+    Ok(notifiers::NotifierParts {
         courier: notify::courier(state, &recording.told),
         notices: notices::notices(foundation, state, recording),
         watchdog: watchdog::watchdog(foundation, state.readiness(), recording)?,
@@ -405,7 +409,7 @@ fn start_recording(
         ownership,
         fenced: &fenced,
         news: Arc::clone(&news),
-        spool: past::spool(config)?,
+        spool: history_restore::spool(config)?,
     });
     let compactor = CompactorParts { supervisor, thread: &compactor_thread, config, databases, guard };
     let StartedCompactor { compactor, counters: compacted } = start_compactor(&compactor)?;

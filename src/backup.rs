@@ -12,23 +12,23 @@
 //!   ([`message_hold`](crate::notify::message_hold)).
 
 mod archive;
+mod creation;
 mod error;
 mod files;
 mod folder_name;
-mod making;
 mod manifest;
 mod progress;
-mod restoring;
+mod restoration;
 mod schedule;
 mod state;
 mod verification;
 
+pub use creation::{BackupOrder, KeyChoice, make};
 pub use error::BackupError;
 pub use files::BackupFile;
-pub use making::{BackupOrder, KeyChoice, make};
 pub use manifest::BackupManifest;
 pub use progress::Watcher;
-pub use restoring::restore;
+pub use restoration::restore;
 pub use schedule::{BackupSchedule, FinishedBackup, finished_backups, newest_backup};
 pub use state::{BackupProgress, BackupState, FailedBackup, RequestError};
 pub use verification::verify;

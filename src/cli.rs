@@ -10,7 +10,7 @@ mod explained;
 mod import;
 mod locations;
 mod log;
-mod named;
+mod name_lookup;
 mod nats_config;
 mod node_api;
 mod notifications;

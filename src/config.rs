@@ -5,7 +5,7 @@
 //! defaults. `rule` validates values, `sources` merges the sources.
 
 pub mod backup;
-pub mod bytes;
+pub mod byte_size;
 pub mod choice;
 pub mod credentials;
 pub mod limits;
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::config::backup::BackupConfig;
-use crate::config::bytes::ByteSize;
+use crate::config::byte_size::ByteSize;
 pub use crate::config::choice::{EgressChoice, LogFormat};
 use crate::config::limits::{CompactionLimits, EventLimits, InternalLimits, RecordLimits, StoreLimits};
 use crate::config::listen_address::ListenAddress;

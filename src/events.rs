@@ -4,12 +4,12 @@
 //! share an [`audience`], for which each event is rendered once; the API renders them. Slow listeners are not waited for: their
 //! stream is closed, they reconnect with the id of the last event, and miss nothing.
 
-pub mod audience;
-mod elsewhere;
 pub mod fact;
-mod numbers;
+mod publication_queue;
+mod read_progress;
+mod remote_results;
+pub mod subscription;
 pub mod tail;
-mod telling;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,9 +20,9 @@ use tokio::sync::{AcquireError, Notify, Semaphore, SemaphorePermit, broadcast, w
 
 use crate::clock::Timestamp;
 use crate::config::limits::EventLimits;
-use crate::events::audience::{EventBatch, EventSubscription, FactRenderer};
 use crate::events::fact::{EventCursor, EventFact};
-use crate::events::telling::PublicationQueue;
+use crate::events::publication_queue::PublicationQueue;
+use crate::events::subscription::{EventBatch, EventSubscription, FactRenderer};
 use crate::model::access::ApiToken;
 use crate::telemetry::{Exposition, MetricCollector};
 

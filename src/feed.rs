@@ -10,9 +10,9 @@ use std::time::Duration;
 use tokio::sync::{Notify, broadcast};
 use tokio::time::Instant;
 
-use crate::announcer::stored::RecentResults;
 use crate::engine::aggregator::RecordBatch;
 use crate::model::partition::{Partition, PartitionSet};
+use crate::service_router::recent_results::RecentResults;
 use crate::store::feed_positions::{self, Positions};
 use crate::store::history::History;
 use crate::store::history::feed::{self, NumberedChange};

@@ -14,18 +14,18 @@
 //! steps are still due. Among several nodes each handles the services that it watches; writing the incidents of an
 //! organisation requires its lock.
 
-mod desk;
+mod awaited_checks;
+pub mod change_follower;
+mod context;
 mod evidence;
-pub mod follow;
-mod following;
-mod looks;
+mod followed_policy;
+pub mod incident_texts;
+mod outage_decisions;
+mod outage_waker;
 mod parents;
-pub mod prose;
+mod pending_incidents;
 pub mod recovery;
-mod resting;
-pub mod settle;
-mod tell;
-mod told;
+pub mod resolution;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,16 +33,16 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::announcer::ServiceRouter;
 use crate::clock::{Clock, Timestamp};
 use crate::feed::{ChangeFeed, ChangeSignal};
-use crate::incidents::desk::IncidentContext;
-use crate::incidents::looks::AwaitedChecks;
-use crate::incidents::resting::OutageWaker;
-use crate::incidents::tell::OutageDecisions;
+use crate::incidents::awaited_checks::AwaitedChecks;
+use crate::incidents::context::IncidentContext;
+use crate::incidents::outage_decisions::OutageDecisions;
+use crate::incidents::outage_waker::OutageWaker;
 use crate::model::outage::Outage;
 use crate::model::partition::PartitionSet;
 use crate::model::service::ServiceKey;
+use crate::service_router::ServiceRouter;
 use crate::store::changes::ChangeScope;
 use crate::store::{MainError, StoreError, incident_policies, organisations, outages};
 
@@ -103,11 +103,11 @@ impl IncidentAutomation {
             return Ok(LONGEST);
         }
         let now = self.clock.now();
-        follow::follow_changes(self, feed, partitions).await?;
+        change_follower::follow_changes(self, feed, partitions).await?;
         wake_up_call.wake_if_due(&self.announcer, (partitions, now)).await?;
         // Not those that become due meanwhile: changes are read in between, however many outages there are.
         while self.process_due(partitions, now).await? {
-            follow::follow_changes(self, feed, partitions).await?;
+            change_follower::follow_changes(self, feed, partitions).await?;
         }
         let next = outages::next_look(self.announcer.databases.main.reader(), partitions).await?;
         Ok(wait(next, self.clock.now()))
@@ -130,7 +130,7 @@ impl IncidentAutomation {
     /// Handles outages of one organisation in one transaction.
     async fn process_outages(&self, organisation: i64, services: &[ServiceKey]) -> Result<(), MainError> {
         let AwaitedChecks { cleared, missed, to_ask } =
-            looks::read_awaited_checks(&self.announcer, services, self.clock.now()).await?;
+            awaited_checks::read_awaited_checks(&self.announcer, services, self.clock.now()).await?;
         let evidence = evidence::collect(&self.announcer, services).await?;
         let transaction = self.announcer.databases.main.begin().await?;
         organisations::lock(&transaction, organisation).await?;
@@ -151,8 +151,8 @@ impl IncidentAutomation {
             now,
         };
         let OutageDecisions { mut written, asked, reachable, unreachable } =
-            tell::decide_outages(&desk, undecided).await?;
-        written += settle::settle_incidents(&desk, told).await?;
+            outage_decisions::decide_outages(&desk, undecided).await?;
+        written += resolution::settle_incidents(&desk, told).await?;
         transaction.concerns(ChangeScope::Organisation(organisation.key));
         transaction.commit().await?;
         to_ask.send_requests(&self.announcer).await;

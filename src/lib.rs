@@ -1,25 +1,23 @@
-//! Watchkeeper monitors services from many locations, decides honestly whether they are up, and keeps the whole history.
+//! Watchkeeper checks services from many locations, decides their status, and keeps the whole history.
 //!
-//! The layers, from the top; a module uses only layers below its own (`tests/tidy.rs` reads the `use` lines):
+//! The floors, from the top; a module uses only floors below its own (`tests/tidy.rs` reads the `use` lines):
 //!
-//! - [`cli`]: the commands
-//! - [`mod@bench`]: benchmarks of the program, each beside a baseline of the same run
-//! - [`app`]: builds the layers bottom-up, starts them, and stops them in order
-//! - [`remote`] (remote locations, on the side of an engine node), [`agent`] (this process as a remote location)
-//! - [`http`] (the REST API), [`pages`] (public status pages), [`record`] (batched writes, compaction and restore of
-//!   measurements), [`timetable`] (time-based transitions), [`bus`] (communication between processes), [`notify`] (notifications)
-//! - [`incidents`]: automatic incidents from outages, over [`feed`]: the status changes in order; [`notices`]: events that are
-//!   no incidents; [`mod@backup`]: backup and restore; [`sla_reports`]: the report of an SLA target's period
-//! - [`announcer`]: applies a stored service to the engine; [`readiness`]: the health of the process
-//! - [`engine`]: the actors, which keep schedule, retries and verdicts
-//! - [`probe`] (one check, once) over [`egress`] (the gate of every connection), [`stats`] (uptime, percentiles), [`store`]
-//!   (sea-orm)
-//! - [`texts`]: texts of the engine for people, in their languages
-//! - [`model`]: the rules, without IO, async or a wire format
-//! - [`supervise`]: the one way to start an actor or a background task
-//! - [`clock`], [`id`], [`config`], [`telemetry`]
+//! 8. program: [`cli`], the commands; [`mod@doctor`]; [`mod@bench`], which measures the program beside a floor of the same run;
+//!    [`app`], which builds the floors bottom-up, starts them, and stops them in order
+//! 7. interfaces: [`http`], the REST API; [`pages`], public status pages; [`remote`] and [`agent`], remote locations as a node
+//!    sees them, and this process as one; [`cluster`], services shared among nodes
+//! 6. reactions to what is stored: [`events`], [`incidents`], [`notices`]; [`record`] writes, compacts and restores the history;
+//!    [`mod@backup`] copies an installation
+//! 5. support: [`feed`], status changes in their order; [`notify`], messages to people; [`bus`], NATS; [`timetable`], what is due
+//!    by the clock; [`sla_reports`]
+//! 4. engine: [`engine`], the actors; [`lifecycle`], what follows from a change, in its transaction; [`service_router`], which
+//!    applies a stored service where it is owned; [`readiness`]
+//! 3. tools: [`probe`], one check, once, over [`egress`], the gate of every outbound connection; [`stats`], uptime and
+//!    percentiles; [`store`], rows by sea-orm; [`texts`], sentences for people
+//! 2. rules: [`model`], all decisions, without IO; [`supervise`], the one way to start an actor or a task
+//! 1. ground: [`clock`], [`id`], [`config`], [`telemetry`]
 //!
-//! `ARCHITECTURE.md` describes the content of each folder and the invariants, and has the glossary.
+//! `ARCHITECTURE.md` says where things are and what must stay true, `docs/glossary.md` what the words mean.
 
 #![cfg_attr(
     test,
@@ -30,7 +28,6 @@
 )]
 
 pub mod agent;
-pub mod announcer;
 pub mod app;
 pub mod backup;
 pub mod bench;
@@ -56,6 +53,7 @@ pub mod probe;
 pub mod readiness;
 pub mod record;
 pub mod remote;
+pub mod service_router;
 pub mod sla_reports;
 pub mod stats;
 pub mod store;

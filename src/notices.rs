@@ -16,15 +16,15 @@
 //! troubles; each compares its own. A notice is opened and closed under the lock of its organisation.
 
 mod budgets;
+mod debouncer;
 mod duty;
-mod hearing;
 mod locations;
 mod monitor;
-mod patience;
 mod phrase;
+mod process_symptoms;
 mod services;
-mod signs;
 mod templates;
+mod unjudged_heartbeats;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -33,15 +33,15 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-pub use patience::SeverityFalls;
-pub use signs::ProcessSymptoms;
+pub use debouncer::SeverityFalls;
+pub use process_symptoms::ProcessSymptoms;
 
-use crate::announcer::ServiceRouter;
 use crate::clock::guard::ClockGuard;
 use crate::lifecycle;
 use crate::model::access::Organisation;
 use crate::model::notice::{KEPT_MS, Notice, NoticeCondition, NoticeSource, NoticeText};
-use crate::notices::patience::NoticeDebouncer;
+use crate::notices::debouncer::NoticeDebouncer;
+use crate::service_router::ServiceRouter;
 use crate::store::{MainError, StoreError, notices, organisations};
 
 /// The time between two comparisons.
@@ -130,7 +130,7 @@ impl NoticeReconciler {
     /// Compares everything once; future troubles only from time to time. A failure does not stop the others.
     async fn compare(&self, memory: &mut NoticeMemory, is_failing: &mut bool) {
         let mut outcomes = vec![monitor::compare(self, &mut memory.patience).await.map_err(StoreError::from)];
-        outcomes.push(hearing::compare(self).await.map_err(StoreError::from));
+        outcomes.push(unjudged_heartbeats::compare(self).await.map_err(StoreError::from));
         if self.announcer.ownership.leads() {
             outcomes.push(services::compare_heartbeats(self).await);
             outcomes.push(locations::compare(self, &mut memory.patience).await.map_err(StoreError::from));

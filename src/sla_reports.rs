@@ -3,17 +3,17 @@
 
 use std::collections::HashMap;
 
-use crate::announcer::ServiceRouter;
-use crate::announcer::peers::OwnersUnavailable;
 use crate::clock::Timestamp;
 use crate::model::service::ServiceAddress;
 use crate::model::service_outline::ServiceOutline;
-use crate::model::sight::Visibility;
+use crate::model::service_window::ServiceWindow;
 use crate::model::sla::burn::BurnRateReading;
 use crate::model::sla::{SlaSubject, SlaTarget};
 use crate::model::time_range::TimeRange;
-use crate::model::window::ServiceWindow;
-use crate::stats::sla::account::SlaCalculation;
+use crate::model::visibility::Visibility;
+use crate::service_router::ServiceRouter;
+use crate::service_router::peers::OwnersUnavailable;
+use crate::stats::sla::calculation::SlaCalculation;
 use crate::stats::sla::{SlaHistory, SlaInterval, SlaSums, runs, sums};
 use crate::store::history::changes;
 use crate::store::incidents::downtime::{self, CountedIncident};

@@ -14,7 +14,7 @@ use include_dir::{Dir, include_dir};
 use unic_langid::LanguageIdentifier;
 
 use crate::model::access::Organisation;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// The language in which every text exists.
 const COMPLETE: &str = "en";

@@ -23,7 +23,7 @@ use tokio::time::Instant;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::id::Id;
 use watchkeeper::model::check::CheckOutcome;
-use watchkeeper::model::sight::Visibility;
+use watchkeeper::model::visibility::Visibility;
 use watchkeeper::notify::template::{MessageTemplate, TEMPLATE_LENGTH, WorkMeter};
 use watchkeeper::probe;
 use watchkeeper::store::database::sqlite_url;

@@ -9,11 +9,11 @@
 //! without a connection. It judges nothing: the status of a service is decided by an engine node from all locations.
 
 mod archive;
-mod attention;
+mod background_tasks;
 mod catalogue;
-mod following;
+mod definition_follower;
 pub mod identity;
-mod uplink;
+mod result_sender;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,16 +24,16 @@ use anyhow::Context as _;
 use tokio::task::JoinHandle;
 
 use crate::agent::archive::{DefinitionArchive, write_on_change};
-use crate::agent::attention::{CheckRequestListener, PresenceReporter, TokenRenewal};
+use crate::agent::background_tasks::{CheckRequestListener, PresenceReporter, TokenRenewal};
 use crate::agent::catalogue::ServiceCatalogue;
-use crate::agent::following::DefinitionFollower;
+use crate::agent::definition_follower::DefinitionFollower;
 use crate::agent::identity::LocationIdentity;
-use crate::agent::uplink::ResultSender;
+use crate::agent::result_sender::ResultSender;
 use crate::bus::connection::BusConnection;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::limits::{EngineLimits, RecordLimits};
-use crate::engine::roster::LocationRegistry;
+use crate::engine::registry::LocationRegistry;
 use crate::engine::shard::ShardThreads;
 use crate::engine::{Engine, EngineParts};
 use crate::model::location::Location;
@@ -94,12 +94,9 @@ impl Agent {
         let connection =
             BusConnection::open_with_retries(&identity.servers, identity.credentials()?, limits).await?;
         let catalogue = Arc::new(ServiceCatalogue::default());
-        let uplink = ResultSender::new(
-            connection.clone(),
-            identity.code.clone(),
-            Arc::clone(&catalogue),
-            clock.clone(),
-        );
+        let code = identity.code.clone();
+        let uplink =
+            ResultSender::new(connection.clone(), code.clone(), Arc::clone(&catalogue), clock.clone());
         let counters = Arc::new(RecordCounters::default());
         let (recorder, recorder_thread) = start_recorder(config, supervisor, uplink, &counters)?;
         let here = Location {
@@ -133,13 +130,7 @@ impl Agent {
             applied: Arc::default(),
         };
         follower.resume().await;
-        let report = PresenceReporter::new(
-            connection.clone(),
-            identity.code.clone(),
-            engine.clone(),
-            counters,
-            clock.clone(),
-        );
+        let report = PresenceReporter::new(connection.clone(), code, engine.clone(), counters, clock.clone());
         let attention = CheckRequestListener {
             connection: connection.clone(),
             code: identity.code.clone(),

@@ -7,12 +7,11 @@ use std::time::Duration;
 use actix::Arbiter;
 use tokio::task::JoinHandle;
 
-use crate::announcer::ServiceRouter;
 use crate::app::cluster::StandaloneNode;
 use crate::app::foundation::Foundation;
 use crate::app::locations::LocalLocation;
-use crate::app::telling::NotifierParts;
-use crate::app::{past, reconcile};
+use crate::app::notifiers::NotifierParts;
+use crate::app::{history_restore, reconcile};
 use crate::clock::guard::ClockGuard;
 use crate::events::{EventHub, tail};
 use crate::feed::ChangeSignal;
@@ -23,6 +22,7 @@ use crate::record::listening_marks::ListeningMarks;
 use crate::record::recorder::Recorder;
 use crate::record::restore::RestoredService;
 use crate::record::upkeep;
+use crate::service_router::ServiceRouter;
 use crate::store::listening_spans::ListeningSpan;
 use crate::supervise::{ActorHandle, ActorKind, ActorPlacement, StopActor, Supervisor};
 use crate::timetable::domains::{DomainClock, DomainWatch};
@@ -99,9 +99,8 @@ impl BackgroundTasks {
         let ServiceRouter { databases, engine, .. } = announcer;
         let MeasurementSinks { recorder, news, events } = measured;
         let (clock, limits) = (&foundation.clock, &foundation.config.record);
-        let retry = Duration::from_millis(limits.retry_ms);
-        let every = Duration::from_millis(limits.upkeep_ms);
-        let figures = past::FigureRestorer {
+        let [retry, every] = [limits.retry_ms, limits.upkeep_ms].map(Duration::from_millis);
+        let figures = history_restore::FigureRestorer {
             databases: databases.clone(),
             recorder: recorder.clone(),
             engine: engine.clone(),
@@ -110,8 +109,9 @@ impl BackgroundTasks {
         };
         let figures = figures.restore_in_background(supervisor, FIGURES).await;
         let (prepared, ended) = (databases.clone(), supervisor.clone());
-        let preparation = supervisor
-            .spawn(PREPARATION, move || past::prepare_history(prepared.clone(), retry, lone, ended.clone()));
+        let preparation = supervisor.spawn(PREPARATION, move || {
+            history_restore::prepare_history(prepared.clone(), retry, lone, ended.clone())
+        });
         let following =
             IncidentAutomation { announcer: announcer.clone(), clock: clock.clone(), news: Arc::clone(news) };
         let incidents = supervisor.spawn(INCIDENTS, move || incidents::run(following.clone(), retry));

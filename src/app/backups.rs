@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 
 use crate::app::database_files::{self, ForeignDatabase};
 use crate::app::first_start::KEY_FILE;
-use crate::app::{Foundation, demand_installation, past};
+use crate::app::{Foundation, demand_installation, history_restore};
 use crate::backup::{BackupOrder, BackupSchedule, KeyChoice};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -34,7 +34,7 @@ pub fn order(config: &Config, clock: &Clock, with_key: bool) -> anyhow::Result<B
     Ok(BackupOrder {
         main: files.main,
         history: files.history,
-        spool: config.data_dir.join(past::SPOOL_FOLDER),
+        spool: config.data_dir.join(history_restore::SPOOL_FOLDER),
         key: if with_key { KeyChoice::Inside(key(config)?.into()) } else { KeyChoice::Elsewhere },
         created_at: clock.now().to_string(),
     })

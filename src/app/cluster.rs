@@ -8,8 +8,6 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-use crate::announcer::ServiceRouter;
-use crate::announcer::ownership::{NodeIdentity, Ownership};
 use crate::app::bus::BusMembership;
 use crate::app::foundation::Foundation;
 use crate::bus::connection::BusConnection;
@@ -25,8 +23,10 @@ use crate::config::sources::ConfigError;
 use crate::feed::ChangeSignal;
 use crate::id::Id;
 use crate::record::recorder::Recorder;
+use crate::service_router::ServiceRouter;
+use crate::service_router::ownership::{NodeIdentity, Ownership};
 use crate::store::history::{History, holds};
-use crate::supervise::running::RunningTasks;
+use crate::supervise::running_tasks::RunningTasks;
 use crate::supervise::{ActorHandle, ActorKind, Supervisor};
 
 const ANSWERS: ActorKind = ActorKind::restarting("answers_to_nodes");

@@ -4,7 +4,7 @@
 use anyhow::bail;
 
 use crate::app::first_start::{self, FolderLock};
-use crate::app::past;
+use crate::app::history_restore;
 use crate::config::Config;
 use crate::store::installation::{KeyCheck, compare_key};
 
@@ -37,7 +37,7 @@ pub fn obstacles(config: &Config, check_value: &str) -> anyhow::Result<Vec<Strin
             );
         }
     }
-    let waiting = past::spooled_bytes(config)?;
+    let waiting = history_restore::spooled_bytes(config)?;
     if waiting > 0 {
         found.push(format!(
             "the spool holds {waiting} bytes of results that are not in the history yet; run 'watchkeeper serve' on the \

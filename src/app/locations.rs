@@ -11,7 +11,7 @@ use crate::config::reference_targets::{ReferenceTarget, ReferenceTargets};
 use crate::config::{Config, EgressChoice, LocationConfig};
 use crate::egress::outbound::{OutboundClient, OutboundParts};
 use crate::egress::{EgressGate, EgressPolicy};
-use crate::engine::roster::LocationRegistry;
+use crate::engine::registry::LocationRegistry;
 use crate::model::location::{Location, PUSH};
 use crate::probe::endpoint::Host;
 use crate::probe::prober::{LocalProber, Prober};

@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 use crate::model::access::Organisation;
 use crate::model::plans::PlanTable;
 use crate::model::service::{PauseReason, ServicePause};
-use crate::model::window::WindowKind;
+use crate::model::service_window::WindowKind;
 use crate::store::services::active;
 use crate::store::{Database, MainError, organisations, windows};
 

@@ -7,10 +7,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announcer::ServiceRouter;
 use crate::engine::EngineStopped;
 use crate::model::partition::Partition;
 use crate::model::service::{Service, ServiceAddress, ServiceKey};
+use crate::service_router::ServiceRouter;
 use crate::store::MainError;
 use crate::store::services::definitions::{self, OwnedService};
 

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use actix::Arbiter;
 
-use crate::announcer::ownership::Ownership;
 use crate::clock::guard::ClockGuard;
 use crate::config::Config;
-use crate::config::bytes::ByteSize;
+use crate::config::byte_size::ByteSize;
 use crate::config::limits::CompactionLimits;
-use crate::engine::roster::LocationRegistry;
+use crate::engine::registry::LocationRegistry;
 use crate::feed::ChangeSignal;
 use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
@@ -18,6 +17,7 @@ use crate::record::fence::FenceCounters;
 use crate::record::history_writer::HistoryWriter;
 use crate::record::recorder::{self, RecordCounters, Recorder};
 use crate::record::spool::Spool;
+use crate::service_router::ownership::Ownership;
 use crate::store::Databases;
 use crate::supervise::{ActorHandle, ActorPlacement, SupervisedActor as _, Supervisor};
 

@@ -11,7 +11,6 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::announcer::ServiceRouter;
 use crate::app::bus::BusMembership;
 use crate::app::foundation::Foundation;
 use crate::app::reconcile;
@@ -27,16 +26,17 @@ use crate::model::partition::PartitionSet;
 use crate::record::fence::FenceCounters;
 use crate::record::history_writer::HistoryWriter;
 use crate::remote::assignments::AssignmentRegistry;
-use crate::remote::census::{LocationSync, RecipientKeys};
+use crate::remote::check_requests::{self, CheckRequestSender};
 use crate::remote::clocks::LocationClocks;
 use crate::remote::counters::RemoteCounters;
-use crate::remote::desk::EnrolmentService;
 use crate::remote::distribution::DefinitionDistributor;
+use crate::remote::enrolment_service::EnrolmentService;
+use crate::remote::gap_filler::{GapFiller, LateMarks};
 use crate::remote::intake::ResultIntake;
-use crate::remote::late::{GapFiller, LateMarks};
-use crate::remote::looks::{self, CheckRequestSender};
+use crate::remote::location_sync::{LocationSync, RecipientKeys};
 use crate::remote::presences::PresenceListener;
-use crate::supervise::running::RunningTasks;
+use crate::service_router::ServiceRouter;
+use crate::supervise::running_tasks::RunningTasks;
 use crate::supervise::{ActorHandle, ActorKind, ActorPlacement, Supervisor};
 use crate::telemetry::MetricCollector;
 
@@ -94,7 +94,7 @@ pub(super) fn start(
     let issuer = issuer(&foundation.config)?;
     let (thread, counters) = (Arbiter::new(), Arc::new(RemoteCounters::default()));
     supervisor.watch_thread("the bus", &thread.handle());
-    let placement = ActorPlacement { thread: thread.handle(), mailbox: looks::MAILBOX };
+    let placement = ActorPlacement { thread: thread.handle(), mailbox: check_requests::MAILBOX };
     let spoken = connection.clone();
     let looker = supervisor.start(&placement, move || CheckRequestSender(spoken.clone()));
     let parts = RemoteParts {

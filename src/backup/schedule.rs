@@ -10,9 +10,9 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
+use crate::backup::creation::{BackupOrder, make};
 use crate::backup::error::BackupError;
 use crate::backup::folder_name::{folder_name, parse_folder_name};
-use crate::backup::making::{BackupOrder, make};
 use crate::backup::manifest::BackupManifest;
 use crate::backup::state::{BackupProgress, BackupState};
 use crate::clock::Timestamp;

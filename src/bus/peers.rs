@@ -3,14 +3,14 @@
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 
-use crate::announcer::ServiceRouter;
-use crate::announcer::peers::{PeerNodes, PeerReply, PeerRequest};
 use crate::bus::connection::BusConnection;
 use crate::bus::messages::enrolment;
 use crate::bus::messages::question::{AnswerText, AnswerTextError, QuestionText};
 use crate::bus::requests::{RequestSubscription, ask};
 use crate::bus::subjects::BusSubject;
 use crate::model::node::NodeName;
+use crate::service_router::ServiceRouter;
+use crate::service_router::peers::{PeerNodes, PeerReply, PeerRequest};
 
 /// Maximum number of requests that are answered at a time; others wait.
 const AT_ONCE: usize = 64;

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 
 use crate::bus::connection::{BusConnection, nats};
-use crate::bus::messages::look::RemoteCheckRequest;
+use crate::bus::messages::check_request::RemoteCheckRequest;
 use crate::bus::messages::presence::LocationPresence;
 use crate::bus::subjects::{self, BusSubject, PRESENCE};
 use crate::clock::Timestamp;

@@ -19,7 +19,7 @@ use crate::cli::{USAGE, picture};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::definition::DefinitionCompiler;
-use crate::engine::roster::LocationRegistry;
+use crate::engine::registry::LocationRegistry;
 use crate::http::v1::services::settings::SettingsContext;
 use crate::id::Id;
 use crate::model::check::{CheckOutcome, CheckStatus, CheckType, ErrorCode, Measurement, Micros};

@@ -15,7 +15,7 @@ use crate::bus::installation::{BusInstallation, InstallationFiles};
 use crate::bus::server_config::{OwnCertificate, ServerChoices};
 use crate::bus::streams::room_needed;
 use crate::clock::Clock;
-use crate::config::bytes::ByteSize;
+use crate::config::byte_size::ByteSize;
 use crate::config::limits::BusLimits;
 use crate::config::sources::ConfigError;
 use crate::model::node::NodeName;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::app::{Foundation, demand_installation};
 use crate::cli::display_name;
-use crate::cli::named::find_organisation;
+use crate::cli::name_lookup::find_organisation;
 use crate::cli::printable::printable;
 use crate::clock::Clock;
 use crate::config::Config;

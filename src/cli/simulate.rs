@@ -6,9 +6,9 @@
 mod answer;
 mod bar;
 mod body;
-mod find;
 mod picture;
 mod rarity;
+mod service_lookup;
 
 use std::io::{IsTerminal as _, stdout};
 use std::process::ExitCode;
@@ -100,7 +100,7 @@ pub(super) async fn run(arguments: SimulateArguments, config: Config) -> anyhow:
     };
     let body = body::written(&TimeRangeArguments { from, to }, &settings, &policy)?;
     let server = SimulationServer { node, token };
-    let service = find::service(&server, &service).await?;
+    let service = service_lookup::service(&server, &service).await?;
     let answer = server.simulate(service, &body).await?;
     if as_json {
         say(&answer.to_string());

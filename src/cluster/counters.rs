@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::announcer::ownership::Ownership;
 use crate::cluster::database_contact::DatabaseContact;
+use crate::service_router::ownership::Ownership;
 use crate::telemetry::{Exposition, MetricCollector};
 
 /// The metrics of this node.

@@ -7,14 +7,14 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use tokio::time::timeout;
 
-use crate::announcer::ServiceRouter;
-use crate::announcer::ownership::NodeIdentity;
 use crate::feed::ChangeSignal;
 use crate::model::ledger::FencingToken;
 use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::ServiceAddress;
 use crate::record::recorder::{DrainRequest, Recorder};
 use crate::record::restore::{self, absences};
+use crate::service_router::ServiceRouter;
+use crate::service_router::ownership::NodeIdentity;
 use crate::store::StoreError;
 use crate::store::history::holds::{self, PartitionHold};
 use crate::supervise::ActorHandle;

@@ -9,7 +9,6 @@ use futures_util::StreamExt as _;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::announcer::ownership::NodeIdentity;
 use crate::bus::connection::BusConnection;
 use crate::bus::leases::{self, LIVES_FOR, LeaseSnapshot};
 use crate::bus::{result_stream, streams};
@@ -21,6 +20,7 @@ use crate::model::lease::{LeaseJudge, cut_off_nodes};
 use crate::model::ledger::{FencingToken, PartitionLedger, RebalanceStep};
 use crate::model::node::NodeName;
 use crate::model::partition::PartitionSet;
+use crate::service_router::ownership::NodeIdentity;
 use crate::store::{HistoryError, StoreError};
 
 /// The poll interval of the ledger; changes are noticed at once.

@@ -5,11 +5,11 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, interval};
 
-use crate::announcer::ownership::NodeIdentity;
 use crate::bus::connection::BusConnection;
 use crate::bus::lease_value::LeaseValue;
 use crate::bus::leases;
 use crate::cluster::database_contact::DatabaseContact;
+use crate::service_router::ownership::NodeIdentity;
 
 /// The time between two renewals.
 const EVERY: Duration = Duration::from_secs(1);

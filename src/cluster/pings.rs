@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::time::interval;
 
-use crate::announcer::ServiceRouter;
 use crate::clock::Timestamp;
+use crate::service_router::ServiceRouter;
 use crate::store::MainError;
 use crate::store::heartbeats;
 

@@ -13,7 +13,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Value;
 
-use crate::config::bytes::ByteSize;
+use crate::config::byte_size::ByteSize;
 use crate::config::choice::{EgressChoice, LogFormat};
 use crate::config::listen_address::ListenAddress;
 use crate::config::network::IpNetwork;

@@ -11,6 +11,8 @@ mod cryptography;
 mod dns_answer;
 mod head_limits;
 mod lenient;
+mod local_fault;
+mod local_route;
 mod name_answers;
 mod name_servers;
 mod name_transport;
@@ -18,8 +20,6 @@ pub mod outbound;
 mod race;
 mod socket;
 mod system_names;
-mod trouble;
-mod way_out;
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -34,10 +34,10 @@ pub(crate) use cryptography::cryptography;
 pub(crate) use dns_answer::{DATAGRAM_MAX_BYTES, read_answer};
 pub(crate) use head_limits::{HEAD_MAX_BYTES, HEAD_MAX_LINES};
 pub(crate) use lenient::LenientStream;
+pub(crate) use local_fault::local_fault;
 pub(crate) use name_servers::{addresses, configured_name_servers, find_in_hosts};
 pub use system_names::NameFiles;
 pub(crate) use system_names::SystemNames;
-pub(crate) use trouble::local_fault;
 
 /// Returns true when the head of a response exceeds the limits. On the client side, hyper reports it only in its error text.
 pub(crate) fn is_head_too_large(error: &hyper::Error) -> bool {
@@ -82,7 +82,7 @@ impl EgressGate {
 
     /// Returns true when this machine has no route to an address, or only over an interface that is down.
     pub(crate) fn has_lost_route_to(&self, to: IpAddr) -> bool {
-        way_out::is_lost(to, self.source_for(to))
+        local_route::is_lost(to, self.source_for(to))
     }
 
     /// Returns the configured source address for packets to this address, if it is of the same family.

@@ -4,12 +4,12 @@
 //! are not used, nothing is sent twice. HTTP/1.1 only: a connection that dies silently breaks one exchange, not all that
 //! share it. The caller decides on content, receiver and meaning of the response.
 
-mod answer;
 mod connector;
-mod failed;
-mod names;
-mod parts;
+mod failure;
+mod host_resolver;
 mod request;
+mod response;
+mod setup;
 mod url;
 
 use std::time::Duration;
@@ -23,11 +23,11 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::client::TlsStream;
 
-pub use answer::{EXCERPT_MAX_BYTES, OutboundResponse, RetryAfter};
 use connector::OutboundConnector;
-pub use failed::{ConnectFault, ExchangeFailure, NameFault, TimeoutStage, TlsFault};
-pub use parts::{OutboundError, OutboundParts};
+pub use failure::{ConnectFault, ExchangeFailure, NameFault, TimeoutStage, TlsFault};
 pub use request::{OutboundRequest, is_own};
+pub use response::{EXCERPT_MAX_BYTES, OutboundResponse, RetryAfter};
+pub use setup::{OutboundError, OutboundParts};
 pub use url::{OutboundUrl, OutboundUrlError};
 
 use super::{HEAD_MAX_BYTES, HEAD_MAX_LINES};

@@ -1,5 +1,5 @@
 //! Counters of the engine, by reason: scheduled = measured + unmeasured + dropped + running. Finished checks, including
-//! those received from remote locations, are counted at their location (`engine::roster`).
+//! those received from remote locations, are counted at their location (`engine::registry`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::config::limits::EngineLimits;
-use crate::engine::roster::{LocationRegistry, RegisteredLocation};
+use crate::engine::registry::{LocationRegistry, RegisteredLocation};
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::heartbeat::{HeartbeatPlan, StoredPings};

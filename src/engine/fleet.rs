@@ -3,8 +3,8 @@
 //! A message may be lost, a stored definition may not: the owner of the store compares it with the fleet from time to time
 //! and applies the differences; applying the same definition twice changes nothing.
 
+mod check_requests;
 mod closing;
-mod looks;
 mod members;
 mod memory;
 mod partitions;
@@ -25,7 +25,7 @@ use crate::engine::counters::EngineCounters;
 use crate::engine::definition::WatchDefinition;
 use crate::engine::fleet::members::MemberSlices;
 use crate::engine::fleet::memory::{known_status, memory_from};
-use crate::engine::retired::RetiredServices;
+use crate::engine::retired_services::RetiredServices;
 use crate::engine::service::{EndWatch, ReceivedPing, RedefineService, ServiceActor};
 use crate::engine::shard::{Shard, shard_index};
 use crate::id::Id;

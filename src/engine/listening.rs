@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{PoisonError, RwLock};
 
 use crate::clock::{Clock, Timestamp};
-use crate::model::absence::ListeningGap;
+use crate::model::listening_gap::ListeningGap;
 use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::ServiceKey;
 

@@ -11,8 +11,8 @@ use actix::{Actor, ActorContext, Addr, Context, Handler, Message};
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
 
+use crate::engine::check_queue::{CheckQueue, CheckQueueLimits, HostJob, OfferOutcome};
 use crate::engine::counters::{AttemptTicket, EngineCounters};
-use crate::engine::lane::{CheckQueue, CheckQueueLimits, HostJob, OfferOutcome};
 use crate::engine::service::{CheckFinished, ServiceActor, SilentAttempt};
 use crate::model::check::{CheckOutcome, CheckStatus, LocalFault};
 use crate::model::watch::CheckAttempt;

@@ -10,17 +10,17 @@
 //! thread, and everything of a service happens on its shard, so that a check wakes no other thread.
 
 pub mod aggregator;
+pub mod check_queue;
 pub mod counters;
 pub mod definition;
-pub mod elsewhere;
-mod first_look;
+mod first_check;
 pub mod fleet;
-mod haste;
-pub mod lane;
 pub mod listening;
 pub mod location;
-mod retired;
-pub mod roster;
+mod recheck_budget;
+pub mod registry;
+pub mod remote;
+mod retired_services;
 pub mod service;
 pub mod shard;
 
@@ -43,14 +43,14 @@ use crate::engine::fleet::{
 };
 use crate::engine::listening::ListeningTracker;
 use crate::engine::location::Prober;
-use crate::engine::roster::LocationRegistry;
+use crate::engine::registry::LocationRegistry;
 use crate::engine::shard::{Shard, ShardThreads};
 use crate::id::Id;
 use crate::model::heartbeat::HeartbeatPing;
 use crate::model::partition::PartitionSet;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::watch::WatchMemory;
-use crate::stats::window::RollingStats;
+use crate::stats::rolling_stats::RollingStats;
 use crate::supervise::{ActorHandle, ActorPlacement, StopActor, Supervisor};
 
 /// The timeout of the health request.

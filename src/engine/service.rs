@@ -4,15 +4,15 @@
 //! definition raises the sequence number, and answers with an older number are dropped: that one rule removes
 //! most races.
 
-mod looking;
+mod check_request;
+mod excluded_votes;
 mod pings;
 mod reason;
 pub(super) mod review;
-mod set_aside;
 mod silence;
 mod succession;
 mod timer;
-pub(super) mod watching;
+pub(super) mod watch_machine;
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::engine::location::{CheckReply, RunCheck};
 pub use crate::engine::service::pings::ReceivedPing;
 use crate::engine::service::reason::{ChangeReason, failing_locations};
 use crate::engine::service::succession::{carry_memory_over, is_same_watch};
-use crate::engine::service::watching::WatchMachine;
+use crate::engine::service::watch_machine::WatchMachine;
 use crate::engine::shard::Shard;
 use crate::model::check::{CheckOutcome, CheckStatus, CheckType, LocalFault};
 use crate::model::history::{ChangeCause, CheckRecord, StatusChange};
@@ -296,7 +296,7 @@ impl ServiceActor {
         match outcome {
             CheckOutcome::Measured(seen) if seen.status == CheckStatus::Up => {}
             CheckOutcome::Measured(_) => {
-                tracing::debug!(service = %self.definition.id, attempt, "a bad attempt")
+                tracing::debug!(service = %self.definition.id, attempt, "a bad attempt");
             }
             CheckOutcome::Unmeasured(trouble) => {
                 tracing::debug!(service = %self.definition.id, trouble = trouble.as_str(), "could not look");

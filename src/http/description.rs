@@ -5,7 +5,7 @@ use utoipa::openapi::OpenApi;
 use crate::config::Config;
 use crate::http::gate::route::RouteTable;
 use crate::http::openapi::operation::ApiChapter;
-use crate::http::outside;
+use crate::http::public_paths;
 use crate::http::v1::{
     access_scopes, components, contacts, custom_domains, escalation_policies, events, history,
     incident_policies, incidents, maintenance_series, maintenances, notices, notification_channels,
@@ -46,9 +46,9 @@ fn chapters(config: &Config) -> Vec<ApiChapter> {
         custom_domains::openapi::chapter(),
         access_scopes::openapi::chapter(),
         reference::chapter(),
-        outside::openapi::pings(),
-        outside::openapi::calendars(),
-        outside::openapi::chapter(),
+        public_paths::openapi::pings(),
+        public_paths::openapi::calendars(),
+        public_paths::openapi::chapter(),
     ]
 }
 

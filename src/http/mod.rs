@@ -15,6 +15,6 @@ pub mod gate;
 pub mod kit;
 pub mod listeners;
 pub mod openapi;
-mod outside;
+mod public_paths;
 pub mod server;
 pub mod v1;

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::announcer::ServiceRouter;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access::Organisation;
@@ -20,6 +19,7 @@ use crate::model::outage::Outage;
 use crate::model::outage_evidence::{LastFailure, OutageEvidence, PARENTS_MAX, SERVICES_MAX};
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::ServiceOutline;
+use crate::service_router::ServiceRouter;
 use crate::store::history::newest::{WantedResults, newest_of_services};
 use crate::store::services::outlines;
 use crate::store::{MainError, dependencies, outages};

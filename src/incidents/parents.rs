@@ -7,14 +7,14 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::announcer::ServiceRouter;
 use crate::clock::Timestamp;
-use crate::incidents::desk::IncidentContext;
+use crate::incidents::context::IncidentContext;
 use crate::model::dependency::DependencyGraph;
 use crate::model::outage::Outage;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::service_outline::ServiceOutline;
-use crate::model::window::WindowKind;
+use crate::model::service_window::WindowKind;
+use crate::service_router::ServiceRouter;
 use crate::store::services::outlines;
 use crate::store::{MainError, Transaction, dependencies, outages, windows};
 

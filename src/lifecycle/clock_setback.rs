@@ -9,7 +9,7 @@ use crate::lifecycle::effects;
 use crate::model::escalation::EscalationPolicy;
 use crate::model::lifecycle_effect::{EscalationAdvance, LifecycleEffect};
 use crate::model::notification::digest::{DeliveryHold, HoldReason};
-use crate::model::notification::quiet::LONGEST_MS;
+use crate::model::notification::quiet_hours::LONGEST_MS;
 use crate::store::notifications::courier::bring_all_forward;
 use crate::store::notifications::holds::held_beyond;
 use crate::store::{MainError, Transaction, escalation_policies, escalations};

@@ -8,7 +8,7 @@ use crate::id::Id;
 use crate::lifecycle::effects;
 use crate::model::lifecycle_effect::{LifecycleEffect, OutgoingMessage};
 use crate::model::notification::delivery::{Delivery, DeliveryTarget};
-use crate::model::notification::gathered::{GatheredMessage, choose_for_digest, digest};
+use crate::model::notification::digest_builder::{GatheredMessage, choose_for_digest, digest};
 use crate::model::notification::message::{MessageSubject, NotificationMessage};
 use crate::model::notification::{NotificationChannel, NotificationEvent};
 use crate::store::notifications::digests::{end_gathered, released_by, subjects_not_held};

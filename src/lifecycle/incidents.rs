@@ -8,7 +8,7 @@ use crate::lifecycle::{audience, effects};
 use crate::model::incident::{TimelineEntry, WholeIncident};
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::incident_effects::{deletion_effects, incident_effects};
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 use crate::store::incidents::{find, internal_timeline_size, row_changes};
 use crate::store::{MainError, Transaction};
 

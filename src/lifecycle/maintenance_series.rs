@@ -9,7 +9,7 @@ use crate::lifecycle::maintenances::{self, carry_out};
 use crate::model::maintenance::origin::SeriesKey;
 use crate::model::maintenance::series::MaintenanceSeries;
 use crate::model::maintenance::series::replan::{SeriesReplan, missing};
-use crate::model::maintenance::step::{MaintenanceTransition, OperationContext, RescheduleOptions};
+use crate::model::maintenance::transition::{MaintenanceTransition, OperationContext, RescheduleOptions};
 use crate::model::maintenance::{Maintenance, MaintenanceKey};
 use crate::model::recurrence::Occurrence;
 use crate::model::service::Service;

@@ -6,7 +6,7 @@
 use crate::clock::Timestamp;
 use crate::lifecycle::effects;
 use crate::model::event::{EventAction, EventSubjectKind};
-use crate::model::maintenance::step::MaintenanceTransition;
+use crate::model::maintenance::transition::MaintenanceTransition;
 use crate::model::maintenance::{Maintenance, MaintenanceKey};
 use crate::model::maintenance_effects::{maintenance_effects, reminder_effect};
 use crate::model::service::{Service, ServiceKey};

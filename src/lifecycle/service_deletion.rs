@@ -12,7 +12,7 @@ use crate::model::incident::{IncidentStatus, TimelineEntry};
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::maintenance::{Maintenance, MaintenanceStatus};
 use crate::model::service::ServiceKey;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 use crate::store::incidents::of_key_for_update;
 use crate::store::incidents::of_service::{LinkedIncident, linked_for_update};
 use crate::store::maintenances::of_service::{LinkedMaintenance, linked, lock_of, unlink};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 macro_rules! permissions {
     ($($variant:ident = $name:literal,)*;

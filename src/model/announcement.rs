@@ -4,7 +4,7 @@
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// Maximum number of services that an announcement names.
 pub const SERVICES_MAX: usize = 500;

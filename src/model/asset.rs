@@ -1,6 +1,6 @@
 //! The files of a status page (contract 4.16): two logos and an icon.
 
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 words! {
     /// The kind of a status page's file.

@@ -5,7 +5,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 words! {
     /// The kinds of services (contract 4.2.1), in the order of the catalogue.

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::ServiceKey;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// Database key of a component.
 pub type ComponentKey = i64;

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::notification::quiet::QuietHours;
+use crate::model::notification::quiet_hours::QuietHours;
 use crate::model::notification::routing::ResourceReference;
 use crate::model::recurrence::zone::IanaZone;
 

@@ -6,7 +6,7 @@
 use crate::clock::guard::JudgedTime;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::id::Id;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 pub mod claims;
 

@@ -1,6 +1,6 @@
 //! The types of events that clients can subscribe to, and the actions on incidents and maintenances.
 
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 words! {
     /// The types of events.

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use crate::clock::Timestamp;
 use crate::model::history::MeasuredStatus;
-use crate::model::rules::{CHANGES, FlappingRule, MINUTES};
+use crate::model::status_rules::{CHANGES, FlappingRule, MINUTES};
 
 /// The transitions of a service, as far as they decide, and whether it flaps. Oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

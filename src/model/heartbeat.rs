@@ -8,16 +8,16 @@
 mod overdue;
 
 use crate::clock::{STEP_MS, Timestamp};
-use crate::model::absence::ListeningGap;
 use crate::model::check::{CheckFailure, CheckStatus, ErrorCode, Measurement, PhaseTimings};
-use crate::model::course::StatusTracker;
 use crate::model::heartbeat::overdue::{
     AwaitedPeriod, EXCUSED_MAX, ListeningHistory, OverdueDeadlines, PeriodTerms, judge,
 };
 use crate::model::history::{ChangeCause, MeasuredStatus};
-use crate::model::rules::FlappingRule;
+use crate::model::listening_gap::ListeningGap;
 use crate::model::service::ServiceSettings;
 use crate::model::status_line::MeasuredStatusChange;
+use crate::model::status_rules::FlappingRule;
+use crate::model::status_tracker::StatusTracker;
 use crate::model::verdict::Verdict;
 use crate::model::watch::{CheckAttempt, FinishedCheck, ResumedMemory, WatchEffect, WatchMemory};
 

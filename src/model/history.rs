@@ -5,7 +5,7 @@ use crate::model::check::Measurement;
 use crate::model::location::LocationCode;
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::model::verdict::Verdict;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 /// One finished check of one location (contract 4.8): its deciding attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]

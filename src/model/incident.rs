@@ -18,8 +18,8 @@ use crate::model::automation::AutomationState;
 use crate::model::outage_evidence::OutageEvidence;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::timeline_size::TimelineSize;
-use crate::model::translated::TranslatedText;
-use crate::model::word::words;
+use crate::model::translated_text::TranslatedText;
+use crate::model::word_enum::words;
 
 pub use open_period::{OpenPeriod, open_within};
 

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::{Impact, Severity};
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;

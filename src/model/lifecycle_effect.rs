@@ -8,8 +8,8 @@ use crate::model::escalation::EscalationProgress;
 use crate::model::event::{EventAction, EventSubjectKind};
 use crate::model::notification::delivery::Delivery;
 use crate::model::notification::digest::DeliveryHold;
-use crate::model::notification::line::OrderingScope;
 use crate::model::notification::message::NotificationMessage;
+use crate::model::notification::ordering_scope::OrderingScope;
 use crate::model::service::ServiceKey;
 use crate::model::subscriber_fact::SubscriberFact;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::clock::Timestamp;
 use crate::model::check::LocalFault;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 /// Longest code in characters.
 pub const CODE_MAX_LENGTH: usize = 32;

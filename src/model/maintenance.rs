@@ -6,8 +6,8 @@
 pub mod origin;
 pub mod reminder;
 pub mod series;
-pub mod step;
 pub mod texts;
+pub mod transition;
 
 use std::ops::RangeInclusive;
 
@@ -15,8 +15,8 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::announcement::{self, AnnouncementAuthor};
 use crate::model::maintenance::origin::SeriesOrigin;
-use crate::model::translated::TranslatedText;
-use crate::model::word::words;
+use crate::model::translated_text::TranslatedText;
+use crate::model::word_enum::words;
 
 /// Characters of a title, per language.
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;

@@ -5,11 +5,11 @@ use crate::id::Id;
 use crate::model::event::{EventAction, EventSubjectKind};
 use crate::model::lifecycle_effect::{LifecycleEffect, PublishedAction};
 use crate::model::maintenance::reminder::ReminderKind;
-use crate::model::maintenance::step::{MaintenanceTransition, NewTimelineEntry};
+use crate::model::maintenance::transition::{MaintenanceTransition, NewTimelineEntry};
 use crate::model::maintenance::{Maintenance, MaintenanceKey, texts};
 use crate::model::service::ServiceKey;
 use crate::model::subscriber_fact::{FactKind, FactSubject, SubscriberFact};
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// Effects of an action on a maintenance, whose new entries have these ids, and which is shown on these status pages.
 #[must_use]

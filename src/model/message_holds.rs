@@ -12,7 +12,7 @@ use crate::model::notification::NotificationEvent;
 use crate::model::notification::delivery::Delivery;
 use crate::model::notification::digest::{DeliveryHold, HoldReason, RecentMessages, WINDOW_MS};
 use crate::model::notification::message::NotificationMessage;
-use crate::model::notification::quiet::QuietHours;
+use crate::model::notification::quiet_hours::QuietHours;
 use crate::model::notification::routing::ChannelRouting;
 
 /// The hold of a message that is written now for all readers of a channel; `None` when it may be sent. A step of an

@@ -13,12 +13,12 @@
 pub mod change;
 pub mod delivery;
 pub mod digest;
+pub mod digest_builder;
 pub mod event;
 pub mod fair_share;
-pub mod gathered;
-pub mod line;
 pub mod message;
-pub mod quiet;
+pub mod ordering_scope;
+pub mod quiet_hours;
 pub mod routing;
 pub mod service_facts;
 
@@ -30,10 +30,10 @@ pub use event::NotificationEvent;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::notification::line::OrderingScope;
+use crate::model::notification::ordering_scope::OrderingScope;
 use crate::model::notification::routing::ChannelRouting;
 use crate::model::secret::SecretPlace;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;

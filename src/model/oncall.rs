@@ -11,7 +11,7 @@
 //! uncovered.
 
 pub mod cover;
+pub mod duty_status;
 pub mod entry;
-pub mod present;
 pub mod roster;
 pub mod schedule;

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::rules::StatusRules;
+use crate::model::status_rules::StatusRules;
 use crate::model::verdict::Verdict;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;

@@ -12,7 +12,7 @@ use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::statuspage::seo::SeoSettings;
 use crate::model::statuspage::word::{AccessType, LogoSize, PageColorScheme, SubscriberChannel};
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// Characters of a name, per language.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;

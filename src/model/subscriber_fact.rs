@@ -6,8 +6,8 @@
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::translated::TranslatedText;
-use crate::model::word::words;
+use crate::model::translated_text::TranslatedText;
+use crate::model::word_enum::words;
 
 /// The time for which facts are kept, in milliseconds.
 pub const KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1_000;

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::clock::Timestamp;
 use crate::id::{ID_LENGTH, Id};
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 /// Maximum number of characters of a key.
 pub const KEY_MAX_LENGTH: usize = 50;

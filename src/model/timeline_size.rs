@@ -5,7 +5,7 @@
 //! can always be resolved and a maintenance completed.
 
 use crate::model::announcement::TimelineEntry;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// Maximum number of entries of a timeline.
 pub const ENTRIES_MAX: usize = 1_000;

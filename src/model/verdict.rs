@@ -5,7 +5,7 @@
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 /// Results younger than this always count as fresh.
 pub const FRESH_AT_LEAST_MS: i64 = 300_000;

@@ -10,14 +10,14 @@ use crate::model::access::Organisation;
 use crate::model::incident::Severity;
 use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
 use crate::model::notification::NotificationEvent;
-use crate::model::sight::Visibility;
 use crate::model::sla::SlaTarget;
 use crate::model::sla::burn::{BurnRateReading, BurnState, LONGEST_MS};
+use crate::model::visibility::Visibility;
 use crate::notices::NoticeReconciler;
-use crate::notices::patience::NoticeDebouncer;
+use crate::notices::debouncer::NoticeDebouncer;
 use crate::notices::phrase::NoticePhrase;
 use crate::sla_reports::{SlaReportError, SlaReportRequest, gather};
-use crate::stats::sla::account::SlaCalculation;
+use crate::stats::sla::calculation::SlaCalculation;
 use crate::store::{MainError, PageWindow, notices, organisations, sla_targets};
 use crate::texts::GeneratedText;
 

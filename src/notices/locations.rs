@@ -11,7 +11,7 @@ use crate::model::incident::Severity;
 use crate::model::location::LocationStatus;
 use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
 use crate::model::notification::NotificationEvent;
-use crate::notices::patience::NoticeDebouncer;
+use crate::notices::debouncer::NoticeDebouncer;
 use crate::notices::phrase::NoticePhrase;
 use crate::notices::{NoticeReconciler, key};
 use crate::store::{MainError, notices, organisations, services};

@@ -7,7 +7,7 @@
 use crate::model::access::Organisation;
 use crate::model::notice::{Notice, NoticeCondition, NoticeText};
 use crate::model::notification::{ChannelKind, NotificationChannel};
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 use crate::notices::NoticeReconciler;
 use crate::notices::phrase::NoticePhrase;
 use crate::notify::kinds::template_flaw;

@@ -6,8 +6,8 @@
 //! (`model::notification::fair_share`). Among several processes on one database the holder of a lock delivers.
 
 mod attempt;
-mod reading;
-mod round;
+mod channel_turns;
+mod running_deliveries;
 mod steps;
 mod template_report;
 
@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep};
 
 pub use attempt::Courier;
 
-use crate::notify::courier::round::RunningDeliveries;
+use crate::notify::courier::running_deliveries::RunningDeliveries;
 use crate::store::notifications::courier::{CourierLock, backlog, bring_all_forward, forget};
 use crate::store::notifications::order::release_stranded;
 use crate::store::{MainError, subscriber_facts};

@@ -99,13 +99,13 @@ impl WatchdogPinger {
         match ping {
             PingOutcome::Taken => tracing::info!(%to, "pings of the watchdog arrive again"),
             PingOutcome::Refused(status) => {
-                tracing::warn!(%to, status, "a ping of the watchdog was not taken")
+                tracing::warn!(%to, status, "a ping of the watchdog was not taken");
             }
             PingOutcome::Failed(failed) => {
-                tracing::warn!(%to, %failed, "a ping of the watchdog did not arrive")
+                tracing::warn!(%to, %failed, "a ping of the watchdog did not arrive");
             }
             PingOutcome::Withheld => {
-                tracing::warn!(%to, "no ping of the watchdog leaves: not everything works")
+                tracing::warn!(%to, "no ping of the watchdog leaves: not everything works");
             }
         }
     }

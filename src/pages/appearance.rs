@@ -5,7 +5,7 @@
 
 use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::PageColorScheme;
-use crate::pages::words::PageTexts;
+use crate::pages::page_texts::PageTexts;
 
 /// Path of the links, followed by the appearance.
 const PATH: &str = "/appearance/";

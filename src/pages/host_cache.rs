@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use crate::announcer::host_changes::HostChanges;
+use crate::service_router::host_changes::HostChanges;
 
 /// Time for which the names count, and between two reads of an unavailable database.
 const FRESH_FOR: Duration = Duration::from_secs(3);

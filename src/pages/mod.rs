@@ -10,10 +10,10 @@ mod appearance;
 mod contrast;
 pub mod host_cache;
 mod own_style;
+mod page_texts;
 mod show;
 mod view;
 mod visit;
-mod words;
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
 use futures_util::future::{LocalBoxFuture, ready};
 
-use crate::announcer::ServiceRouter;
 use crate::clock::Clock;
 use crate::model::domain_names::DomainNames;
 use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::AccessType;
 use crate::pages::host_cache::{API_PATIENCE, HostCache, HostOwner, VISITOR_PATIENCE};
 use crate::pages::visit::{PageHost, PageVisit};
+use crate::service_router::ServiceRouter;
 use crate::store::statuspages::visitors;
 use crate::store::{Databases, MainError};
 

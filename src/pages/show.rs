@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use actix_web::HttpResponse;
 use askama::Template as _;
 
-use crate::incidents::prose;
+use crate::incidents::incident_texts;
 use crate::model::access::Organisation;
 use crate::model::asset::AssetKind;
 use crate::model::component::status::{DerivedStatus, statuses};
@@ -18,21 +18,21 @@ use crate::model::language::choose;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::ServiceOutline;
-use crate::model::sight::Visibility;
 use crate::model::statuspage::Statuspage;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 use crate::model::verdict::Verdict;
+use crate::model::visibility::Visibility;
 use crate::pages::appearance::PageAppearance;
 use crate::pages::own_style::has_own_style;
+use crate::pages::page_texts::PageTexts;
 use crate::pages::view::{
     AnnouncementUpdate, DisplayTime, PageAnnouncement, PageHead, PublicPage, ShownComponent, VisitorLanguage,
     paragraphs,
 };
 use crate::pages::visit::PageVisit;
-use crate::pages::words::PageTexts;
 use crate::pages::{PageServer, answer};
 use crate::store::announcements::{self, ShowingPage, StoredAnnouncement, TouchedService};
-use crate::store::{MainError, assets, components, organisations, page_facts, reach};
+use crate::store::{MainError, assets, components, organisations, page_facts, unreachable_services};
 use crate::texts::GeneratedText;
 
 impl PageServer {
@@ -84,7 +84,7 @@ impl PageServer {
             .filter_map(|component| Some((component.service?, reader.text(&component.name))))
             .collect();
         let shown: Vec<ServiceKey> = linked.keys().copied().collect();
-        let unreachable = reach::unreachable(main, &shown).await?;
+        let unreachable = unreachable_services::unreachable(main, &shown).await?;
         let part = |component| part(component, &derived, because_of(component, &unreachable, &linked));
         let parts: Vec<ShownComponent<'_>> = ordered.into_iter().map(part).collect();
         let showing = ShowingPage {
@@ -224,7 +224,7 @@ impl AnnouncementRenderer<'_> {
         if known == *services {
             return Cow::Borrowed(&announced.title);
         }
-        Cow::Owned(prose::title(&known, prose::worst_impact(&known), self.organisation))
+        Cow::Owned(incident_texts::title(&known, incident_texts::worst_impact(&known), self.organisation))
     }
 
     /// Visible names of these services.

@@ -6,9 +6,9 @@ use askama::Template;
 
 use crate::clock::Timestamp;
 use crate::model::component::status::ComponentStatus;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 use crate::pages::appearance::PageAppearance;
-use crate::pages::words::PageTexts;
+use crate::pages::page_texts::PageTexts;
 
 /// The whole page.
 #[derive(Template)]

@@ -11,11 +11,11 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::egress::{EgressGate, PermittedAddress, local_fault};
 use crate::model::check::{CheckFailure, ErrorCode, LocalFault};
+use crate::probe::abort::ProbeAbort;
 use crate::probe::attempt::{AttemptPhase, RunningAttempt};
 use crate::probe::endpoint::Host;
 use crate::probe::resolver::ResolvedAddresses;
 use crate::probe::spec::{AddressingOptions, IpVersion};
-use crate::probe::stop::ProbeAbort;
 use crate::probe::toolbox::Toolbox;
 
 /// Maximum number of addresses of one family that are tried, however many a name has.

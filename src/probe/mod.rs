@@ -3,6 +3,7 @@
 //! A probe is a function. It never returns an error: a failing target is an `Outcome`. It keeps no schedule, retries
 //! nothing and stores nothing.
 
+mod abort;
 mod attempt;
 mod canary;
 pub mod catalogue;
@@ -13,12 +14,11 @@ mod connect;
 mod decimal;
 mod der;
 mod dns;
-pub mod domain_look;
+pub mod domain_check;
 pub mod endpoint;
 pub mod fact;
 pub mod finding;
 pub mod header;
-mod here;
 mod http;
 mod icmp;
 mod issuers;
@@ -27,6 +27,7 @@ mod json_scan;
 pub mod json_text;
 mod judgement;
 mod link;
+mod local_target;
 pub mod prober;
 pub mod references;
 pub mod resolver;
@@ -36,7 +37,6 @@ mod silence;
 pub mod spec;
 mod ssl;
 mod stalls;
-mod stop;
 pub mod target;
 mod tcp;
 mod text_search;

@@ -12,7 +12,7 @@ use tokio::runtime::{Handle, Id};
 use tokio::time::Instant;
 
 use crate::model::check::{CheckOutcome, CheckStatus, LocalFault};
-use crate::probe::here::is_here;
+use crate::probe::local_target::is_here;
 use crate::probe::references::ImpairmentMonitor;
 use crate::probe::spec::CheckSpec;
 use crate::probe::stalls::StallMonitor;

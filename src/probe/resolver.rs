@@ -18,9 +18,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::egress::{NameFiles, SystemNames, addresses, find_in_hosts, local_fault};
 use crate::model::check::{CheckFailure, ErrorCode, LocalFault};
+use crate::probe::abort::ProbeAbort;
 use crate::probe::silence::SilenceCheck;
 use crate::probe::spec::IpVersion;
-use crate::probe::stop::ProbeAbort;
 
 /// The time that the slower family may lag behind the first answer (RFC 8305, section 3).
 const FAMILY_LAG: Duration = Duration::from_millis(50);

@@ -11,7 +11,7 @@ use hickory_proto::rr::Name;
 use http::{HeaderMap, Method};
 use url::Url;
 
-use crate::model::word::words;
+use crate::model::word_enum::words;
 use crate::probe::condition::Condition;
 use crate::probe::endpoint::{Endpoint, Host};
 

@@ -13,6 +13,7 @@ use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 use crate::model::check::{CheckFailure, CheckOutcome, ErrorCode, Micros};
+use crate::probe::abort::ProbeAbort;
 use crate::probe::attempt::RunningAttempt;
 use crate::probe::condition::Condition;
 use crate::probe::connect::{DialRoute, check_other_family, dial, route};
@@ -20,7 +21,6 @@ use crate::probe::fact::{Fact, FactSource};
 use crate::probe::judgement::{AnswerMeasurement, milliseconds};
 use crate::probe::link::CountingStream;
 use crate::probe::spec::SslCheck;
-use crate::probe::stop::ProbeAbort;
 use crate::probe::tls::{handshake, server_name};
 use crate::probe::toolbox::Toolbox;
 

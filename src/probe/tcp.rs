@@ -3,13 +3,13 @@
 //! Nothing is sent or read. The connection is closed by reset, so that thousands of checks leave no ports behind.
 
 use crate::model::check::{CheckOutcome, Micros};
+use crate::probe::abort::ProbeAbort;
 use crate::probe::attempt::RunningAttempt;
 use crate::probe::condition::Condition;
 use crate::probe::connect::{OpenConnection, check_other_family, dial, route};
 use crate::probe::fact::{Fact, FactSource};
 use crate::probe::judgement::{AnswerMeasurement, milliseconds};
 use crate::probe::spec::TcpCheck;
-use crate::probe::stop::ProbeAbort;
 use crate::probe::toolbox::Toolbox;
 
 pub(crate) async fn run(

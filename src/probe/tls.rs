@@ -22,11 +22,11 @@ use tokio_rustls::client::TlsStream;
 use crate::clock::Clock;
 use crate::egress::{CertificateTime, cryptography};
 use crate::model::check::ErrorCode;
+use crate::probe::abort::ProbeAbort;
 use crate::probe::attempt::{AttemptPhase, RunningAttempt};
 use crate::probe::certificate_flaw::CertificateFlaw;
 use crate::probe::endpoint::Host;
 use crate::probe::link::CountingStream;
-use crate::probe::stop::ProbeAbort;
 use crate::probe::toolbox::ToolboxError;
 use crate::probe::trust::{CertificateVerifier, TrustStore};
 

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::announcer::ownership::{NodeIdentity, Ownership};
 use crate::engine::aggregator::RecordBatch;
 use crate::model::ledger::FencingToken;
 use crate::model::partition::{Partition, PartitionSet};
+use crate::service_router::ownership::{NodeIdentity, Ownership};
 use crate::store::history::holds::PartitionHold;
 use crate::telemetry::{Exposition, MetricCollector};
 

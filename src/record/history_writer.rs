@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 
-use crate::announcer::ownership::Ownership;
 use crate::engine::aggregator::RecordBatch;
 use crate::model::location::LocationCode;
 use crate::model::partition::Partition;
 use crate::record::fence::{self, FenceCounters};
 use crate::record::recorder::{BatchDestination, BatchStoreError};
+use crate::service_router::ownership::Ownership;
 use crate::store::HistoryError;
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::{History, append, feed, holds};

@@ -14,12 +14,12 @@
 
 pub mod compaction;
 pub mod fence;
-pub mod filling;
+pub mod gap_filling;
 pub mod history_writer;
 pub mod import;
 pub mod listening_marks;
 pub mod recorder;
 pub mod restore;
 pub mod spool;
-mod sweep;
+mod status_sweep;
 pub mod upkeep;

@@ -5,7 +5,7 @@
 //! past.
 
 pub mod absences;
-mod answered;
+mod answered_checks;
 pub mod figures;
 
 use std::collections::HashMap;
@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
 
-use crate::announcer::ServiceRouter;
 use crate::clock::{STEP_MS, Timestamp};
 use crate::engine::definition::{DefinitionCompiler, WatchDefinition};
 use crate::id::Id;
@@ -21,10 +20,11 @@ use crate::model::flapping::FlappingState;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::location::{LocationCode, LocationKey};
 use crate::model::partition::PartitionSet;
-use crate::model::rules;
 use crate::model::service::ServiceKey;
+use crate::model::status_rules;
 use crate::model::verdict::{LocationVote, Verdict, freshness_ms};
 use crate::model::watch::{AbsentVote, MemorySource, WatchMemory};
+use crate::service_router::ServiceRouter;
 use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, ExpectedVotes, InclusiveSpan, LatestVotes};
@@ -189,7 +189,7 @@ async fn read_past(announcer: &ServiceRouter, beginning: WatchStart) -> Result<R
     let votes = recent::within(reader, partitions, looked).await?;
     let latest = changes::latest_of(reader, partitions).await?;
     let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
-    let turns_since = now.plus_ms(-i64::from(*rules::MINUTES.end()) * 60_000);
+    let turns_since = now.plus_ms(-i64::from(*status_rules::MINUTES.end()) * 60_000);
     let flapping = changes::flapping(reader, partitions, turns_since).await?;
     Ok(RecordedPast { is_known: true, locations, numbers, absent, votes, looked, statuses, flapping })
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announcer::ownership::Ownership;
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
+use crate::service_router::ownership::Ownership;
 use crate::store::{Databases, StoreError, events, idempotency_keys};
 
 /// Does all work that is due, every `every`, until the future is dropped. While the wall clock is doubted nothing is

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::engine::counters::AtomicCounter;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 use crate::telemetry::{Exposition, MetricCollector};
 
 words! {

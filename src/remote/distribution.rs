@@ -10,8 +10,6 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::announcer::changes::{ChangeQueue, ChangedServices};
-use crate::announcer::ownership::Ownership;
 use crate::bus::connection::BusConnection;
 use crate::bus::definition_bucket::{self, BucketChange, BucketDefinition, BucketEntry, DefinitionKey};
 use crate::bus::messages::definition::{LocationDefinition, LocationSchedule, SealedDefinition};
@@ -20,13 +18,15 @@ use crate::bus::streams;
 use crate::clock::Clock;
 use crate::config::limits::BusLimits;
 use crate::engine::definition::{DefinitionCompiler, PlannedChecks};
-use crate::engine::roster::RegisteredLocation;
+use crate::engine::registry::RegisteredLocation;
 use crate::model::location::LocationCode;
 use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::{Service, ServiceKey};
 use crate::remote::assignments::{AssignmentRegistry, RemoteAssignment};
-use crate::remote::census::RecipientKeys;
 use crate::remote::counters::RemoteCounters;
+use crate::remote::location_sync::RecipientKeys;
+use crate::service_router::change_queue::{ChangeQueue, ChangedServices};
+use crate::service_router::ownership::Ownership;
 use crate::store::services::definitions::{self, OwnedService};
 use crate::store::{Databases, MainError};
 

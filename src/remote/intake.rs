@@ -15,7 +15,6 @@ use futures_util::FutureExt as _;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{interval, sleep};
 
-use crate::announcer::ownership::Ownership;
 use crate::bus::connection::BusConnection;
 use crate::bus::messages::results::ResultBatch;
 use crate::bus::result_stream::{IncomingBatch, REDELIVERED_AFTER, ResultConsumer, UNACKNOWLEDGED};
@@ -23,7 +22,7 @@ use crate::bus::subjects::BusSubject;
 use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::engine::aggregator::RecordBatch;
-use crate::engine::elsewhere::ServiceResults;
+use crate::engine::remote::ServiceResults;
 use crate::model::history::CheckRecord;
 use crate::model::location::LocationCode;
 use crate::model::node::NodeName;
@@ -33,7 +32,8 @@ use crate::remote::admission::{ArrivedBatch, JudgedBatch, ResultAllowance, Taken
 use crate::remote::assignments::AssignmentRegistry;
 use crate::remote::clocks::LocationClocks;
 use crate::remote::counters::{RemoteCounters, ResultRefusal};
-use crate::remote::late::LateMarks;
+use crate::remote::gap_filler::LateMarks;
+use crate::service_router::ownership::Ownership;
 
 /// The wait before the stream is opened again, or a batch is stored again.
 const RETRY: Duration = Duration::from_secs(1);

@@ -12,12 +12,12 @@
 
 pub mod admission;
 pub mod assignments;
-pub mod census;
+pub mod check_requests;
 pub mod clocks;
 pub mod counters;
-pub mod desk;
 pub mod distribution;
+pub mod enrolment_service;
+pub mod gap_filler;
 pub mod intake;
-pub mod late;
-pub mod looks;
+pub mod location_sync;
 pub mod presences;

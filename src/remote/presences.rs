@@ -7,7 +7,7 @@ use crate::bus::connection::BusConnection;
 use crate::bus::messages::presence::LocationPresence;
 use crate::bus::reports::{self, PresenceReport, PresenceSubscription};
 use crate::clock::{Clock, Timestamp};
-use crate::engine::roster::LocationRegistry;
+use crate::engine::registry::LocationRegistry;
 use crate::model::check::LocalFault;
 use crate::model::location::{LocationCode, LocationReport};
 use crate::remote::clocks::{ClockOffset, LocationClocks};

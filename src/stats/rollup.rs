@@ -7,15 +7,15 @@
 //! check went into one of them.
 
 mod buckets;
+mod node_stream;
 mod pack;
-mod parts;
-mod span;
+mod query;
 mod sums;
 mod tree;
 
 pub use crate::model::rollup::RollupLevel;
 pub use crate::stats::rollup::buckets::TimeBuckets;
-pub use crate::stats::rollup::span::{RollupQuery, UncoveredEdges};
+pub use crate::stats::rollup::query::{RollupQuery, UncoveredEdges};
 pub use crate::stats::rollup::tree::{RollupError, cover, encode, read_total};
 
 use crate::clock::Timestamp;

@@ -4,15 +4,15 @@
 //! planned maintenance), overrides by a member, incidents that count as downtime, and, above all of them, the hours
 //! outside of the promised ones. Excluded time is listed, with its reason.
 
-pub mod account;
+pub mod calculation;
 
 use crate::clock::Timestamp;
 use crate::model::history::StatusChange;
 use crate::model::service::OverrideStatus;
+use crate::model::service_window::{ServiceWindow, WindowKind};
 use crate::model::sla::burn::MeasuredTime;
 use crate::model::time_range::TimeRange;
-use crate::model::window::{ServiceWindow, WindowKind};
-use crate::model::word::words;
+use crate::model::word_enum::words;
 use crate::stats::uptime::{ClassifiedSpan, UptimeClass, cover, measured};
 
 words! {

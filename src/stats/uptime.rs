@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::history::{MeasuredStatus, StatusChange};
 use crate::model::service::OverrideStatus;
+use crate::model::service_window::{ServiceWindow, WindowKind};
 use crate::model::time_range::TimeRange;
-use crate::model::window::{ServiceWindow, WindowKind};
 
 /// The kind of time that a moment counts for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use watchkeeper_entities::{access_scope_tag, token};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access_scope::AccessScope;
-use crate::model::sight::Visibility;
 use crate::model::tag::Tag;
+use crate::model::visibility::Visibility;
 use crate::store::{MainError, PageWindow, tags};
 
 /// Values bound at a time in lists of keys.

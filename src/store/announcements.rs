@@ -17,7 +17,7 @@ use crate::model::announcement::ChosenPages;
 use crate::model::incident::{AffectedService, IncidentStatus};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 use crate::store::MainError;
 
 /// Services per statement: far below the limit of bound values.

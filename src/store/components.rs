@@ -12,10 +12,10 @@ use watchkeeper_entities::{statuspage, tag};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::component::{Component, ComponentKey};
-use crate::model::sight::Visibility;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
+use crate::model::visibility::Visibility;
 use crate::store::MainError;
-use crate::store::scoped::{ScopedResource, narrowed};
+use crate::store::scope_filter::{ScopedResource, narrowed};
 
 /// The components of the page that the sight shows, in no particular order.
 ///

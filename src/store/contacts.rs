@@ -16,7 +16,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::contact::{Contact, NamedContact};
 use crate::model::notification::delivery::DeliveryStatus;
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 use crate::store::quiet_hours::StoredQuietHours;
 use crate::store::selected_services::StoredLink;
 use crate::store::{MainError, PageWindow};

@@ -13,7 +13,7 @@ use watchkeeper_entities::{service, service_tag, tag};
 use crate::model::dependency::{Dependency, DependencyGraph};
 use crate::model::service::ServiceKey;
 use crate::model::tag::TagName;
-use crate::store::{MainError, named};
+use crate::store::{MainError, named_services};
 
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;
@@ -32,7 +32,7 @@ pub async fn of_services(
         rows.extend(of.order_by_asc(Column::ServiceId).order_by_asc(Column::Position).all(connection).await?);
     }
     let tags: BTreeSet<i64> = rows.iter().filter_map(|row| row.tag_id).collect();
-    let parents = named::by_keys(connection, rows.iter().filter_map(|row| row.parent_id)).await?;
+    let parents = named_services::by_keys(connection, rows.iter().filter_map(|row| row.parent_id)).await?;
     let tags = labelled(connection, &tags).await?;
     let mut found: HashMap<ServiceKey, Vec<Dependency>> = HashMap::new();
     for row in rows {

@@ -14,7 +14,7 @@ use watchkeeper_entities::tag;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::escalation::{EscalationAssignment, EscalationPolicy, EscalationStep, IncidentSelection};
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 use crate::store::MainError;
 use crate::store::selected_services::{StoredLink, StoredServices};
 

@@ -16,8 +16,8 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::incident_policy::{GroupBy, IncidentPolicy, IncidentRules, PolicyTag};
-use crate::model::sight::Visibility;
 use crate::model::tag::TagName;
+use crate::model::visibility::Visibility;
 use crate::store::MainError;
 
 fn of_organisation(organisation: i64) -> Select<Entity> {

@@ -23,10 +23,10 @@ use watchkeeper_entities::incident::{Column, Entity};
 
 use crate::id::Id;
 use crate::model::incident::{Incident, WholeIncident};
-use crate::model::sight::Visibility;
 use crate::model::timeline_size::TimelineSize;
+use crate::model::visibility::Visibility;
 use crate::store::MainError;
-use crate::store::scoped::{ScopedResource, narrowed};
+use crate::store::scope_filter::{ScopedResource, narrowed};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))

@@ -24,10 +24,10 @@ use crate::id::Id;
 use crate::model::announcement::AnnouncementAuthor;
 use crate::model::maintenance::origin::SeriesOrigin;
 use crate::model::maintenance::{Maintenance, MaintenanceNotices, MaintenanceWindow};
-use crate::model::sight::Visibility;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
+use crate::model::visibility::Visibility;
 use crate::store::maintenances::filter::MaintenanceFilter;
-use crate::store::scoped::{ScopedResource, narrowed};
+use crate::store::scope_filter::{ScopedResource, narrowed};
 use crate::store::{MainError, PageWindow};
 
 fn seen(sight: Visibility) -> Select<Entity> {

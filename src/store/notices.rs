@@ -12,7 +12,7 @@ use watchkeeper_entities::notice::{ActiveModel, Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
 use crate::model::notification::NotificationEvent;
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 use crate::store::{MainError, PageWindow};
 
 /// Returns true if a notice of this source lasts.

@@ -14,7 +14,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::notification::routing::ChannelRouting;
 use crate::model::notification::{ChannelKind, NotificationChannel, NotificationEvent};
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 use crate::store::quiet_hours::StoredQuietHours;
 use crate::store::selected_services::StoredServices;
 use crate::store::{MainError, PageWindow};

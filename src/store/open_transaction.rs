@@ -5,7 +5,7 @@ use sea_orm::{
     Statement, TransactionTrait as _,
 };
 
-use crate::store::bounded::BoundedHandle;
+use crate::store::bounded_handle::BoundedHandle;
 use crate::store::postgres_transaction::{CopyParts, PostgresTransaction};
 
 /// An open transaction.

@@ -15,9 +15,9 @@ use crate::model::component::status::{ComponentStatus, OpenIncident, PageFacts};
 use crate::model::incident::{Impact, IncidentKind, Severity};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 use crate::store::MainError;
-use crate::store::scoped::{ScopedResource, narrowed};
+use crate::store::scope_filter::{ScopedResource, narrowed};
 use crate::store::services::outlines;
 
 /// Kinds of incidents that affect services.

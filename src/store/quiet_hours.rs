@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::notification::quiet::QuietHours;
+use crate::model::notification::quiet_hours::QuietHours;
 
 /// Quiet hours as they are stored.
 #[derive(Serialize, Deserialize)]

@@ -17,8 +17,8 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::{Service, ServiceKey, ServicePause, StatusOverride};
-use crate::model::sight::Visibility;
-use crate::store::scoped::{ScopedResource, narrowed};
+use crate::model::visibility::Visibility;
+use crate::store::scope_filter::{ScopedResource, narrowed};
 use crate::store::{MainError, PageWindow};
 
 /// Keys per statement: a statement takes a limited number of values.

@@ -16,13 +16,13 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident_policy::PolicyTag;
 use crate::model::service::NamedService;
-use crate::model::sight::Visibility;
 use crate::model::sla::calendar::SlaPeriod;
 use crate::model::sla::objective::SlaObjective;
 use crate::model::sla::{SlaSubject, SlaTarget, SlaTerms};
 use crate::model::tag::TagName;
-use crate::store::scoped::{ScopedResource, narrowed};
-use crate::store::{MainError, PageWindow, named};
+use crate::model::visibility::Visibility;
+use crate::store::scope_filter::{ScopedResource, narrowed};
+use crate::store::{MainError, PageWindow, named_services};
 
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;
@@ -130,7 +130,7 @@ async fn with_subjects(
     let services: Vec<i64> = rows.iter().filter_map(|row| row.service_id).collect();
     for keys in services.chunks(CHUNK) {
         let query = service::Entity::find().filter(service::Column::Id.is_in(keys.iter().copied()));
-        let found = named::services(connection, query).await?;
+        let found = named_services::services(connection, query).await?;
         subjects.services.extend(found.into_iter().map(|service| (service.key, service)));
     }
     let tags: Vec<i64> = rows.iter().filter_map(|row| row.tag_id).collect();

@@ -2,8 +2,8 @@
 //!
 //! The slug of a page is assigned in `slugs`; parts of a page from other tables are read in `shown`.
 
+pub mod page_extras;
 pub mod row;
-pub mod shown;
 pub mod slugs;
 pub mod visitors;
 
@@ -16,9 +16,9 @@ use watchkeeper_entities::statuspage::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::sight::Visibility;
 use crate::model::statuspage::Statuspage;
-use crate::store::scoped::{ScopedResource, narrowed};
+use crate::model::visibility::Visibility;
+use crate::store::scope_filter::{ScopedResource, narrowed};
 use crate::store::statuspages::row::{from_row, to_row};
 use crate::store::{MainError, PageWindow, events};
 

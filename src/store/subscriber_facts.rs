@@ -13,7 +13,7 @@ use watchkeeper_entities::subscriber_fact_page;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::subscriber_fact::{FactSubject, KEPT_MS, SubscriberFact};
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 use crate::store::MainError;
 
 /// Facts whose pages are read in one statement.

@@ -22,7 +22,7 @@ use crate::model::component::{Component, ComponentKey, order_behind};
 use crate::model::service::NamedService;
 use crate::model::service::ServiceKey;
 use crate::store::components::{from_row, to_row};
-use crate::store::{MainError, components, named, organisations};
+use crate::store::{MainError, components, named_services, organisations};
 
 /// Values per statement; far below the limits of both databases.
 const CHUNK: usize = 500;
@@ -173,7 +173,7 @@ async fn oldest_first(
         .filter(wanted)
         .order_by_asc(service::Column::CreatedAt)
         .order_by_asc(service::Column::PublicId);
-    named::services(connection, query).await
+    named_services::services(connection, query).await
 }
 
 /// These components, oldest first.

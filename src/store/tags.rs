@@ -16,10 +16,10 @@ use watchkeeper_entities::{access_scope, access_scope_tag, component, service_ta
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::ServiceKey;
-use crate::model::sight::Visibility;
 use crate::model::tag::{Tag, TagName, TagSource};
-use crate::model::translated::TranslatedText;
-use crate::store::scoped::{ScopedResource, narrowed};
+use crate::model::translated_text::TranslatedText;
+use crate::model::visibility::Visibility;
+use crate::store::scope_filter::{ScopedResource, narrowed};
 use crate::store::{
     MainError, PageWindow, dependencies, escalation_policies, incident_policies, notification_channels,
     sla_targets,

@@ -12,7 +12,7 @@ use watchkeeper_entities::service_window::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::model::service::ServiceKey;
-use crate::model::window::{ServiceWindow, WindowKind};
+use crate::model::service_window::{ServiceWindow, WindowKind};
 use crate::store::MainError;
 
 /// Opens a window at `at`, closing an open one of the same kind.

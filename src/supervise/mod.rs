@@ -19,7 +19,7 @@ mod fault;
 mod handle;
 mod kind;
 mod life;
-pub mod running;
+pub mod running_tasks;
 mod sweep;
 mod task;
 pub mod watchdog;

@@ -5,7 +5,7 @@
 
 use crate::model::access::Organisation;
 use crate::model::outage_evidence::{OutageEvidence, duration, moment, seconds_between};
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 use crate::texts::{GeneratedText, shortened};
 
 /// Maximum number of characters of a target in a line.

@@ -9,15 +9,15 @@ use std::time::Duration;
 use actix::{Actor, ActorContext as _, AsyncContext as _, Context, Handler, Message, ResponseFuture};
 use futures_util::{StreamExt as _, stream};
 
-use crate::announcer::host_changes::HostChanges;
-use crate::announcer::ownership::Ownership;
 use crate::clock::guard::ClockGuard;
 use crate::lifecycle::custom_domains::record_look;
 use crate::model::domain::CustomDomain;
 use crate::model::domain::claims::{DomainCheckOutcome, DomainCheckReason, DomainRecordsCheck};
 use crate::model::domain_names::DomainNames;
-use crate::probe::domain_look::check_domain;
+use crate::probe::domain_check::check_domain;
 use crate::probe::toolbox::Toolbox;
+use crate::service_router::host_changes::HostChanges;
+use crate::service_router::ownership::Ownership;
 use crate::store::{Databases, MainError, custom_domains};
 use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};
 

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use crate::announcer::ServiceRouter;
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 use crate::lifecycle::maintenance_series;
 use crate::model::maintenance::origin::SeriesKey;
 use crate::model::maintenance::series::SeriesStatus;
-use crate::model::maintenance::step::OperationContext;
+use crate::model::maintenance::transition::OperationContext;
+use crate::service_router::ServiceRouter;
 use crate::store::maintenances::series;
 use crate::store::{MainError, organisations};
 

@@ -13,11 +13,11 @@ use actix::{
 };
 use futures_util::FutureExt as _;
 
-use crate::announcer::ServiceRouter;
 use crate::clock::{Clock, Timestamp};
 use crate::lifecycle;
 use crate::model::maintenance::MaintenanceKey;
-use crate::model::maintenance::step::{MaintenanceTransition, OperationContext};
+use crate::model::maintenance::transition::{MaintenanceTransition, OperationContext};
+use crate::service_router::ServiceRouter;
 use crate::store::maintenances::due;
 use crate::store::{MainError, organisations};
 use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};

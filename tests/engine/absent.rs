@@ -8,7 +8,7 @@ use rstest::rstest;
 use tokio::time::Instant;
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::definition::WatchDefinition;
-use watchkeeper::engine::elsewhere::ServiceResults;
+use watchkeeper::engine::remote::ServiceResults;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus;
 use watchkeeper::model::location::LocationKey;

@@ -13,9 +13,9 @@ use watchkeeper::clock::Timestamp;
 use watchkeeper::model::check::{CheckOutcome, CheckStatus};
 use watchkeeper::model::history::MeasuredStatus;
 use watchkeeper::model::partition::{PARTITIONS, Partition};
-use watchkeeper::model::rules::StatusRules;
 use watchkeeper::model::schedule::CheckSchedule;
 use watchkeeper::model::service::ProbeRole;
+use watchkeeper::model::status_rules::StatusRules;
 use watchkeeper::model::verdict::LocationVote;
 use watchkeeper::model::watch::{
     ArrivalOutcome, PlannedLocation, RoundKeeper, WatchEffect, WatchMemory, WatchPlan, WatchState,

@@ -7,10 +7,10 @@ use tokio::time::Instant;
 use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::definition::WatchDefinition;
-use watchkeeper::model::absence::ListeningGap;
 use watchkeeper::model::check::CheckType;
 use watchkeeper::model::heartbeat::{HeartbeatPing, HeartbeatPlan, StoredPings};
-use watchkeeper::model::rules::FlappingRule;
+use watchkeeper::model::listening_gap::ListeningGap;
+use watchkeeper::model::status_rules::FlappingRule;
 use watchkeeper::model::verdict::LocationVote;
 use watchkeeper::model::watch::WatchMemory;
 

@@ -1,15 +1,15 @@
 //! The past played once more: with unchanged settings a replay of what the engine has stored comes to what the engine has
 //! recorded.
 //!
-//! Random behaviour of targets goes through the real engine on paused time; its results go through `model::what_if`, and the
+//! Random behaviour of targets goes through the real engine on paused time; its results go through `model::simulation`, and the
 //! status changes are compared. Every failure names its seed.
 
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use watchkeeper::model::history::{CheckRecord, MeasuredStatus, StatusChange};
+use watchkeeper::model::simulation::{CheckReplay, PriorStatus, RecordedCadence, RecordedCheck, compare};
 use watchkeeper::model::time_range::TimeRange;
-use watchkeeper::model::what_if::{CheckReplay, PriorStatus, RecordedCadence, RecordedCheck, compare};
 
 use crate::facts::START;
 use crate::play::{Played, play};

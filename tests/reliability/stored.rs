@@ -9,7 +9,7 @@ use watchkeeper::store::database::sqlite_url;
 use watchkeeper::store::history::blocks::BlockBody;
 use watchkeeper::store::history::locations::LocationNumbers;
 use watchkeeper::store::history::sealed::{self, CheckSeries, ServiceRange};
-use watchkeeper::store::history::{append, fresh, segments};
+use watchkeeper::store::history::{append, fresh_checks, segments};
 
 use crate::support::server::Server;
 
@@ -56,8 +56,8 @@ impl Stored {
         };
         let reader = self.databases.history.reader();
         let end_of_time = Timestamp::from_ms(i64::MAX);
-        for filling in fresh::fillings(reader).await.unwrap() {
-            for row in fresh::of_bucket(reader, filling.bucket, end_of_time).await.unwrap() {
+        for filling in fresh_checks::fillings(reader).await.unwrap() {
+            for row in fresh_checks::of_bucket(reader, filling.bucket, end_of_time).await.unwrap() {
                 take(row.series, row.entry.checked_at);
             }
         }

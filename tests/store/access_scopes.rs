@@ -4,9 +4,9 @@ use rstest::rstest;
 use watchkeeper::id::Id;
 use watchkeeper::model::access::ApiToken;
 use watchkeeper::model::access_scope::AccessScope;
-use watchkeeper::model::sight::Visibility;
 use watchkeeper::model::tag::Tag;
-use watchkeeper::store::linked::{services_by_id, services_to_link};
+use watchkeeper::model::visibility::Visibility;
+use watchkeeper::store::id_lookup::{services_by_id, services_to_link};
 use watchkeeper::store::tags::TagFilter;
 use watchkeeper::store::{PageWindow, access_scopes, services, tags};
 

@@ -15,7 +15,7 @@ use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::store::history::blocks::BlockBody;
 use watchkeeper::store::history::sealed::{self, BatchKey, SegmentContents, ServiceRange};
 use watchkeeper::store::history::segments::{self, RetentionClass, Segment, SegmentLevel, SegmentScope};
-use watchkeeper::store::history::{changes, fresh, progress};
+use watchkeeper::store::history::{changes, fresh_checks, progress};
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -85,7 +85,7 @@ pub(crate) async fn expected(store: &Store, rows: &[CheckRecord]) -> Vec<(Key, C
 }
 
 pub(crate) async fn fresh_rows(store: &Store) -> u64 {
-    fresh::fillings(store.history.reader()).await.unwrap().iter().map(|filling| filling.rows).sum()
+    fresh_checks::fillings(store.history.reader()).await.unwrap().iter().map(|filling| filling.rows).sum()
 }
 
 pub(crate) async fn levels(store: &Store) -> Vec<SegmentLevel> {

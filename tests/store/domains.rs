@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use rstest::rstest;
-use watchkeeper::announcer::host_changes::HostChanges;
-use watchkeeper::announcer::ownership::Ownership;
 use watchkeeper::clock::guard::{ClockGuard, JudgedTime};
 use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::model::domain::{CustomDomain, DomainProblem, DomainRecordsState, DomainStatus};
 use watchkeeper::model::domain_names::DomainNames;
 use watchkeeper::model::statuspage::Statuspage;
-use watchkeeper::model::translated::TranslatedText;
+use watchkeeper::model::translated_text::TranslatedText;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
+use watchkeeper::service_router::host_changes::HostChanges;
+use watchkeeper::service_router::ownership::Ownership;
 use watchkeeper::store::statuspages::{slugs, visitors};
 use watchkeeper::store::{Databases, custom_domains};
 use watchkeeper::timetable::domains::DomainWatch;

@@ -5,9 +5,9 @@ use watchkeeper::clock::Timestamp;
 use watchkeeper::lifecycle;
 use watchkeeper::lifecycle::service_deletion::{ServiceDeletion, settle_incidents, settle_maintenances};
 use watchkeeper::model::event::{EventAction, EventSubjectKind};
-use watchkeeper::model::maintenance::step::MaintenanceTransition;
-use watchkeeper::model::sight::Visibility;
-use watchkeeper::model::translated::TranslatedText;
+use watchkeeper::model::maintenance::transition::MaintenanceTransition;
+use watchkeeper::model::translated_text::TranslatedText;
+use watchkeeper::model::visibility::Visibility;
 use watchkeeper::store::events;
 
 use crate::incidents::made;

@@ -10,16 +10,16 @@ use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::{CheckRecord, CheckSample};
-use watchkeeper::model::period::HistoryRange;
+use watchkeeper::model::history_range::HistoryRange;
 use watchkeeper::model::service::ProbeRole;
 use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::stats::histogram::ResponseTimeSummary;
 use watchkeeper::stats::rollup::{CheckSums, RollupLevel, RollupQuery, RollupRoot, TimeBuckets};
 use watchkeeper::store::history::History;
+use watchkeeper::store::history::figure_parts::{self, FigureParts, ResultScope};
 use watchkeeper::store::history::locations::LocationNumbers;
-use watchkeeper::store::history::parts::{self, FigureParts, ResultScope};
-use watchkeeper::store::history::sealed::together;
+use watchkeeper::store::history::sealed::combined_reads;
 use watchkeeper::store::history::segments::{self, RetentionClass, Segment};
 
 use crate::support::Backend;
@@ -95,7 +95,7 @@ fn shown(buckets: BTreeMap<Timestamp, CheckSums>) -> BTreeMap<Timestamp, Shown> 
 async fn read(history: &History, wanted: &RollupQuery, locations: Option<&[i32]>) -> FigureParts {
     let slivers = |level, start| wanted.slivers(level, start).iter().collect();
     let scope = ResultScope { span: wanted.range(), locations, slivers: &slivers };
-    parts::of_service(history, SERVICE, &scope).await.unwrap()
+    figure_parts::of_service(history, SERVICE, &scope).await.unwrap()
 }
 
 fn add_up(wanted: RollupQuery, parts: &FigureParts) -> TimeBuckets {
@@ -189,7 +189,7 @@ async fn decoded_bodies(history: &History, asked: &Asked) -> usize {
     for segment in visible {
         let open = history.storage().open(&[segment]).await.unwrap();
         for (_, span) in asked.iter().filter(|(level, _)| *level == segment.purpose.level.rollups()) {
-            bodies += together::summaries(&open, SERVICE, *span, &[]).await.unwrap().len();
+            bodies += combined_reads::summaries(&open, SERVICE, *span, &[]).await.unwrap().len();
         }
     }
     bodies
@@ -225,7 +225,7 @@ async fn a_range_takes_a_few_hundred_merges_and_few_blocks(
             spans
         };
         let scope = ResultScope { span: wanted.range(), locations: None, slivers: &slivers };
-        let parts = parts::of_service(&store.history, SERVICE, &scope).await.unwrap();
+        let parts = figure_parts::of_service(&store.history, SERVICE, &scope).await.unwrap();
         let merges = add_up(wanted, &parts).merges();
         let bodies = decoded_bodies(&store.history, &asked).await;
         assert!(merges <= most_merges && bodies <= 6, "{wanted:?}: {merges} merges, {bodies} bodies");

@@ -10,10 +10,10 @@ use watchkeeper::model::incident::{Severity, TimelineEntry, WholeIncident};
 use watchkeeper::model::notification::delivery::{Delivery, DeliveryOutcome, DeliveryStatus};
 use watchkeeper::model::notification::digest::{HoldReason, WINDOW_MS};
 use watchkeeper::model::notification::message::MessageSubject;
-use watchkeeper::model::notification::quiet::QuietHours;
+use watchkeeper::model::notification::quiet_hours::QuietHours;
 use watchkeeper::model::notification::routing::ChannelRouting;
 use watchkeeper::model::notification::{NotificationChannel, NotificationEvent};
-use watchkeeper::model::sight::Visibility;
+use watchkeeper::model::visibility::Visibility;
 use watchkeeper::store::notifications::courier::{backlog, bring_forward};
 use watchkeeper::store::notifications::list::{OutboxFilter, page};
 

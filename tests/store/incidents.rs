@@ -15,9 +15,9 @@ use watchkeeper::model::incident::{
 use watchkeeper::model::incident_policy::OutageKind;
 use watchkeeper::model::outage::Outage;
 use watchkeeper::model::service::{NamedService, Service};
-use watchkeeper::model::sight::Visibility;
 use watchkeeper::model::timeline_size::TimelineSize;
-use watchkeeper::model::translated::TranslatedText;
+use watchkeeper::model::translated_text::TranslatedText;
+use watchkeeper::model::visibility::Visibility;
 use watchkeeper::store::PageWindow;
 use watchkeeper::store::incidents::list::{IncidentFilter, page, periods};
 use watchkeeper::store::{incidents, outages, services};

@@ -6,9 +6,9 @@ use rstest::rstest;
 use sea_orm::{ActiveModelTrait as _, ActiveValue::Set};
 use watchkeeper::id::Id;
 use watchkeeper::model::service::NamedService;
-use watchkeeper::model::sight::Visibility;
-use watchkeeper::model::translated::TranslatedText;
-use watchkeeper::store::linked::{self, LinkedPage};
+use watchkeeper::model::translated_text::TranslatedText;
+use watchkeeper::model::visibility::Visibility;
+use watchkeeper::store::id_lookup::{self, LinkedPage};
 use watchkeeper_entities::statuspage;
 
 use crate::support::Backend;
@@ -61,15 +61,20 @@ async fn only_what_the_organisation_has_is_found(
     let ids = [shop.id, foreign.id, page.id, foreign_page.id, Id::random()];
 
     let transaction = store.main.begin().await.unwrap();
-    let keys = linked::services_by_id(&transaction, Visibility::whole(owner.key), &ids).await.unwrap();
+    let keys = id_lookup::services_by_id(&transaction, Visibility::whole(owner.key), &ids).await.unwrap();
     assert_eq!(keys, HashMap::from([(shop.id, shop.key)]));
-    let services = linked::services_to_link(&transaction, Visibility::whole(owner.key), &ids).await.unwrap();
+    let services =
+        id_lookup::services_to_link(&transaction, Visibility::whole(owner.key), &ids).await.unwrap();
     let expected = NamedService { key: shop.key, id: shop.id, name: "shop".into() };
     assert_eq!(services, HashMap::from([(shop.id, expected)]));
 
-    let pages = linked::statuspages_to_link(&transaction, Visibility::whole(owner.key), &ids).await.unwrap();
+    let pages =
+        id_lookup::statuspages_to_link(&transaction, Visibility::whole(owner.key), &ids).await.unwrap();
     assert_eq!(pages, HashMap::from([(page.id, page)]));
     assert!(
-        linked::services_to_link(&transaction, Visibility::whole(owner.key), &[]).await.unwrap().is_empty()
+        id_lookup::services_to_link(&transaction, Visibility::whole(owner.key), &[])
+            .await
+            .unwrap()
+            .is_empty()
     );
 }

@@ -6,7 +6,7 @@ use watchkeeper::clock::DAY_MS;
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
-use watchkeeper::store::history::fresh::{self, BucketFill};
+use watchkeeper::store::history::fresh_checks::{self, BucketFill};
 use watchkeeper::store::history::segments::{self, SegmentLevel};
 
 use crate::compaction::{compaction, expected, fresh_rows, in_blocks, levels};
@@ -22,7 +22,7 @@ const START_MS: i64 = 20_000 * DAY_MS;
 /// between two merges of one pass.
 async fn append_when_retired(store: &Store, backend: Backend, late: &CheckRecord) {
     let (service, at_ms) = (late.service, late.checked_at.ms());
-    let bucket = fresh::bucket_of(service);
+    let bucket = fresh_checks::bucket_of(service);
     let insert = format!(
         "INSERT INTO fresh_check (bucket, checked_at, service_id, location_id, scheduled_at, status, attempt, role) \
         SELECT {bucket}, {at_ms}, {service}, 1, {at_ms}, 0, 1, 0 WHERE NOT EXISTS \
@@ -119,10 +119,10 @@ async fn rows_are_counted_in_two_parts(#[values(Backend::Sqlite, Backend::Postgr
         .collect();
     append_checks(&store.history, &rows).await;
     let reader = store.history.reader();
-    let mut all = fresh::fillings(reader).await.unwrap();
+    let mut all = fresh_checks::fillings(reader).await.unwrap();
     all.sort_unstable_by_key(|filling| filling.bucket);
     let counted = async |since: i64, until: i64| {
-        let found = fresh::recent_rows(reader, at(since), at(until)).await.unwrap();
+        let found = fresh_checks::recent_rows(reader, at(since), at(until)).await.unwrap();
         found.into_iter().map(|row| {
             let filling =
                 BucketFill { bucket: row.bucket, rows: row.settled + row.unsettled, oldest: row.oldest };

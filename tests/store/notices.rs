@@ -5,7 +5,7 @@ use watchkeeper::lifecycle;
 use watchkeeper::model::incident::Severity;
 use watchkeeper::model::notice::{NoticeCondition, NoticeSource, NoticeText};
 use watchkeeper::model::notification::NotificationEvent;
-use watchkeeper::model::sight::Visibility;
+use watchkeeper::model::visibility::Visibility;
 use watchkeeper::store::notices::find_lasting;
 use watchkeeper::store::notifications::list::{OutboxFilter, page};
 

@@ -11,11 +11,11 @@ use watchkeeper::model::notice::{NoticeCondition, NoticeSource, NoticeText};
 use watchkeeper::model::notification::delivery::{
     Delivery, DeliveryAttempt, DeliveryOutcome, DeliveryStatus,
 };
-use watchkeeper::model::notification::line::OrderingScope;
+use watchkeeper::model::notification::ordering_scope::OrderingScope;
 use watchkeeper::model::notification::routing::ChannelRouting;
 use watchkeeper::model::notification::{ChannelKind, NotificationChannel, NotificationEvent};
-use watchkeeper::model::sight::Visibility;
-use watchkeeper::model::translated::TranslatedText;
+use watchkeeper::model::translated_text::TranslatedText;
+use watchkeeper::model::visibility::Visibility;
 use watchkeeper::store::notification_channels;
 use watchkeeper::store::notifications::courier::{CourierLock, TryRecord, backlog, forget, store_tries};
 use watchkeeper::store::notifications::due::{

@@ -9,14 +9,14 @@ use watchkeeper::id::Id;
 use watchkeeper::model::check::CheckType;
 use watchkeeper::model::partition::PartitionSet;
 use watchkeeper::model::quorum::Quorum;
-use watchkeeper::model::rules::FlappingRule;
-use watchkeeper::model::rules::StatusRules;
 use watchkeeper::model::service::{
     OverrideStatus, PauseReason, ProbeRole, Service, ServiceKey, ServicePause, ServiceSettings,
     StatusOverride,
 };
 use watchkeeper::model::service_outline::{ServiceOutline, SettingsOutline};
-use watchkeeper::model::sight::Visibility;
+use watchkeeper::model::status_rules::FlappingRule;
+use watchkeeper::model::status_rules::StatusRules;
+use watchkeeper::model::visibility::Visibility;
 use watchkeeper::store::PageWindow;
 use watchkeeper::store::services::definitions::{self, OwnedService};
 use watchkeeper::store::services::{self, active, outlines};

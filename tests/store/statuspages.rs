@@ -7,11 +7,11 @@ use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::id::Id;
 use watchkeeper::model::component::Component;
-use watchkeeper::model::sight::Visibility;
 use watchkeeper::model::slug::{HOLD_MS, holds_of_organisation};
 use watchkeeper::model::statuspage::Statuspage;
-use watchkeeper::model::translated::TranslatedText;
-use watchkeeper::store::statuspages::{shown, slugs};
+use watchkeeper::model::translated_text::TranslatedText;
+use watchkeeper::model::visibility::Visibility;
+use watchkeeper::store::statuspages::{page_extras, slugs};
 use watchkeeper::store::{components, page_facts, statuspages, synced_groups};
 use watchkeeper_entities::{service_tag, tag};
 
@@ -163,7 +163,7 @@ async fn a_group_follows_its_tag(#[values(Backend::Sqlite, Backend::Postgres)] b
     let shown: Vec<_> = facts.services.iter().map(|service| service.key).collect();
     assert_eq!(shown, [one.key]);
     assert_eq!(
-        shown::of_pages(reader, Visibility::whole(owner.key), &[page.key]).await.unwrap()[&page.key]
+        page_extras::of_pages(reader, Visibility::whole(owner.key), &[page.key]).await.unwrap()[&page.key]
             .components_count,
         2
     );

@@ -8,7 +8,9 @@ use watchkeeper::model::access::Organisation;
 use watchkeeper::model::announcement::TimelineEntry;
 use watchkeeper::model::component::Component;
 use watchkeeper::model::incident::{ChosenPage, IncidentStatus, WholeIncident};
-use watchkeeper::model::maintenance::step::{MaintenanceTransition, OperationContext, RescheduleOptions};
+use watchkeeper::model::maintenance::transition::{
+    MaintenanceTransition, OperationContext, RescheduleOptions,
+};
 use watchkeeper::model::maintenance::{
     Maintenance, MaintenanceNotices, MaintenanceStatus, MaintenanceWindow,
 };
@@ -18,9 +20,9 @@ use watchkeeper::model::subscriber_fact::FactKind::{
     MaintenanceHourBefore, MaintenanceMoved, MaintenanceStarted,
 };
 use watchkeeper::model::subscriber_fact::{FactKind, KEPT_MS, SubscriberFact};
-use watchkeeper::model::translated::TranslatedText;
+use watchkeeper::model::translated_text::TranslatedText;
 use watchkeeper::store::components;
-use watchkeeper::store::linked::LinkedPage;
+use watchkeeper::store::id_lookup::LinkedPage;
 use watchkeeper::store::maintenances::reminders;
 use watchkeeper::store::subscriber_facts::{after, forget};
 

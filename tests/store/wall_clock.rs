@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use actix::{Actor as _, System};
 use rstest::rstest;
-use watchkeeper::announcer::host_changes::HostChanges;
-use watchkeeper::announcer::ownership::Ownership;
 use watchkeeper::clock::guard::{ClockGuard, JudgedTime};
 use watchkeeper::clock::judgement::{ClockMark, DoubtedMark};
 use watchkeeper::clock::{Clock, DAY_MS, Timestamp};
@@ -18,10 +16,12 @@ use watchkeeper::model::domain::{CustomDomain, DomainRecordsState, DomainStatus}
 use watchkeeper::model::domain_names::DomainNames;
 use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
 use watchkeeper::model::statuspage::Statuspage;
-use watchkeeper::model::translated::TranslatedText;
+use watchkeeper::model::translated_text::TranslatedText;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 use watchkeeper::record::compaction::{CompactNow, Compaction, Compactor, RetentionPolicy};
 use watchkeeper::record::upkeep;
+use watchkeeper::service_router::host_changes::HostChanges;
+use watchkeeper::service_router::ownership::Ownership;
 use watchkeeper::store::history::segments::RetentionClass;
 use watchkeeper::store::history::{changes, segments};
 use watchkeeper::store::idempotency_keys::{

@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 use watchkeeper::model::service::OverrideStatus;
-use watchkeeper::model::window::{ServiceWindow, WindowKind};
+use watchkeeper::model::service_window::{ServiceWindow, WindowKind};
 use watchkeeper::store::{services, windows};
 
 use crate::support::Backend;

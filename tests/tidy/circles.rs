@@ -34,7 +34,7 @@ const KNOWN: [(&str, &str, &str); 16] = [
      "the codings share the bound that their door knows"),
     ("stats::histogram", "- sparse",
      "a histogram has two forms"),
-    ("stats::rollup", "- buckets pack parts span sums tree",
+    ("stats::rollup", "- buckets node_stream pack query sums tree",
      "a rollup and its sums are one thing in several files"),
     ("store", "- database history history::progress history::segments history::segments::storage \
       history::view transaction",
@@ -327,7 +327,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 }
 
 /// `#[cfg(test)]` or `#[test]`.
-fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
+pub(crate) fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     let is_test = |attribute: &syn::Attribute| {
         attribute.path().is_ident("test")
             || attribute.path().is_ident("cfg")

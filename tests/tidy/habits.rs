@@ -42,9 +42,10 @@ const ROW_CHANGES: &str = "row_changes";
 const ROW_CHANGERS: [&str; 2] = ["src/store/", "src/lifecycle/"];
 
 /// The modules of `store` that may read services with their configuration, which is as large as a client makes it.
-const WHOLE_SERVICES: [&str; 3] = ["src/store/services.rs", "src/store/services/", "src/store/named.rs"];
+const WHOLE_SERVICES: [&str; 3] =
+    ["src/store/services.rs", "src/store/services/", "src/store/named_services.rs"];
 /// What tells that a query of services reads a part of their columns, and how many lines below its start that must stand.
-const PARTS_OF_SERVICES: [&str; 3] = ["select_only", "named::services", "outlines::selected"];
+const PARTS_OF_SERVICES: [&str; 3] = ["select_only", "named_services::services", "outlines::selected"];
 const LINES_OF_QUERY: usize = 12;
 
 /// What stands before the number of an issue.
@@ -150,9 +151,17 @@ fn a_write_without_its_consequences_is_found() {
             ("src/lifecycle/incidents.rs", "use crate::store::incidents::{find, row_changes};", true),
             ("src/store/incidents.rs", "pub mod row_changes;", true),
             ("src/http/v1/incidents/mod.rs", "lifecycle::incidents::save(&write, &a, &b, now)", true),
-            ("src/incidents/told.rs", "incidents::of_key_for_update(t, key) // not row_changes", true),
-            ("src/incidents/told.rs", "use crate::store::incidents::row_changes;", false),
-            ("src/incidents/told.rs", "use crate::store::incidents::{find, row_changes::save};", false),
+            (
+                "src/incidents/pending_incidents.rs",
+                "incidents::of_key_for_update(t, key) // not row_changes",
+                true,
+            ),
+            ("src/incidents/pending_incidents.rs", "use crate::store::incidents::row_changes;", false),
+            (
+                "src/incidents/pending_incidents.rs",
+                "use crate::store::incidents::{find, row_changes::save};",
+                false,
+            ),
             ("src/http/v1/incidents/mod.rs", "incidents::row_changes::insert(&*write, &mut new)", false),
             ("src/timetable/maintenances.rs", "maintenances::row_changes::update(&t, &step.after)", false),
             ("src/notices.rs", "notices::row_changes::update(&t, &over)", false),
@@ -172,8 +181,12 @@ fn a_query_that_reads_services_with_their_configurations_is_found() {
         whole_services,
         &[
             ("src/store/services.rs", "Entity::find(); service::Entity::find().all(main)", true),
-            ("src/store/reach.rs", "let q = service::Entity::find();\nnamed::services(main, q)", true),
-            ("src/store/reach.rs", "incident_service::Entity::find().all(main)", true),
+            (
+                "src/store/unreachable_services.rs",
+                "let q = service::Entity::find();\nnamed_services::services(main, q)",
+                true,
+            ),
+            ("src/store/unreachable_services.rs", "incident_service::Entity::find().all(main)", true),
             ("src/store/heartbeats.rs", "service::Entity::find_by_id(key)\n.select_only()", true),
             ("src/store/heartbeats.rs", "service::Entity::find_by_id(key).one(main)", false),
             ("src/store/page_facts.rs", "service::Entity::find().filter(shown).all(main)", false),
@@ -287,7 +300,7 @@ fn whole_services(source: &Source) -> Vec<String> {
     let finders = ["find", "find_by_id"].map(|finder| ["service", "::", "Entity", "::", finder]);
     let found = finders.iter().flat_map(|finder| lines_with(source, finder)).filter(is_whole);
     let joined = lines_with(source, &["select_also", "(", "service", "::", "Entity"]);
-    let message = "services are read by name (`store::named`) or in outline (`services::outlines`)";
+    let message = "services are read by name (`store::named_services`) or in outline (`services::outlines`)";
     found.chain(joined).map(|line| source.at(line, message)).collect()
 }
 

@@ -15,7 +15,6 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::announcer::ownership::Ownership;
 use crate::app;
 use crate::app::recording::{RecorderParts, start_recorder};
 use crate::bench::history::fleet::SimulatedFleet;
@@ -28,6 +27,7 @@ use crate::config::{Config, LocationConfig};
 use crate::engine::aggregator::RecordBatch;
 use crate::record::compaction::{CompactNow, Compaction, Compactor, RetentionPolicy};
 use crate::record::recorder::{DrainRequest, RecordCounters, Recorder};
+use crate::service_router::ownership::Ownership;
 use crate::store::Databases;
 use crate::store::history::segments::RetentionClass;
 use crate::supervise::{ActorHandle, Supervisor};

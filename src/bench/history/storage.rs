@@ -8,7 +8,7 @@ use sea_orm::{ConnectionTrait, DbBackend, Statement};
 use crate::bench::folder::TemporaryFolder;
 use crate::config::Config;
 use crate::store::database::sqlite_url;
-use crate::store::history::{fresh, segments};
+use crate::store::history::{fresh_checks, segments};
 use crate::store::{Database, Databases};
 
 /// A main database in its own folder, and the history beside it or at the configured URL.
@@ -49,7 +49,7 @@ impl BenchStorage {
         let main_url = sqlite_url(&self.folder.path().join("main.db"));
         let databases = Databases::open(&main_url, &self.history_url(), &config.database).await?;
         let reader = databases.history.reader();
-        if !segments::visible(reader).await?.is_empty() || !fresh::fillings(reader).await?.is_empty() {
+        if !segments::visible(reader).await?.is_empty() || !fresh_checks::fillings(reader).await?.is_empty() {
             bail!("the history database holds results already; name an empty one");
         }
         Ok(databases)

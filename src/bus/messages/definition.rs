@@ -11,8 +11,8 @@ use sha2::{Digest as _, Sha256};
 use crate::bus::sealing::{SealingKey, SealingProblem};
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::rules::StatusRules;
 use crate::model::service::{ProbeRole, ServiceKey};
+use crate::model::status_rules::StatusRules;
 use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
 
 /// A service as checked by one location.

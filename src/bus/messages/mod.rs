@@ -10,9 +10,9 @@
 //! Unknown fields are ignored, so that two versions can run side by side; a missing field or one of another form makes the
 //! whole message invalid.
 
+pub mod check_request;
 pub mod definition;
 pub mod enrolment;
-pub mod look;
 pub mod presence;
 pub mod question;
 pub mod recent;

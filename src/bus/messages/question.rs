@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::announcer::peers::{PeerReply, PeerRequest, ServiceRevision};
 use crate::bus::messages::recent::{AfterText, RecentText};
 use crate::clock::Timestamp;
 use crate::engine::aggregator::ServiceSnapshot;
 use crate::id::Id;
-use crate::model::allowance::RateLimitDecision;
 use crate::model::heartbeat::HeartbeatPing;
+use crate::model::rate_limit::RateLimitDecision;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::verdict::Verdict;
+use crate::service_router::peers::{PeerReply, PeerRequest, ServiceRevision};
 
 /// A request in the form of the bus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -238,10 +238,10 @@ impl TryFrom<SnapshotText> for ServiceSnapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::announcer::stored::{ResultPosition, ResultsReply, ResultsRequest};
     use crate::model::check::{ErrorCode, Measurement, PhaseTimings};
     use crate::model::history::CheckRecord;
     use crate::model::service::ProbeRole;
+    use crate::service_router::recent_results::{ResultPosition, ResultsReply, ResultsRequest};
 
     #[test]
     fn questions_and_answers_come_as_they_were_sent() {

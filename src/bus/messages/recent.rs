@@ -1,14 +1,14 @@
 //! Recently stored data of an engine node: request and answer.
 //!
-//! Results have the form of spools (`model::facts`), as text in the answer.
+//! Results have the form of spools (`model::fact_codec`), as text in the answer.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use serde::{Deserialize, Serialize};
 
-use crate::announcer::stored::{ResultPosition, ResultsReply, ResultsRequest};
 use crate::id::Id;
-use crate::model::facts::{self, FactDecoder, RecordedFact};
+use crate::model::fact_codec::{self, FactDecoder, RecordedFact};
+use crate::service_router::recent_results::{ResultPosition, ResultsReply, ResultsRequest};
 
 /// The position up to which a node has received data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ impl From<AfterText> for ResultsRequest {
 impl From<ResultsReply> for RecentText {
     fn from(ResultsReply { place, results, is_whole, has_more }: ResultsReply) -> Self {
         let mut bytes = Vec::new();
-        facts::encode(&results, &[], &mut bytes);
+        fact_codec::encode(&results, &[], &mut bytes);
         Self { place: place.into(), results: BASE64.encode(bytes), is_whole, has_more }
     }
 }

@@ -1,7 +1,7 @@
 //! The results of a location: a batch of results of one partition.
 //!
 //! Bytes: the head, the location's wall clock (varint), the versions of the services in the batch (count, then key and
-//! version of each), and the results in the form of spools (`model::facts`). Anything else is refused as a whole: it comes
+//! version of each), and the results in the form of spools (`model::fact_codec`). Anything else is refused as a whole: it comes
 //! from another program.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::bus::messages::presence::LATEST_MS;
 use crate::bus::users::LOCATION_PAYLOAD_BYTES;
 use crate::clock::Timestamp;
-use crate::model::facts::{self, FactDecoder, RecordedFact};
+use crate::model::fact_codec::{self, FactDecoder, RecordedFact};
 use crate::model::history::CheckRecord;
 use crate::model::service::ServiceKey;
 use crate::model::varint;
@@ -69,7 +69,7 @@ impl ResultBatch {
             varint::put(&mut out, varint::zigzag(*key));
             out.extend(version.to_le_bytes());
         }
-        facts::encode(&self.records, &[], &mut out);
+        fact_codec::encode(&self.records, &[], &mut out);
         out
     }
 

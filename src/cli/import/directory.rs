@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use anyhow::anyhow;
 
-use crate::cli::named::find_organisation;
+use crate::cli::name_lookup::find_organisation;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::config::sources::ConfigError;
 use crate::model::check::CheckType;

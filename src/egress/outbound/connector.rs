@@ -22,9 +22,9 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tower_service::Service;
 
-use super::failed::{ConnectFault, ExchangeFailure, TlsFault};
-use super::names::HostResolver;
-use super::parts::{OutboundError, OutboundParts};
+use super::failure::{ConnectFault, ExchangeFailure, TlsFault};
+use super::host_resolver::HostResolver;
+use super::setup::{OutboundError, OutboundParts};
 use crate::egress::{
     CertificateTime, EgressGate, LenientStream, PermittedAddress, authorities, cryptography, local_fault,
 };

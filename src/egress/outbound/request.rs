@@ -10,7 +10,7 @@ use http::header::{CONTENT_LENGTH, HeaderName, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method};
 use http_body_util::Full;
 
-use super::failed::ExchangeFailure;
+use super::failure::ExchangeFailure;
 use super::url::OutboundUrl;
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("Watchkeeper/", env!("CARGO_PKG_VERSION")));

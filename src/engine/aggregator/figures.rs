@@ -23,7 +23,7 @@ use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Verdict;
-use crate::stats::window::RollingStats;
+use crate::stats::rolling_stats::RollingStats;
 
 /// The maximum number of full batches that wait while the recorder refuses.
 const BATCHES_WAITING: usize = 10;

@@ -9,8 +9,8 @@ use crate::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChan
 use crate::model::location::LocationCode;
 use crate::model::service::{OverrideStatus, ProbeRole};
 use crate::model::verdict::{LocationVote, Verdict};
+use crate::stats::rolling_stats::{DailyStats, RollingStats};
 use crate::stats::uptime::{ClassifiedSpan, UptimeClass, per_day};
-use crate::stats::window::{DailyStats, RollingStats};
 
 /// The decisions of people that affect how the time of a service counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -243,7 +243,8 @@ impl LiveServiceState {
 
     pub(super) fn snapshot(&self, now: Timestamp) -> ServiceSnapshot {
         let mut figures = self.window.total(now.day());
-        let window_start = Timestamp::from_ms((now.day() - crate::stats::window::WINDOW_DAYS + 1) * DAY_MS);
+        let window_start =
+            Timestamp::from_ms((now.day() - crate::stats::rolling_stats::WINDOW_DAYS + 1) * DAY_MS);
         if let Some(open) = self.stretch_until(now) {
             let from = open.from.max(window_start);
             figures.availability.add(open.counts, open.to.ms_since(from).max(0));

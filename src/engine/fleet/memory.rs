@@ -3,7 +3,7 @@
 use crate::clock::Timestamp;
 use crate::engine::aggregator::{KnownStatus, LastKnownState};
 use crate::engine::definition::WatchDefinition;
-use crate::engine::roster::LocationRegistry;
+use crate::engine::registry::LocationRegistry;
 use crate::model::location::LocationCode;
 use crate::model::watch::WatchMemory;
 

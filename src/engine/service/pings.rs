@@ -7,10 +7,10 @@ use actix::{Context, Handler, Message};
 use crate::clock::Timestamp;
 use crate::engine::definition::WatchDefinition;
 use crate::engine::service::ServiceActor;
-use crate::engine::service::watching::WatchMachine;
-use crate::model::absence::ListeningGap;
+use crate::engine::service::watch_machine::WatchMachine;
 use crate::model::check::CheckType;
 use crate::model::heartbeat::{Heartbeat, HeartbeatPing};
+use crate::model::listening_gap::ListeningGap;
 use crate::model::watch::WatchEffect;
 
 /// A stored ping of this service.

@@ -3,8 +3,8 @@
 //! Only data that the actor holds are used; notifications read the history instead.
 
 use crate::engine::definition::WatchDefinition;
-use crate::engine::roster::LocationRegistry;
-use crate::engine::service::watching::WatchMachine;
+use crate::engine::registry::LocationRegistry;
+use crate::engine::service::watch_machine::WatchMachine;
 use crate::model::check::{CheckFailure, CheckStatus};
 use crate::model::watch::WatchEffect;
 

@@ -3,7 +3,7 @@
 use actix::{Context, Handler, Message};
 
 use crate::engine::service::ServiceActor;
-use crate::engine::service::watching::WatchMachine;
+use crate::engine::service::watch_machine::WatchMachine;
 
 /// Judge the service again: the set of votes that count has changed.
 #[derive(Message)]

@@ -4,7 +4,7 @@
 use actix::{Context, Handler};
 
 use crate::clock::Timestamp;
-use crate::engine::service::watching::WatchMachine;
+use crate::engine::service::watch_machine::WatchMachine;
 use crate::engine::service::{ServiceActor, SilentAttempt, signed};
 
 impl Handler<SilentAttempt> for ServiceActor {

@@ -1,7 +1,7 @@
 //! The transition from one definition of a service to the next: what changes, and which results remain valid.
 
 use crate::engine::definition::{CompiledChecks, WatchDefinition};
-use crate::engine::roster::LocationRegistry;
+use crate::engine::registry::LocationRegistry;
 use crate::model::location::LocationKey;
 use crate::model::watch::{AbsentVote, WatchMemory};
 

@@ -6,7 +6,7 @@ use actix::{AsyncContext as _, Context};
 use tokio::time::Instant;
 
 use super::ServiceActor;
-use crate::engine::service::watching::WatchMachine;
+use crate::engine::service::watch_machine::WatchMachine;
 
 /// A timer that is later than this was delayed by a standstill, not by other work.
 const STANDSTILL: Duration = Duration::from_secs(1);

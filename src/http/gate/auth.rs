@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::http::kit::error::ApiError;
 use crate::model::access::{ApiToken, Organisation, Permission, PlanLimits};
 use crate::model::announcement::AnnouncementAuthor;
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 
 /// The token of a request, its organisation, and the limits of the plan.
 #[derive(Clone, Debug)]

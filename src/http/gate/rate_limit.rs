@@ -15,9 +15,9 @@ use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
-use crate::announcer::peers::RequestCounter;
 use crate::clock::Timestamp;
-use crate::model::allowance::{RateLimitDecision, WINDOW_MS};
+use crate::model::rate_limit::{RateLimitDecision, WINDOW_MS};
+use crate::service_router::peers::RequestCounter;
 
 /// Lookups per second that an address may make once its window is full, so that a valid secret among invented ones is
 /// still found.

@@ -7,7 +7,7 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 
 use crate::http::gate::call::{ApiCall, RequestBody};
-use crate::http::gate::guarded::{catch_panic, run_write};
+use crate::http::gate::handler_run::{catch_panic, run_write};
 use crate::http::gate::route::{Handler, HttpVerb, RouteTable};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::path::RequestPath;

@@ -11,8 +11,8 @@ use actix_web::web::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt};
 use serde_json::{Map, Value};
 
+use crate::http::kit::bad_request::BadRequest;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::malformed::BadRequest;
 
 /// Deepest nesting of objects and lists; the body itself is level 1.
 pub const MAX_DEPTH: usize = 32;

@@ -10,8 +10,8 @@ use actix_web::http::header::{self, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 
 use crate::backup::RequestError;
+use crate::http::kit::bad_request::BadRequest;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::malformed::BadRequest;
 use crate::http::kit::quota::QuotaExceeded;
 use crate::model::access::Permission;
 

@@ -7,7 +7,7 @@ use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use crate::model::access::Organisation;
 use crate::model::language::choose;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// The language of one response, and its fallback.
 #[derive(Clone, Debug, PartialEq, Eq)]

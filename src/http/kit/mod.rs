@@ -3,6 +3,7 @@
 //! Everything here could serve another API unchanged, except for the texts of [`rule`] and [`quota`]. Nothing here
 //! knows the route table or the application state.
 
+pub mod bad_request;
 pub mod body;
 pub mod compressed;
 pub mod error;
@@ -10,11 +11,9 @@ pub mod event_stream;
 pub mod field;
 pub mod field_errors;
 pub mod fields;
-pub mod kept;
 pub mod known_input;
 pub mod languages;
-pub mod linked;
-pub mod malformed;
+pub mod linked_ids;
 pub mod page;
 pub mod path;
 pub mod query;
@@ -23,6 +22,7 @@ pub mod reply;
 pub mod request_id;
 pub mod rule;
 pub mod slot;
+pub mod stamped_cache;
 mod store_error;
 pub mod timestamp;
 pub mod translated;

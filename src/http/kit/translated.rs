@@ -10,7 +10,7 @@ use crate::http::kit::fields::FieldPatch;
 use crate::http::kit::rule::FieldRule;
 use crate::model::access::Organisation;
 use crate::model::statuspage::used_locale;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// The languages of a text.
 #[derive(Clone, Copy, Debug)]

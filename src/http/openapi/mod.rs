@@ -5,7 +5,7 @@
 //! against it.
 
 mod kind;
-pub(in crate::http) mod known;
+pub(in crate::http) mod known_inputs;
 pub(in crate::http) mod operation;
 mod page;
 mod refusals;

@@ -8,7 +8,7 @@ use crate::http::kit::languages::AnswerLanguage;
 use crate::http::openapi::shape::{id, timestamp, translations, url};
 use crate::id::Id;
 use crate::model::announcement::{AnnouncementAuthor, TimelineEntry};
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// The author of something, under its name at that time.
 #[derive(Serialize, ToSchema)]

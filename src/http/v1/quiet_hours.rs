@@ -8,7 +8,7 @@ use crate::http::kit::fields::BodyFields;
 use crate::http::openapi::shape::{ApiSchema, object, one_of, string};
 use crate::http::v1::weekly_hours::{HoursView, read_hours, read_zone, weekly_hours};
 use crate::model::incident::Severity;
-use crate::model::notification::quiet::QuietHours;
+use crate::model::notification::quiet_hours::QuietHours;
 use crate::model::recurrence::zone::IanaZone;
 use crate::model::sla::business_hours::BusinessHours;
 

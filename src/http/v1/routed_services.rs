@@ -8,10 +8,10 @@ use crate::http::gate::auth::Caller;
 use crate::http::gate::write::WriteTransaction;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::fields::{BodyFields, ErrorCollector};
-use crate::http::kit::linked::{LinkedIds, NullEntries};
+use crate::http::kit::linked_ids::{LinkedIds, NullEntries};
 use crate::id::Id;
 use crate::model::notification::routing::{ResourceReference, SERVICES_MAX, TAGS_MAX};
-use crate::store::{linked, tags};
+use crate::store::{id_lookup, tags};
 
 /// Values of `applies_to`.
 pub(super) const APPLIES_TO: [&str; 2] = ["all", "selected"];
@@ -38,7 +38,7 @@ impl RoutingLinks {
             found.tags.insert(tag.id, tag.row);
         }
         let service_ids = named(body, "service_ids", SERVICES_MAX);
-        found.services = linked::services_by_id(&**write, caller.sight(), &service_ids).await?;
+        found.services = id_lookup::services_by_id(&**write, caller.sight(), &service_ids).await?;
         Ok(found)
     }
 

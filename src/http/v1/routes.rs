@@ -7,10 +7,10 @@ use crate::http::gate::route::{AccessRule, ApiRoute, RouteTable, RouteTableError
 use crate::http::v1::assets::ImageDecoder;
 use crate::http::v1::custom_domains::VerificationCooldowns;
 use crate::http::v1::history::{checks, metrics, response_times, status_changes, uptime};
-use crate::http::v1::incidents::{acknowledgement, of_service, timeline};
+use crate::http::v1::incidents::{acknowledgement, service_incidents, timeline};
 use crate::http::v1::maintenances::operations;
 use crate::http::v1::services::ServiceCache;
-use crate::http::v1::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
+use crate::http::v1::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, actions};
 use crate::http::v1::simulations::{SimulationSlots, simulate_service};
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::PasswordHasher;
@@ -83,11 +83,11 @@ fn of_services() -> Vec<ApiRoute<AppState>> {
         ApiRoute::get("/v1/services/{id}", view, with(&kept, services::show_service)),
         ApiRoute::update("/v1/services/{id}", edit, services::update_service),
         ApiRoute::delete("/v1/services/{id}", delete, services::delete_service),
-        ApiRoute::post("/v1/services/{id}/pause", edit, acts::pause_service),
-        ApiRoute::post("/v1/services/{id}/resume", edit, acts::resume_service),
-        ApiRoute::post("/v1/services/{id}/status-override", edit, acts::set_status_override),
-        ApiRoute::delete("/v1/services/{id}/status-override", edit, acts::remove_status_override),
-        ApiRoute::post("/v1/services/{id}/heartbeat/rotate", edit, acts::rotate_heartbeat),
+        ApiRoute::post("/v1/services/{id}/pause", edit, actions::pause_service),
+        ApiRoute::post("/v1/services/{id}/resume", edit, actions::resume_service),
+        ApiRoute::post("/v1/services/{id}/status-override", edit, actions::set_status_override),
+        ApiRoute::delete("/v1/services/{id}/status-override", edit, actions::remove_status_override),
+        ApiRoute::post("/v1/services/{id}/heartbeat/rotate", edit, actions::rotate_heartbeat),
         ApiRoute::post_query("/v1/services/{id}/simulate", simulate, with(&simulations, simulate_service)),
     ]
 }
@@ -103,7 +103,7 @@ fn of_history() -> Vec<ApiRoute<AppState>> {
         ApiRoute::get("/v1/services/{id}/uptime", view, uptime::list_uptime),
         ApiRoute::get("/v1/services/{id}/checks", view, checks::list_checks),
         ApiRoute::get("/v1/services/{id}/status-changes", view, status_changes::list_status_changes),
-        ApiRoute::get("/v1/services/{id}/incidents", incidents, of_service::list_service_incidents),
+        ApiRoute::get("/v1/services/{id}/incidents", incidents, service_incidents::list_service_incidents),
         ApiRoute::get(
             "/v1/services/{id}/maintenances",
             maintenances,

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use crate::announcer::ServiceRouter;
 use crate::backup::BackupState;
 use crate::clock::guard::ClockGuard;
 use crate::clock::{Clock, Timestamp};
@@ -21,15 +20,16 @@ use crate::http::kit::error::ApiError;
 use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::figures::ReadFigures;
 use crate::id::Id;
-use crate::model::allowance::RateLimitDecision;
 use crate::model::domain_names::DomainNames;
 use crate::model::plans::PlanTable;
+use crate::model::rate_limit::RateLimitDecision;
 use crate::model::secret::SecretSealer;
 use crate::model::service::{Service, ServiceAddress};
 use crate::model::token::TokenHash;
 use crate::notify::carrier::MessageSender;
 use crate::probe::toolbox::Toolbox;
 use crate::readiness::Readiness;
+use crate::service_router::ServiceRouter;
 use crate::store::{Database, Databases, organisations, tokens};
 use crate::supervise::Supervisor;
 use crate::telemetry::MetricCollector;

@@ -1,11 +1,11 @@
 //! Warnings for operators while the process is still ready: for `/readyz` and `GET /v1/engine`.
 
-use crate::announcer::ownership::Ownership;
 use crate::clock::Timestamp;
-use crate::engine::roster::{BlindLocation, RegisteredLocation};
+use crate::engine::registry::{BlindLocation, RegisteredLocation};
 use crate::http::v1::state::AppState;
 use crate::model::node::NodeName;
 use crate::notify::message_hold::MessageHold;
+use crate::service_router::ownership::Ownership;
 use crate::store::FullDisk;
 
 const BUS_AWAY: &str = "the NATS server is away: results of locations in other places come later; of several nodes each answers \

@@ -15,7 +15,7 @@ use crate::model::incident::{Impact, Severity};
 use crate::model::service::{OverrideStatus, ServiceKey, ServiceStatus};
 use crate::model::service_outline::ServiceOutline;
 use crate::model::verdict::Verdict;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 words! {
     /// The status of a component or a group.

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::model::component::{Component, ComponentKey};
 use crate::model::service::{NamedService, ServiceKey};
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// A service carries a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -86,7 +86,7 @@ impl<'a> ComponentTree<'a> {
 mod tests {
     use super::*;
     use crate::clock::Timestamp;
-    use crate::model::translated::TranslatedText;
+    use crate::model::translated_text::TranslatedText;
 
     fn component(key: ComponentKey, parent: Option<ComponentKey>, order: i32, is_group: bool) -> Component {
         let new = Component::new(1, TranslatedText::single("en", key.to_string()), Timestamp::from_ms(key));

@@ -7,7 +7,7 @@
 //! period in which it begins.
 
 use crate::clock::Timestamp;
-use crate::model::absence::ListeningGap;
+use crate::model::listening_gap::ListeningGap;
 
 /// The most periods in a row that are no data.
 pub(super) const EXCUSED_MAX: u8 = 2;

@@ -6,7 +6,7 @@
 use crate::clock::Timestamp;
 use crate::model::maintenance::{Maintenance, MaintenanceStatus};
 use crate::model::subscriber_fact::FactKind;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 words! {
     /// The kind of reminder.

@@ -13,8 +13,8 @@ use crate::model::maintenance::{
     Maintenance, MaintenanceKind, MaintenanceNotices, MaintenanceStatus, MaintenanceWindow,
 };
 use crate::model::recurrence::{Occurrence, Recurrence};
-use crate::model::translated::TranslatedText;
-use crate::model::word::words;
+use crate::model::translated_text::TranslatedText;
+use crate::model::word_enum::words;
 
 /// The interval between two plannings of a series, in milliseconds.
 pub const LOOK_EVERY_MS: i64 = DAY_MS;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::incident::{AffectedService, Severity};
 use crate::model::notification::service_facts::{SERVICES_MAX, ServiceFacts};
-use crate::model::word::spelled;
+use crate::model::word_enum::spelled;
 
 /// The change of an incident, as far as a message names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

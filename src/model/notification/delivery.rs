@@ -4,7 +4,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::notification::digest::DeliveryHold;
 use crate::model::notification::message::NotificationMessage;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 /// The time after which a message that could not be delivered is given up, in milliseconds.
 pub const GIVEN_UP_AFTER_MS: i64 = 24 * 60 * 60 * 1_000;

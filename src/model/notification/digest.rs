@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;
 use crate::model::notification::NotificationEvent;
-use crate::model::word::{spelled, words};
+use crate::model::word_enum::{spelled, words};
 
 /// Messages that a channel may be sent one by one within a minute.
 pub const ABOVE: RangeInclusive<u32> = 1..=1_000;

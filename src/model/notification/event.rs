@@ -1,6 +1,6 @@
 //! The events of notifications.
 
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 words! {
     /// An event of a notification.

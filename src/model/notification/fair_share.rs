@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::clock::Timestamp;
-use crate::model::notification::line::OrderingScope;
+use crate::model::notification::ordering_scope::OrderingScope;
 
 /// Maximum number of running attempts over all organisations.
 pub const PLACES: usize = 1_024;

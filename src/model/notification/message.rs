@@ -7,7 +7,7 @@ use crate::model::notification::change::IncidentChange;
 use crate::model::notification::digest::DigestFacts;
 use crate::model::notification::event::NotificationEvent;
 use crate::model::outage_evidence::seconds_between;
-use crate::model::word::spelled;
+use crate::model::word_enum::spelled;
 
 pub use crate::model::notification::service_facts::{SERVICES_MAX, ServiceFacts};
 

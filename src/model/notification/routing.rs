@@ -3,7 +3,7 @@
 use crate::id::Id;
 use crate::model::incident::{Severity, WholeIncident};
 use crate::model::notification::event::NotificationEvent;
-use crate::model::notification::quiet::QuietHours;
+use crate::model::notification::quiet_hours::QuietHours;
 
 /// Maximum number of tags of a channel.
 pub const TAGS_MAX: usize = 20;

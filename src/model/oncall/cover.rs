@@ -12,7 +12,7 @@ use crate::model::contact::NamedContact;
 use crate::model::notification::routing::ResourceReference;
 use crate::model::oncall::entry::NamedSchedule;
 use crate::model::time_range::TimeRange;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 /// Characters of a note.
 pub const NOTE_LENGTH: RangeInclusive<usize> = 1..=1_000;

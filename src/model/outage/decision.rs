@@ -1,7 +1,7 @@
 //! The decision whether an outage becomes an incident, or news for one, and when it is evaluated again if not.
 //!
 //! An outage that waits for members (a maintenance, a stated status, another policy) is not evaluated again by time:
-//! the change wakes it, and `incidents::resting` searches for missed ones.
+//! the change wakes it, and `incidents::outage_waker` searches for missed ones.
 
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;

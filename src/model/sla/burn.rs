@@ -6,7 +6,7 @@
 //! follow from the length of the period, so that 30 days have its 14.4, 6 and 1.
 
 use crate::model::sla::objective::{SlaObjective, WHOLE};
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;

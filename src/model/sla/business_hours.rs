@@ -9,7 +9,7 @@ use std::str::FromStr;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::recurrence::zone::IanaZone;
 use crate::model::time_range::TimeRange;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 /// Entries that hours may have.
 pub const ENTRIES_MAX: usize = 21;

@@ -10,7 +10,7 @@ use chrono::{Datelike as _, NaiveDate, NaiveTime};
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::recurrence::zone::IanaZone;
 use crate::model::time_range::TimeRange;
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 /// Days that a rolling period may have.
 pub const ROLLING_DAYS: RangeInclusive<u16> = 1..=366;

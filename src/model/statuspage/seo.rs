@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use serde_json::{Value, json};
 
 use crate::model::statuspage::word::ImageAppearance;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// Characters of the title, per language.
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=70;

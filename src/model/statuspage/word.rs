@@ -2,7 +2,7 @@
 //!
 //! One spelling for the API and the database.
 
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 words! {
     /// The visitors who may see a page.

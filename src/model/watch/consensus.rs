@@ -6,17 +6,17 @@
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
-use crate::model::course::StatusTracker;
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::quorum::majority;
-use crate::model::rules::StatusRules;
 use crate::model::status_line::MeasuredStatusChange;
+use crate::model::status_rules::StatusRules;
+use crate::model::status_tracker::StatusTracker;
 use crate::model::verdict::{LocationVote, Verdict};
 use crate::model::watch::effect::{LocationOpinion, WatchEffect};
 use crate::model::watch::memory::{AbsentVote, MemorySource, ResumedMemory, WatchMemory};
+use crate::model::watch::outage_tracker::{OutageTracker, TroubleStreak, beginning};
 use crate::model::watch::plan::WatchPlan;
 use crate::model::watch::recovery::RecoveryProgress;
-use crate::model::watch::unrest::{OutageTracker, TroubleStreak, beginning};
 
 /// Intervals for which locations check more often after the last change of a vote.
 pub(super) const HURRY_INTERVALS: i64 = 2;

@@ -8,12 +8,12 @@ mod arrivals;
 mod consensus;
 mod effect;
 mod memory;
+mod outage_tracker;
 mod plan;
 mod recovery;
 mod round;
 #[cfg(test)]
 mod tests;
-mod unrest;
 
 use crate::clock::{STEP_MS, Timestamp};
 use crate::model::check::CheckOutcome;

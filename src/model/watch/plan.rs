@@ -3,9 +3,9 @@
 //! Made from the settings of a service and the limits of the installation. It is independent of time and results.
 
 use crate::clock::{STEP_MS, Timestamp};
-use crate::model::rules::StatusRules;
 use crate::model::schedule::CheckSchedule;
 use crate::model::service::ProbeRole;
+use crate::model::status_rules::StatusRules;
 
 /// Slack before a missing result counts as no data: a result that is late by less than this is only late.
 const GAP_SLACK_MS: i64 = 5_000;

@@ -13,9 +13,9 @@ use super::*;
 use crate::model::check::{CheckStatus, ErrorCode, LocalFault, Measurement, PhaseTimings};
 use crate::model::history::MeasuredStatus;
 use crate::model::quorum::Quorum;
-use crate::model::rules::FlappingRule;
-use crate::model::rules::StatusRules;
 use crate::model::service::ProbeRole;
+use crate::model::status_rules::FlappingRule;
+use crate::model::status_rules::StatusRules;
 
 /// One step of a script: time passes, and then perhaps an attempt ends.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Operators of conditions: their names and their result for a missing value (contract 4.2.4).
 
-use crate::model::word::words;
+use crate::model::word_enum::words;
 
 words! {
     /// The comparisons that conditions make.

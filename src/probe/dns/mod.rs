@@ -16,12 +16,12 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::egress::local_fault;
 use crate::model::check::{CheckFailure, CheckOutcome, ErrorCode, LocalFault};
+use crate::probe::abort::ProbeAbort;
 use crate::probe::attempt::{AttemptPhase, RunningAttempt};
 use crate::probe::condition::{Condition, DecidingConditions};
 use crate::probe::judgement::AnswerMeasurement;
 use crate::probe::resolver::UNREADABLE;
 use crate::probe::spec::DnsCheck;
-use crate::probe::stop::ProbeAbort;
 use crate::probe::toolbox::Toolbox;
 use exchange::exchange;
 use question::{DnsQuestion, code_name};

@@ -15,13 +15,13 @@ use tokio::time::timeout_at;
 
 use crate::egress::{HEAD_MAX_BYTES, HEAD_MAX_LINES, LenientStream};
 use crate::model::check::ErrorCode;
+use crate::probe::abort::ProbeAbort;
 use crate::probe::attempt::RunningAttempt;
 use crate::probe::http::answer::{BodyIntake, HttpCheckResponse, ReceivedBody};
 use crate::probe::http::driver::{ConnectionDriver, ConnectionTasks};
-use crate::probe::http::meter::{ExchangeTimestamps, TimedConnection};
-use crate::probe::http::unanswered::{NoAnswer, abort_from};
+use crate::probe::http::no_answer::{NoAnswer, abort_from};
+use crate::probe::http::timed_connection::{ExchangeTimestamps, TimedConnection};
 use crate::probe::link::ProbeConnection;
-use crate::probe::stop::ProbeAbort;
 
 /// HTTP/2: number of bytes that a server may send before they are read.
 const WINDOW_BYTES: u32 = 256 * 1024;

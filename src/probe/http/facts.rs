@@ -9,12 +9,12 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use crate::model::check::{LocalFault, Micros};
+use crate::probe::abort::ProbeAbort;
 use crate::probe::fact::{Fact, FactSource, JsonDocument, TextPresence};
 use crate::probe::http::answer::HttpCheckResponse;
 use crate::probe::http::body_text::BodyText;
 use crate::probe::http::redirect::RedirectTrail;
 use crate::probe::judgement::milliseconds;
-use crate::probe::stop::ProbeAbort;
 
 /// The settings for reading the body of a response.
 #[derive(Clone, Copy, Debug)]

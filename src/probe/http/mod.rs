@@ -5,37 +5,37 @@
 
 mod answer;
 mod body_text;
-mod bounded;
+mod bounded_buffer;
 mod charset;
 mod coding;
 mod cookies;
 mod driver;
 mod exchange;
 mod facts;
-mod meter;
+mod no_answer;
 mod redirect;
 mod request;
-mod unanswered;
+mod timed_connection;
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::model::check::{CheckFailure, CheckOutcome, ErrorCode};
+use crate::probe::abort::ProbeAbort;
 use crate::probe::attempt::RunningAttempt;
 use crate::probe::condition::Condition;
 use crate::probe::connect::{check_other_family, dial, route};
 use crate::probe::judgement::AnswerMeasurement;
 use crate::probe::link::ProbeConnection;
 use crate::probe::spec::HttpCheck;
-use crate::probe::stop::ProbeAbort;
 use crate::probe::tls::{HttpOffer, handshake, server_name};
 use crate::probe::toolbox::Toolbox;
 use answer::{BodyIntake, HttpCheckResponse};
 use coding::DecodingError;
 use facts::{BodyReadOptions, HttpFacts};
+use no_answer::NoAnswer;
 use redirect::{RedirectHop, RedirectTrail};
-use unanswered::NoAnswer;
 
 /// Time for decoding the rest of a body that was received until the end of the check's time.
 const DECODING_TIME: Duration = Duration::from_millis(100);

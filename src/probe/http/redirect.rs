@@ -11,10 +11,10 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use url::Url;
 
 use crate::model::check::ErrorCode;
+use crate::probe::abort::ProbeAbort;
 use crate::probe::endpoint::{Endpoint, EndpointFormError};
 use crate::probe::http::cookies::CookieJar;
 use crate::probe::spec::HttpCheck;
-use crate::probe::stop::ProbeAbort;
 
 /// Maximum number of redirects that are followed (contract 4.2.2).
 const HOPS_MAX: usize = 10;

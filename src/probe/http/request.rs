@@ -10,8 +10,8 @@ use http::{HeaderMap, HeaderValue, Method, Request, Version};
 use http_body_util::Full;
 
 use crate::model::check::ErrorCode;
+use crate::probe::abort::ProbeAbort;
 use crate::probe::http::redirect::RedirectHop;
-use crate::probe::stop::ProbeAbort;
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("Watchkeeper/", env!("CARGO_PKG_VERSION")));
 const ANYTHING: HeaderValue = HeaderValue::from_static("*/*");

@@ -4,10 +4,10 @@
 //! permitted, the check is not measured; it is never `down` for that.
 
 mod echo;
-mod lane;
 mod pace;
 mod pinger;
 mod series;
+mod socket;
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,13 +19,13 @@ use tokio::time::{Instant, timeout};
 
 use crate::egress::{EgressGate, PermittedAddress};
 use crate::model::check::{CheckFailure, CheckOutcome, ErrorCode, LocalFault, Micros, micros};
+use crate::probe::abort::ProbeAbort;
 use crate::probe::attempt::RunningAttempt;
 use crate::probe::condition::Condition;
 use crate::probe::connect::route;
 use crate::probe::fact::{Fact, FactSource};
 use crate::probe::judgement::{AnswerMeasurement, milliseconds};
 use crate::probe::spec::{IcmpCheck, IpVersion};
-use crate::probe::stop::ProbeAbort;
 use crate::probe::toolbox::Toolbox;
 use echo::AddressFamily;
 use series::EchoSeries;
@@ -36,7 +36,7 @@ pub use series::ECHO_REQUESTS;
 /// Returns true if this process may send pings.
 #[must_use]
 pub fn is_permitted() -> bool {
-    lane::is_permitted()
+    socket::is_permitted()
 }
 
 /// The time that the first family may be silent before the other one is pinged as well.

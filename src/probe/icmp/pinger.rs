@@ -13,8 +13,8 @@ use tokio::runtime::{Handle, Id};
 use tokio::task::AbortHandle;
 
 use super::echo::AddressFamily;
-use super::lane::IcmpSocket;
 use super::pace::PacketPacer;
+use super::socket::IcmpSocket;
 
 /// The ICMP sockets of one location.
 #[derive(Debug)]

@@ -10,11 +10,11 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 use super::echo::AddressFamily;
-use super::lane::ExpectedReply;
 use super::pinger::Pinger;
+use super::socket::ExpectedReply;
 use crate::egress::{PermittedAddress, local_fault};
 use crate::model::check::{ErrorCode, LocalFault};
-use crate::probe::stop::ProbeAbort;
+use crate::probe::abort::ProbeAbort;
 
 /// Number of echo requests of one check.
 pub const ECHO_REQUESTS: u8 = 3;

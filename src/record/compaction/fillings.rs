@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::clock::Timestamp;
-use crate::store::history::fresh::{self, BucketFill, RecentRows};
+use crate::store::history::fresh_checks::{self, BucketFill, RecentRows};
 use crate::store::{Connection, HistoryError};
 
 /// After this time few results still come.
@@ -40,7 +40,7 @@ impl BucketFillCounter {
             *self = Self { until: Timestamp::from_ms(i64::MIN), counted_at: None, settled: HashMap::new() };
         }
         let until = now.plus_ms(-SETTLE_MS).max(self.until);
-        let rows = fresh::recent_rows(connection, self.until, until).await?;
+        let rows = fresh_checks::recent_rows(connection, self.until, until).await?;
         self.until = until;
         self.counted_at.get_or_insert(now);
         let held: HashSet<i16> = rows.iter().map(|row| row.bucket).collect();

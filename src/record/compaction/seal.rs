@@ -13,7 +13,7 @@ use crate::record::compaction::Compaction;
 use crate::record::compaction::segment_writer::PendingBatch;
 use crate::stats::rollup::{self, RollupLevel};
 use crate::store::history::blocks::{CheckBlock, CheckEntry};
-use crate::store::history::fresh::{self, BucketFill, FreshCheck};
+use crate::store::history::fresh_checks::{self, BucketFill, FreshCheck};
 use crate::store::history::progress;
 use crate::store::history::sealed::{CheckSeries, SealedRollup, SegmentContents};
 use crate::store::history::segments::{self, SegmentScope};
@@ -53,7 +53,7 @@ impl Compaction {
             self.seal_each(&group).await?;
         }
         if self.deleted >= RECLAIM_ROWS {
-            fresh::reclaim(self.history.reader()).await?;
+            fresh_checks::reclaim(self.history.reader()).await?;
             self.deleted = 0;
         }
         Ok(())
@@ -82,10 +82,10 @@ impl Compaction {
     /// Seals the oldest rows of a very full bucket piece by piece; returns the approximate number of rows left, or
     /// `None` when a late result kept a piece from being sealed.
     async fn seal_pieces(&mut self, bucket: i16, boundary: Timestamp) -> Result<Option<u64>, StoreError> {
-        let mut left = fresh::rows_before(self.history.reader(), bucket, boundary).await?;
+        let mut left = fresh_checks::rows_before(self.history.reader(), bucket, boundary).await?;
         while left > BUCKET_ROWS_AT_ONCE {
             let reader = self.history.reader();
-            let end = fresh::start_of_row(reader, bucket, BUCKET_ROWS_AT_ONCE).await?;
+            let end = fresh_checks::start_of_row(reader, bucket, BUCKET_ROWS_AT_ONCE).await?;
             let Some(end) = end.filter(|end| *end < boundary) else { break };
             if !self.seal_group(&[(bucket, end)]).await? {
                 return Ok(None);
@@ -110,7 +110,7 @@ impl Compaction {
     async fn seal_group(&mut self, group: &[Due]) -> Result<bool, StoreError> {
         let mut rows = Vec::new();
         for (bucket, boundary) in group {
-            rows.extend(fresh::of_bucket(self.history.reader(), *bucket, *boundary).await?);
+            rows.extend(fresh_checks::of_bucket(self.history.reader(), *bucket, *boundary).await?);
         }
         let found = rows.len() as u64;
         let mut pending = PendingBatch::default();
@@ -122,7 +122,7 @@ impl Compaction {
         let mut deleted = 0;
         let mut deleted_of = Vec::with_capacity(group.len());
         for (bucket, boundary) in group {
-            let rows = fresh::delete(&transaction, *bucket, *boundary).await?;
+            let rows = fresh_checks::delete(&transaction, *bucket, *boundary).await?;
             deleted_of.push((*bucket, rows));
             deleted += rows;
         }

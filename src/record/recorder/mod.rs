@@ -345,7 +345,7 @@ impl Handler<StopActor> for Recorder {
             self.spool_remaining();
         } else {
             ctx.run_later(Duration::from_millis(self.limits.stop_ms), |recorder, _| {
-                recorder.spool_remaining()
+                recorder.spool_remaining();
             });
         }
         self.write(ctx);

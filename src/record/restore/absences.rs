@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::absence::{ListeningGap, absences_between};
+use crate::model::listening_gap::{ListeningGap, absences_between};
 use crate::model::partition::{Partition, PartitionSet};
 use crate::store::history::holds::PartitionHold;
 use crate::store::listening_spans::{self, ListeningSpan};

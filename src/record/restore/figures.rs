@@ -7,12 +7,12 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use crate::clock::{DAY_MS, Timestamp};
 use crate::engine::Engine;
 use crate::model::service::ServiceKey;
+use crate::model::service_window::ServiceWindow as DecidedWindow;
 use crate::model::time_range::TimeRange;
-use crate::model::window::ServiceWindow as DecidedWindow;
-use crate::record::restore::answered::AnsweredChecks;
+use crate::record::restore::answered_checks::AnsweredChecks;
 use crate::record::restore::{AT_ONCE, RestoredService, recall};
+use crate::stats::rolling_stats::{RollingStats, WINDOW_DAYS};
 use crate::stats::uptime::{cover, covers, measured, per_day};
-use crate::stats::window::{RollingStats, WINDOW_DAYS};
 use crate::store::history::changes;
 use crate::store::{Databases, StoreError, windows};
 

@@ -5,7 +5,7 @@
 //! spooled; whole facts in it are read all the same, because a fact that is written twice changes nothing.
 
 use crate::engine::aggregator::RecordBatch;
-use crate::model::facts::{FactDecoder, RecordedFact, encode};
+use crate::model::fact_codec::{FactDecoder, RecordedFact, encode};
 
 /// The first bytes of a segment of this version.
 pub(super) const HEAD: [u8; 8] = *b"WKSPOOL\x01";

@@ -9,7 +9,7 @@ use crate::model::history::CheckSample;
 use crate::model::varint;
 use crate::stats::histogram::HistogramError;
 use crate::stats::histogram::sparse::{self, HistogramBucket};
-use crate::stats::rollup::parts::{self, NodeStreamWriter};
+use crate::stats::rollup::node_stream::{self, NodeStreamWriter};
 use crate::stats::rollup::sums::{self, IndexedNode};
 use crate::stats::rollup::{RollupLevel, RollupNode, RollupQuery, RollupRoot, UncoveredEdges, pack};
 
@@ -78,7 +78,7 @@ pub fn cover(
     let Some(deepest) = deepest else { return Ok(wanted.slivers(root, start)) };
     let mut plain = Vec::new();
     pack::take(packed, &mut plain)?;
-    let mut streams = parts::NodeStreamReader::new(&plain)?;
+    let mut streams = node_stream::NodeStreamReader::new(&plain)?;
     let mut above = vec![top];
     for (level, below) in path.iter().zip(&path[1..=deepest]) {
         let nodes = streams.read((*level, *below), &above, &mut entries)?;

@@ -10,9 +10,9 @@ use crate::model::check::{Measurement, Micros};
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::store::binary_rows::BinaryRows;
-use crate::store::history::fresh::bucket_of;
+use crate::store::history::fresh_checks::bucket_of;
 use crate::store::history::insert::{chunks, insert_text};
-use crate::store::history::late;
+use crate::store::history::late_results;
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::{HistoryError, Transaction};
@@ -40,7 +40,7 @@ pub async fn checks(
     records: &[CheckRecord],
     locations: &LocationNumbers,
 ) -> Result<u64, HistoryError> {
-    let records = late::unsealed(transaction, storage, records, locations).await?;
+    let records = late_results::unsealed(transaction, storage, records, locations).await?;
     let rows = in_order(&records, locations)?;
     let backend = transaction.get_database_backend();
     if backend == DbBackend::Postgres

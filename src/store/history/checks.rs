@@ -16,7 +16,7 @@ use crate::model::history::StoredCheck;
 use crate::model::service::ServiceKey;
 use crate::store::HistoryError;
 use crate::store::history::checks::descent::HistoryDescent;
-use crate::store::history::fresh::{FreshCheck, bucket_of};
+use crate::store::history::fresh_checks::{FreshCheck, bucket_of};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::segments::{self, Segment, SegmentId};
 use crate::store::history::{History, HistorySnapshot};

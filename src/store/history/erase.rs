@@ -5,7 +5,7 @@ use watchkeeper_entities::{fresh_check, status_change};
 
 use crate::model::service::ServiceKey;
 use crate::store::HistoryError;
-use crate::store::history::fresh::bucket_of;
+use crate::store::history::fresh_checks::bucket_of;
 use crate::store::history::{History, sealed, segments};
 
 /// Erases all measurements of a service: rows, blocks and rollups. Repeatable: killed half-way, it starts over.

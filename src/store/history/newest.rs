@@ -14,7 +14,7 @@ use crate::model::history::StoredCheck;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
-use crate::store::history::fresh::{FreshCheck, of_service};
+use crate::store::history::fresh_checks::{FreshCheck, of_service};
 use crate::store::history::locations::LocationNumbers;
 
 /// Maximum number of results of one service: each of its locations has several among them, also while they check

@@ -19,7 +19,7 @@ use crate::model::service::ServiceKey;
 use crate::model::verdict::LocationVote;
 use crate::store::HistoryError;
 use crate::store::history::blocks::{BlockBody, BlockFilter};
-use crate::store::history::fresh::{BUCKETS, bucket_of, buckets_of};
+use crate::store::history::fresh_checks::{BUCKETS, bucket_of, buckets_of};
 use crate::store::history::sealed::{self, BlockSummary, CheckSeries};
 use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Segment};

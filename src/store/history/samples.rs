@@ -10,8 +10,8 @@ use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
 use crate::store::history::blocks::BlockBody;
-use crate::store::history::fresh::of_service;
-use crate::store::history::sealed::{self, BlockSummary, together};
+use crate::store::history::fresh_checks::of_service;
+use crate::store::history::sealed::{self, BlockSummary, combined_reads};
 use crate::store::history::segments::storage::OpenSegment;
 
 /// Maximum number of blocks whose bodies are in memory at the same time.
@@ -53,7 +53,7 @@ pub async fn sealed(
     let mut samples = Vec::new();
     let OpenSegment { segment, opened } = open;
     let summaries =
-        together::summaries(std::slice::from_ref(open), service, TimeRange { from, to }, &[]).await?;
+        combined_reads::summaries(std::slice::from_ref(open), service, TimeRange { from, to }, &[]).await?;
     let summaries: Vec<BlockSummary> = summaries.into_iter().map(|found| found.item).collect();
     // A few at a time: the bodies of a long span are too large to be held at once.
     for part in summaries.chunks(BLOCKS_AT_ONCE) {

@@ -5,7 +5,7 @@
 //!
 //! [`segments::publish`]: crate::store::history::segments::publish
 
-pub mod together;
+pub mod combined_reads;
 mod writing;
 
 use std::collections::HashMap;

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use sea_orm::{ConnectionTrait as _, DatabaseTransaction, Statement};
 
 use crate::config::limits::StoreLimits;
-use crate::store::bounded::BoundedHandle;
+use crate::store::bounded_handle::BoundedHandle;
 use crate::store::history::progress;
 use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};

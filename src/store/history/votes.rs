@@ -10,8 +10,8 @@ use crate::model::time_range::TimeRange;
 use crate::model::verdict::LocationVote;
 use crate::store::HistoryError;
 use crate::store::history::blocks::BlockBody;
-use crate::store::history::fresh::{bucket_of, of_service};
-use crate::store::history::sealed::together::{self, SegmentItem};
+use crate::store::history::fresh_checks::{bucket_of, of_service};
+use crate::store::history::sealed::combined_reads::{self, SegmentItem};
 use crate::store::history::segments::Segment;
 use crate::store::history::segments::SegmentScope;
 use crate::store::history::segments::storage::OpenSegment;
@@ -32,7 +32,7 @@ pub async fn of_span(
         snapshot.segments.iter().filter(|segment| touches(&segment.purpose)).copied().collect();
     for segments in segments.chunks(snapshot.storage.pace().together) {
         let open = snapshot.storage.open(segments).await?;
-        let summaries = together::summaries(&open, service, TimeRange { from, to }, &[]).await?;
+        let summaries = combined_reads::summaries(&open, service, TimeRange { from, to }, &[]).await?;
         for SegmentItem { place, item: summary } in summaries {
             let OpenSegment { segment, opened } = &open[place];
             let bytes = sealed::body(opened, segment, &summary).await?;
@@ -65,7 +65,7 @@ pub async fn first_at(
             continue;
         }
         let open = snapshot.storage.open(std::slice::from_ref(segment)).await?;
-        let summaries = together::summaries(&open, service, always, &[]).await?;
+        let summaries = combined_reads::summaries(&open, service, always, &[]).await?;
         first = summaries.iter().map(|found| found.item.first_at).chain(first).min();
     }
     Ok(first)

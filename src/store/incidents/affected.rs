@@ -9,11 +9,11 @@ use watchkeeper_entities::{incident_service, service};
 use crate::clock::Timestamp;
 use crate::model::incident::{AffectedService, sort_by_name};
 use crate::model::service::{NamedService, ServiceKey};
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 use crate::store::incidents::evidence;
 use crate::store::incidents::links::SERVICES_PER_STATEMENT;
-use crate::store::scoped::ScopedResource;
-use crate::store::{MainError, named};
+use crate::store::scope_filter::ScopedResource;
+use crate::store::{MainError, named_services};
 
 /// The services of the sight that each of these incidents affects, by name.
 pub(super) async fn affected(
@@ -52,7 +52,7 @@ async fn narrowly_affected(
         links = links.filter(condition);
     }
     let links = links.all(connection).await?;
-    let named = named::by_keys(connection, links.iter().map(|link| link.service_id)).await?;
+    let named = named_services::by_keys(connection, links.iter().map(|link| link.service_id)).await?;
     for link in links {
         let Some(service) = named.get(&link.service_id) else { continue };
         found.entry(link.incident_id).or_default().push(to_affected(&link, service)?);

@@ -5,8 +5,8 @@ use watchkeeper_entities::incident::Column;
 
 use crate::id::Id;
 use crate::model::service::ServiceKey;
-use crate::model::sight::Visibility;
 use crate::model::time_range::TimeRange;
+use crate::model::visibility::Visibility;
 use crate::store::MainError;
 use crate::store::incidents::list::IncidentFilter;
 use crate::store::incidents::{affected, rows};

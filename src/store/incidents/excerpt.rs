@@ -15,7 +15,7 @@ use crate::clock::Timestamp;
 use crate::model::incident::{Impact, WholeIncident};
 use crate::model::outage_evidence::SERVICES_MAX;
 use crate::model::service::ServiceKey;
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 use crate::store::MainError;
 use crate::store::incidents::{affected, automation, links, rows, whole};
 

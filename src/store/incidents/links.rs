@@ -15,12 +15,12 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::{AffectedService, ChosenPage, Impact, TimelineEntry, WholeIncident};
 use crate::model::service::ServiceKey;
-use crate::model::sight::Visibility;
 use crate::model::timeline_size::TimelineSize;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
+use crate::model::visibility::Visibility;
 use crate::store::MainError;
 use crate::store::incidents::evidence;
-use crate::store::scoped::{ScopedResource, narrowed};
+use crate::store::scope_filter::{ScopedResource, narrowed};
 
 /// Services per statement: far below the limit of bound values.
 pub(super) const SERVICES_PER_STATEMENT: usize = 1_000;

@@ -11,8 +11,8 @@ use watchkeeper_entities::{incident_automation, incident_service};
 use crate::clock::Timestamp;
 use crate::model::incident::{AffectedService, Incident, IncidentKind, OpenPeriod};
 use crate::model::service::ServiceKey;
-use crate::model::sight::Visibility;
 use crate::model::time_range::TimeRange;
+use crate::model::visibility::Visibility;
 use crate::store::incidents::{affected, rows, visible_to};
 use crate::store::{MainError, PageWindow};
 

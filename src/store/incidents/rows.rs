@@ -6,7 +6,7 @@ use watchkeeper_entities::incident::{ActiveModel, Model};
 use crate::clock::Timestamp;
 use crate::model::announcement::AnnouncementAuthor;
 use crate::model::incident::{Acknowledgement, Incident};
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 use crate::store::MainError;
 
 pub(super) fn to_row(incident: &Incident) -> ActiveModel {

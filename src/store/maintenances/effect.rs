@@ -17,7 +17,7 @@ use watchkeeper_entities::{maintenance, maintenance_service, service, service_wi
 use crate::clock::Timestamp;
 use crate::model::maintenance::{MaintenanceKey, MaintenanceStatus};
 use crate::model::service::{Service, ServiceKey};
-use crate::model::window::WindowKind;
+use crate::model::service_window::WindowKind;
 use crate::store::{MainError, services};
 
 /// Services per statement.

@@ -8,10 +8,10 @@ use watchkeeper_entities::{maintenance_service, maintenance_statuspage, service,
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::service::{NamedService, ServiceKey};
-use crate::model::sight::Visibility;
-use crate::model::translated::TranslatedText;
-use crate::store::scoped::{ScopedResource, narrowed};
-use crate::store::{MainError, named};
+use crate::model::translated_text::TranslatedText;
+use crate::model::visibility::Visibility;
+use crate::store::scope_filter::{ScopedResource, narrowed};
+use crate::store::{MainError, named_services};
 
 /// Maintenances per statement.
 const AT_ONCE: usize = 1_000;
@@ -101,7 +101,7 @@ pub(super) async fn named_services(
     for keys in keys.chunks(AT_ONCE) {
         let query = service::Entity::find().filter(service::Column::Id.is_in(keys.iter().copied()));
         let query = narrowed(query, ScopedResource::Services, sight);
-        let services = named::services(connection, query).await?;
+        let services = named_services::services(connection, query).await?;
         found.extend(services.into_iter().map(|service| (service.key, service)));
     }
     Ok(found)

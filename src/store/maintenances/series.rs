@@ -23,8 +23,8 @@ use crate::model::maintenance::MaintenanceNotices;
 use crate::model::maintenance::origin::SeriesKey;
 use crate::model::maintenance::series::{LOOK_EVERY_MS, MaintenanceSeries, SeriesStatus};
 use crate::model::recurrence::{Recurrence, WallWindow};
-use crate::model::sight::Visibility;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
+use crate::model::visibility::Visibility;
 use crate::store::{MainError, PageWindow};
 
 /// Series per statement.

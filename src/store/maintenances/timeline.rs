@@ -5,9 +5,9 @@ use watchkeeper_entities::maintenance_update::{ActiveModel, Column, Entity, Mode
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::maintenance::step::NewTimelineEntry;
+use crate::model::maintenance::transition::NewTimelineEntry;
 use crate::model::maintenance::{MaintenanceKey, TimelineEntry};
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 use crate::store::MainError;
 
 /// Adds entries in this order, each under a new id. Returns the ids.

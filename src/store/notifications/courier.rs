@@ -14,8 +14,8 @@ use watchkeeper_entities::{incident, notice, notification_try};
 
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::{DeliveryOutcome, LONGEST_WAIT_MS};
-use crate::model::notification::line::OrderingScope;
-use crate::store::bounded::BoundedHandle;
+use crate::model::notification::ordering_scope::OrderingScope;
+use crate::store::bounded_handle::BoundedHandle;
 pub use crate::store::notifications::finished_try::TryRecord;
 use crate::store::notifications::order::release_after;
 use crate::store::notifications::to_try_row;

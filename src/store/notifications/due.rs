@@ -11,7 +11,7 @@ use watchkeeper_entities::notification_delivery::{Column, Entity};
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::Delivery;
 use crate::model::notification::fair_share::{DueMessage, PlacedChannel};
-use crate::model::notification::line::OrderingScope;
+use crate::model::notification::ordering_scope::OrderingScope;
 use crate::model::notification::{ChannelKind, NotificationEvent};
 use crate::store::MainError;
 use crate::store::notifications::from_row;

@@ -3,7 +3,7 @@
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::{DeliveryAttempt, DeliveryOutcome, DeliveryStatus};
 use crate::model::notification::fair_share::DueMessage;
-use crate::model::notification::line::OrderingScope;
+use crate::model::notification::ordering_scope::OrderingScope;
 
 /// An attempt that has ended, and its consequences for its message.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::id::Id;
 use crate::model::notification::NotificationEvent;
 use crate::model::notification::delivery::{Delivery, GIVEN_UP_AFTER_MS};
 use crate::model::notification::digest::{DeliveryHold, HoldReason, RecentMessages, WINDOW_MS};
-use crate::model::notification::line::OrderingScope;
+use crate::model::notification::ordering_scope::OrderingScope;
 use crate::store::MainError;
 use crate::store::notifications::from_row;
 use crate::store::notifications::lines::in_line;

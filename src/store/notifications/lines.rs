@@ -3,7 +3,7 @@
 use sea_orm::{ColumnTrait, Condition};
 use watchkeeper_entities::notification_delivery::Column;
 
-use crate::model::notification::line::OrderingScope;
+use crate::model::notification::ordering_scope::OrderingScope;
 
 /// The messages of a channel in a line.
 pub(super) fn in_line(line: OrderingScope) -> Condition {

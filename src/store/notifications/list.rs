@@ -11,7 +11,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::notification::NotificationEvent;
 use crate::model::notification::delivery::{Delivery, DeliveryAttempt, DeliveryStatus, GIVEN_UP_AFTER_MS};
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 use crate::store::MainError;
 use crate::store::notifications::order::{is_overtaken, release_stranded};
 use crate::store::notifications::{from_row, from_try_row};

@@ -12,7 +12,7 @@ use watchkeeper_entities::notification_delivery::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::DeliveryStatus;
-use crate::model::notification::line::OrderingScope;
+use crate::model::notification::ordering_scope::OrderingScope;
 use crate::model::notification::{ChannelKind, NotificationEvent};
 use crate::store::MainError;
 use crate::store::notifications::finished_try::TryRecord;

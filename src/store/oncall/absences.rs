@@ -10,8 +10,8 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::oncall::entry::{AbsenceEntry, KEPT_MS};
 use crate::model::oncall::schedule::ContactAbsence;
-use crate::model::sight::Visibility;
 use crate::model::time_range::TimeRange;
+use crate::model::visibility::Visibility;
 use crate::store::oncall::window::{OncallColumns, OncallFilter, narrowed};
 use crate::store::{MainError, PageWindow, contacts};
 

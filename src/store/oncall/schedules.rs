@@ -12,7 +12,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::oncall::entry::NamedSchedule;
 use crate::model::oncall::schedule::OncallSchedule;
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 use crate::store::oncall::layers::StoredLayer;
 use crate::store::{MainError, PageWindow};
 

@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::cell::CellRow;
 use super::error::{BadCell, PromotionError};
-use super::half::TargetDatabase;
 use super::page::TablePage;
 use super::source::{EmbeddedInstallation, hex};
 use super::tables::TableLayout;
+use super::target_database::TargetDatabase;
 use super::unit::PromotionUnit;
 
 /// The rows of a page, with their count and checksum.

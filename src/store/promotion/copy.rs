@@ -7,10 +7,10 @@ use sea_orm::sqlx::{self, AssertSqlSafe, Connection as _};
 
 use super::cell::{CellRow as _, UnfitValue};
 use super::error::{BadCell, PromotionError};
-use super::half::{TargetDatabase, UnitProgress};
 use super::page::{TablePage, list, quoted};
 use super::source::EmbeddedInstallation;
 use super::tables::TableLayout;
+use super::target_database::{TargetDatabase, UnitProgress};
 use super::unit::PromotionUnit;
 use crate::store::binary_rows::{HEADER, TRAILER};
 

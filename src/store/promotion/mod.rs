@@ -19,20 +19,20 @@ mod cell;
 mod checksum;
 mod copy;
 mod error;
-mod half;
 mod page;
 mod source;
 pub mod tables;
 mod target;
+mod target_database;
 mod unit;
 
 use sha2::{Digest as _, Sha256};
 
 pub use error::PromotionError;
-pub use half::TargetState;
 use page::{KeyPosition, TablePage};
 pub use source::EmbeddedInstallation;
 pub use target::PromotionTarget;
+pub use target_database::TargetState;
 pub use unit::{InstallationPart, PromotionUnit};
 
 /// Callback for progress: called with each page, with the unit and the rows of the page.

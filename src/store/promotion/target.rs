@@ -8,7 +8,7 @@
 use sea_orm::sqlx::{self, AssertSqlSafe, Connection as _};
 
 use super::error::PromotionError;
-use super::half::{PROMOTED, TargetDatabase, TargetState};
+use super::target_database::{PROMOTED, TargetDatabase, TargetState};
 use super::unit::{InstallationPart, PromotionUnit};
 use crate::store::history::segments::SegmentId;
 use crate::store::history::segments::storage::partition_texts;

@@ -8,10 +8,10 @@ use watchkeeper_entities::service::{Column, Entity};
 
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::rules::StatusRules;
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::{ServiceOutline, SettingsOutline};
-use crate::model::sight::Visibility;
+use crate::model::status_rules::StatusRules;
+use crate::model::visibility::Visibility;
 use crate::store::services::settings::{codes_from, number_from};
 use crate::store::services::{KEYS_AT_ONCE, carrying, in_order, of_kind, override_from, pause_from, seen};
 use crate::store::{MainError, PageWindow};

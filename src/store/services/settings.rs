@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use watchkeeper_entities::service::{ActiveModel, Model};
 
 use crate::model::quorum::UnknownQuorum;
-use crate::model::rules::FlappingRule;
-use crate::model::rules::StatusRules;
 use crate::model::service::{ProbeRole, ServiceSettings};
+use crate::model::status_rules::FlappingRule;
+use crate::model::status_rules::StatusRules;
 
 /// Returns a row in which only the settings are set.
 pub(super) fn to_columns(settings: Option<&ServiceSettings>) -> ActiveModel {

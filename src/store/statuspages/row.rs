@@ -8,7 +8,7 @@ use crate::clock::Timestamp;
 use crate::model::statuspage::seo::SeoSettings;
 use crate::model::statuspage::word::SubscriberChannel;
 use crate::model::statuspage::{Statuspage, VisibleSections};
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 use crate::store::MainError;
 
 pub(super) fn to_row(page: &Statuspage) -> ActiveModel {

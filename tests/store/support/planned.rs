@@ -6,7 +6,7 @@ use watchkeeper::model::maintenance::{
     Maintenance, MaintenanceKind, MaintenanceNotices, MaintenanceStatus, MaintenanceWindow,
 };
 use watchkeeper::model::service::ServiceKey;
-use watchkeeper::model::translated::TranslatedText;
+use watchkeeper::model::translated_text::TranslatedText;
 
 use crate::support::backend::Store;
 use crate::support::rows::at;

@@ -28,7 +28,7 @@ use crate::http::kit::known_input::KnownInput;
 use crate::http::kit::reply::ApiReply;
 use crate::id::Id;
 use crate::model::access::{ApiToken, Organisation, Permission, PermissionSet, Plan};
-use crate::model::allowance::RateLimitDecision;
+use crate::model::rate_limit::RateLimitDecision;
 use crate::model::token::{TokenHash, TokenText};
 use crate::store::idempotency_keys::Fingerprint;
 

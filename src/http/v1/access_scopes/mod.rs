@@ -21,7 +21,7 @@ use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
 use crate::http::v1::access_scopes::draft::AccessScopeDraft;
 use crate::http::v1::access_scopes::view::AccessScopeView;
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::access_scope::AccessScope;
 use crate::store::{Connection, access_scopes};
@@ -37,7 +37,7 @@ pub(super) async fn list_access_scopes(call: ApiCall<AppState>) -> Result<ApiRep
 }
 
 pub(super) async fn show_access_scope(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let scope = in_path::find_or_404(&call, access_scopes::find).await?;
+    let scope = resource_lookup::find_or_404(&call, access_scopes::find).await?;
     Ok(ApiReply::data(shown_one(call.state.databases.main.reader(), &scope).await?))
 }
 
@@ -59,11 +59,11 @@ pub(super) async fn create_access_scope(call: ApiCall<AppState>) -> Result<Commi
 }
 
 pub(super) async fn update_access_scope(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, access_scopes::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, access_scopes::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, access_scopes::find).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, access_scopes::find).await?;
     let draft = AccessScopeDraft::update(&body, &write, &caller).await?;
     let tags = access_scopes::tags_of(&*write, &[stored.key]).await?.remove(&stored.key).unwrap_or_default();
     let Some((changed, tags)) = draft.apply_to((&stored, &tags), state.now()) else {
@@ -78,10 +78,10 @@ pub(super) async fn update_access_scope(call: ApiCall<AppState>) -> Result<Commi
 }
 
 pub(super) async fn delete_access_scope(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, access_scopes::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, access_scopes::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, access_scopes::find).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, access_scopes::find).await?;
     let tokens = access_scopes::tokens_of(&*write, &[stored.key]).await?.remove(&stored.key);
     if let Some(tokens) = tokens {
         return Err(refused("access_scope", FieldRule::ScopeInUse(tokens.join(", "))));

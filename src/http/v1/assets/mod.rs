@@ -22,7 +22,7 @@ use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::assets::picture::size_limit;
 use crate::http::v1::assets::upload::{FormUpload, read_file};
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::viewer::PageViewer;
 use crate::model::asset::AssetKind;
@@ -69,7 +69,7 @@ async fn upload(
     call: ApiCall<AppState>,
     kind: AssetKind,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, statuspages::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, statuspages::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let (most, mebibytes) = size_limit(kind);
     let refused = |rule| ApiError::Fields(FieldErrors::of("file", rule));
@@ -80,7 +80,7 @@ async fn upload(
     };
     let picture = decoder.decode(kind, bytes).await?.map_err(refused)?;
     let write = effect.begin(&state.databases.main).await?;
-    let page = in_path::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
+    let page = resource_lookup::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
     let asset = NewAsset {
         statuspage: page.key,
         kind,
@@ -97,10 +97,10 @@ async fn upload(
 }
 
 async fn delete(call: ApiCall<AppState>, kind: AssetKind) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, statuspages::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, statuspages::find).await?.id;
     let ApiCall { state, caller, headers, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    let page = in_path::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
+    let page = resource_lookup::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
     assets::delete(&*write, page.key, kind).await?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };

@@ -14,8 +14,8 @@ use futures_util::{StreamExt as _, stream};
 use multer::{Constraints, Multipart, SizeLimit};
 use tokio::sync::mpsc;
 
+use crate::http::kit::bad_request::BadRequest;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::malformed::BadRequest;
 
 /// Name of the field.
 const FIELD: &str = "file";

@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
-use crate::http::kit::linked::read_id;
+use crate::http::kit::linked_ids::read_id;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::{read_nullable_translated, read_translated};
 use crate::id::Id;
@@ -20,7 +20,7 @@ use crate::model::component::{
     Component, ComponentKey, DEPTH_MAX, DESCRIPTION_LENGTH, NAME_LENGTH, ORDER_MAX, order_behind,
 };
 use crate::model::service::ServiceKey;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// Database keys for the ids of a body; `None` for an id that does not exist in the organisation.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,8 +4,8 @@
 //! consistent under concurrent writes.
 
 mod draft;
-pub(super) mod of_page;
 pub(in crate::http) mod openapi;
+pub(super) mod page_components;
 pub(super) mod view;
 
 use serde_json::{Map, Value};
@@ -23,8 +23,8 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
 use crate::http::v1::components::draft::{ComponentLinks, ComponentParser};
-use crate::http::v1::components::of_page::PageComponents;
-use crate::http::v1::in_path;
+use crate::http::v1::components::page_components::PageComponents;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::component::Component;
@@ -32,7 +32,7 @@ use crate::model::statuspage::Statuspage;
 use crate::store::{Transaction, components, organisations, services, statuspages, synced_groups};
 
 pub(in crate::http) async fn list_components(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let page = in_path::find_or_404(&call, statuspages::find).await?;
+    let page = resource_lookup::find_or_404(&call, statuspages::find).await?;
     let ApiCall { state, caller, query, canonical_path, headers, .. } = call;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let found = PageComponents::load(&state, state.databases.main.reader(), caller.sight(), &page).await?;
@@ -46,7 +46,7 @@ pub(in crate::http) async fn list_components(call: ApiCall<AppState>) -> Result<
 }
 
 pub(in crate::http) async fn show_component(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let page = in_path::find_or_404(&call, statuspages::find).await?;
+    let page = resource_lookup::find_or_404(&call, statuspages::find).await?;
     let id = find_component(&call, &page).await?.id;
     let ApiCall { state, caller, headers, .. } = call;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
@@ -55,7 +55,7 @@ pub(in crate::http) async fn show_component(call: ApiCall<AppState>) -> Result<A
 }
 
 pub(in crate::http) async fn create_component(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let page = in_path::find_or_404(&call, statuspages::find).await?;
+    let page = resource_lookup::find_or_404(&call, statuspages::find).await?;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
@@ -80,7 +80,7 @@ pub(in crate::http) async fn create_component(call: ApiCall<AppState>) -> Result
 }
 
 pub(in crate::http) async fn update_component(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let page = in_path::find_or_404(&call, statuspages::find).await?;
+    let page = resource_lookup::find_or_404(&call, statuspages::find).await?;
     let id = find_component(&call, &page).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
@@ -107,7 +107,7 @@ pub(in crate::http) async fn update_component(call: ApiCall<AppState>) -> Result
 }
 
 pub(in crate::http) async fn delete_component(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let page = in_path::find_or_404(&call, statuspages::find).await?;
+    let page = resource_lookup::find_or_404(&call, statuspages::find).await?;
     let id = find_component(&call, &page).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
@@ -133,7 +133,7 @@ async fn find_component(call: &ApiCall<AppState>, page: &Statuspage) -> Result<C
 async fn lock(write: &WriteTransaction, caller: &Caller, page: Id) -> Result<Statuspage, ApiError> {
     let transaction: &Transaction = write;
     organisations::lock(transaction, caller.organisation.key).await?;
-    in_path::lock_or_404(transaction, caller, page, statuspages::find_for_update).await
+    resource_lookup::lock_or_404(transaction, caller, page, statuspages::find_for_update).await
 }
 
 /// Looks up the database keys for the ids in a body.

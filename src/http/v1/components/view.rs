@@ -13,7 +13,7 @@ use crate::id::Id;
 use crate::model::component::status::{ComponentStatus, DerivedStatus};
 use crate::model::component::{Component, ORDER_MAX};
 use crate::model::service_outline::ServiceOutline;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// A component or a group.
 #[derive(Serialize, ToSchema)]

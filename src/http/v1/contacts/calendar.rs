@@ -1,6 +1,6 @@
 //! `/v1/contacts/{id}/calendar`: the secret URL of a contact's shifts as an iCalendar feed.
 //!
-//! Only its hash is stored, so it is shown once. The feed itself is served by `http::outside::calendar`.
+//! Only its hash is stored, so it is shown once. The feed itself is served by `http::public_paths::calendar`.
 
 use crate::http::gate::call::ApiCall;
 use crate::http::gate::write::CommittedReply;
@@ -9,17 +9,17 @@ use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::address_secret::{draw_secret, hash};
 use crate::http::v1::contacts::view::CalendarView;
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::store::{contact_calendars, contacts};
 
 pub(in crate::http::v1) async fn make_contact_calendar(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, contacts::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, contacts::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let contact = in_path::lock_or_404(&write, &caller, id, contacts::find).await?;
+    let contact = resource_lookup::lock_or_404(&write, &caller, id, contacts::find).await?;
     let secret = draw_secret()?;
     contact_calendars::replace(&*write, contact.key, hash(&secret), state.now()).await?;
     let url = format!("{}/calendars/{secret}.ics", state.base_url);
@@ -31,10 +31,10 @@ pub(in crate::http::v1) async fn make_contact_calendar(
 pub(in crate::http::v1) async fn delete_contact_calendar(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, contacts::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, contacts::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let contact = in_path::lock_or_404(&write, &caller, id, contacts::find).await?;
+    let contact = resource_lookup::lock_or_404(&write, &caller, id, contacts::find).await?;
     if !contact_calendars::delete(&*write, contact.key).await? {
         return Err(ApiError::NotFound);
     }

@@ -16,7 +16,7 @@ use crate::http::v1::weekly_hours::read_zone;
 use crate::id::Id;
 use crate::model::contact::{CHANNELS_MAX, Contact, NAME_LENGTH};
 use crate::model::email::is_address;
-use crate::model::notification::quiet::QuietHours;
+use crate::model::notification::quiet_hours::QuietHours;
 use crate::model::recurrence::zone::IanaZone;
 
 /// The context in which a contact is written.

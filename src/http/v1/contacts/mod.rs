@@ -20,7 +20,7 @@ use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
 use crate::http::v1::contacts::draft::ContactParser;
 use crate::http::v1::contacts::view::ContactView;
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::lifecycle::held_messages::rehold_contact;
 use crate::model::contact::{CONTACTS_MAX, Contact};
@@ -37,7 +37,7 @@ pub(super) async fn list_contacts(call: ApiCall<AppState>) -> Result<ApiReply, A
 }
 
 pub(super) async fn show_contact(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let contact = in_path::find_or_404(&call, contacts::find).await?;
+    let contact = resource_lookup::find_or_404(&call, contacts::find).await?;
     Ok(ApiReply::data(to_json(&ContactView::of(&contact))))
 }
 
@@ -60,11 +60,11 @@ pub(super) async fn create_contact(call: ApiCall<AppState>) -> Result<CommittedR
 }
 
 pub(super) async fn update_contact(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, contacts::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, contacts::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, contacts::find).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, contacts::find).await?;
     let channels = notification_channels::keys(&*write, caller.organisation.key).await?;
     let draft = ContactParser { caller: &caller, channels, now: state.now() };
     let mut contact = draft.update(&body, &stored).map_err(ApiError::Fields)?;
@@ -79,10 +79,10 @@ pub(super) async fn update_contact(call: ApiCall<AppState>) -> Result<CommittedR
 }
 
 pub(super) async fn delete_contact(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, contacts::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, contacts::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let contact = in_path::lock_or_404(&write, &caller, id, contacts::find).await?;
+    let contact = resource_lookup::lock_or_404(&write, &caller, id, contacts::find).await?;
     let users = contact_users::names(&*write, &contact, state.now()).await?;
     if !users.is_empty() {
         let rule = FieldRule::ContactInUse(users.join(", "));

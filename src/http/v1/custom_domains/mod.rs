@@ -22,7 +22,7 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
 use crate::http::v1::custom_domains::view::{DomainView, HOSTNAME_LENGTH};
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::lifecycle::custom_domains::record_look;
@@ -30,13 +30,13 @@ use crate::model::domain::claims::{DomainCheckReason, DomainRecordsCheck, may_at
 use crate::model::domain::{CustomDomain, DomainStatus};
 use crate::model::domain_names::is_hostname;
 use crate::model::statuspage::Statuspage;
-use crate::probe::domain_look::check_domain;
+use crate::probe::domain_check::check_domain;
 use crate::store::{Transaction, custom_domains, statuspages};
 
 pub(super) use cooldown::VerificationCooldowns;
 
 pub(super) async fn list_domains(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let page = in_path::find_or_404(&call, statuspages::find).await?;
+    let page = resource_lookup::find_or_404(&call, statuspages::find).await?;
     let ApiCall { state, query, canonical_path, .. } = call;
     let main = state.databases.main.reader();
     let domains = custom_domains::list(main, page.key).await?;
@@ -53,7 +53,7 @@ pub(super) async fn show_domain(call: ApiCall<AppState>) -> Result<ApiReply, Api
 }
 
 pub(super) async fn attach_domain(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, statuspages::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, statuspages::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let errors = ErrorCollector::default();
@@ -70,7 +70,7 @@ pub(super) async fn attach_domain(call: ApiCall<AppState>) -> Result<CommittedRe
     });
     let hostname = errors.into_inner().into_result(hostname.unwrap_or_default())?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let page = in_path::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
+    let page = resource_lookup::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
     let claims = custom_domains::claims_for_update(&*write, &hostname).await?;
     if !may_attach(caller.organisation.key, &claims) {
         return Err(FieldErrors::of("hostname", FieldRule::HostnameTaken).into());
@@ -119,7 +119,7 @@ pub(super) async fn verify_domain(
 
 /// Page and domain in the path (step 8 of contract 1.8).
 async fn find(call: &ApiCall<AppState>) -> Result<(Statuspage, CustomDomain), ApiError> {
-    let page = in_path::find_or_404(call, statuspages::find).await?;
+    let page = resource_lookup::find_or_404(call, statuspages::find).await?;
     let id = call.path.id(1)?;
     let main = call.state.databases.main.reader();
     let found = custom_domains::find(main, page.key, id).await?;

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::announcer::ownership::{Ownership, OwnershipSnapshot};
 use crate::http::openapi::shape::{ApiSchema, integer, list_of, string};
 use crate::http::v1::figures::ShareFigures;
 use crate::model::node::NodeName;
 use crate::model::partition::{PARTITIONS, Partition, PartitionSet};
+use crate::service_router::ownership::{Ownership, OwnershipSnapshot};
 
 /// The partitions of the services among the nodes. Counts begin with the process.
 #[derive(Serialize, ToSchema)]
@@ -111,9 +111,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::announcer::ownership::NodeIdentity;
     use crate::id::Id;
     use crate::model::ledger::{FencingToken, PartitionLedger};
+    use crate::service_router::ownership::NodeIdentity;
 
     fn some(numbers: impl IntoIterator<Item = u8>) -> PartitionSet {
         numbers.into_iter().filter_map(Partition::new).collect()

@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::engine::roster::{LocationRegistry, RegisteredLocation};
+use crate::engine::registry::{LocationRegistry, RegisteredLocation};
 use crate::http::openapi::shape::{ApiSchema, integer, one_of, string};
 use crate::http::v1::figures::OperatorFigures;
 use crate::model::location::LocationStatus;

@@ -10,7 +10,7 @@ use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::escalation_policies::known::KnownRows;
+use crate::http::v1::escalation_policies::known_rows::KnownRows;
 use crate::http::v1::routed_services::{APPLIES_TO, LinkableRows, read_links};
 use crate::id::Id;
 use crate::model::escalation::{

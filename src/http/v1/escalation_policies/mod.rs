@@ -4,7 +4,7 @@
 //! view in `view`, the progress of an incident in `progress`.
 
 mod draft;
-mod known;
+mod known_rows;
 pub(in crate::http) mod openapi;
 mod progress;
 mod view;
@@ -20,9 +20,9 @@ use crate::http::kit::reply::ApiReply;
 use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
 use crate::http::v1::escalation_policies::draft::EscalationPolicyParser;
-use crate::http::v1::escalation_policies::known::KnownRows;
+use crate::http::v1::escalation_policies::known_rows::KnownRows;
 use crate::http::v1::escalation_policies::view::EscalationPolicyView;
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::lifecycle;
 use crate::model::escalation::EscalationPolicy;
@@ -41,7 +41,7 @@ pub(super) async fn list_escalation_policies(call: ApiCall<AppState>) -> Result<
 }
 
 pub(super) async fn show_escalation_policy(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let policy = in_path::find_or_404(&call, escalation_policies::find).await?;
+    let policy = resource_lookup::find_or_404(&call, escalation_policies::find).await?;
     Ok(ApiReply::data(to_json(&EscalationPolicyView::of(&policy))))
 }
 
@@ -62,11 +62,11 @@ pub(super) async fn create_escalation_policy(call: ApiCall<AppState>) -> Result<
 }
 
 pub(super) async fn update_escalation_policy(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, escalation_policies::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, escalation_policies::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, escalation_policies::find).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, escalation_policies::find).await?;
     let count = escalation_policies::count(&*write, caller.organisation.key).await?;
     let known = KnownRows::find(&body, &write, &caller).await?;
     let draft = EscalationPolicyParser { caller: &caller, known, count: to_count(count), now: state.now() };
@@ -80,10 +80,10 @@ pub(super) async fn update_escalation_policy(call: ApiCall<AppState>) -> Result<
 }
 
 pub(super) async fn delete_escalation_policy(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, escalation_policies::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, escalation_policies::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let policy = in_path::lock_or_404(&write, &caller, id, escalation_policies::find).await?;
+    let policy = resource_lookup::lock_or_404(&write, &caller, id, escalation_policies::find).await?;
     escalation_policies::delete(&*write, &policy).await?;
     write.commit(ApiReply::deleted(id)).await
 }

@@ -10,7 +10,7 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::openapi::shape::{ApiSchema, id, integer, string, timestamp_or_null};
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::escalation::{EscalationPolicy, EscalationProgress};
@@ -46,7 +46,7 @@ impl<'a> EscalationView<'a> {
 pub(in crate::http::v1) async fn show_incident_escalation(
     call: ApiCall<AppState>,
 ) -> Result<ApiReply, ApiError> {
-    let incident = in_path::find_or_404(&call, incidents::find).await?;
+    let incident = resource_lookup::find_or_404(&call, incidents::find).await?;
     let found = escalations::find(call.state.databases.main.reader(), incident.key).await?;
     let shown = found.map(|(policy, progress)| to_json(&EscalationView::of(&policy, progress)));
     Ok(ApiReply::data(shown.unwrap_or(Value::Null)))

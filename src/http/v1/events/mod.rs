@@ -4,18 +4,18 @@
 //! `view`). The id of an event is the position of its reader (`position`); a client that reconnects with it first gets
 //! the events that it has missed (`missed`). The stream itself is in `stream`.
 
-mod missed;
+mod event_filter;
+mod missed_events;
 pub(in crate::http) mod openapi;
 mod position;
 mod results;
 mod stream;
-mod teller;
+mod subscription_renderer;
 mod view;
-mod wanted;
 
 use std::sync::Arc;
 
-pub(super) use crate::http::v1::events::wanted::ONE_OF;
+pub(super) use crate::http::v1::events::event_filter::ONE_OF;
 
 use crate::events::SubscriptionRefusal;
 use crate::http::gate::call::ApiCall;
@@ -23,10 +23,10 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::event_stream::EventStream;
 use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::reply::ApiReply;
-use crate::http::v1::events::missed::MissedEvents;
+use crate::http::v1::events::event_filter::EventFilter;
+use crate::http::v1::events::missed_events::MissedEvents;
 use crate::http::v1::events::position::EventIdCodec;
-use crate::http::v1::events::teller::SubscriptionRenderer;
-use crate::http::v1::events::wanted::EventFilter;
+use crate::http::v1::events::subscription_renderer::SubscriptionRenderer;
 use crate::http::v1::state::AppState;
 
 /// Seconds after which a place may be free.

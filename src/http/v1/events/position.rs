@@ -8,8 +8,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 
 use crate::events::fact::EventCursor;
+use crate::http::kit::bad_request::BadRequest;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::malformed::BadRequest;
 use crate::id::Id;
 use crate::model::secret::{SIGNATURE_LENGTH, SecretSealer};
 

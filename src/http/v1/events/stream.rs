@@ -10,8 +10,8 @@ use futures_util::stream::{Stream, unfold};
 use tokio::time::Instant;
 
 use crate::events::EventSubscriber;
-use crate::events::audience::EventBatch;
-use crate::http::v1::events::missed::{MissedEvents, MissedPage};
+use crate::events::subscription::EventBatch;
+use crate::http::v1::events::missed_events::{MissedEvents, MissedPage};
 use crate::http::v1::events::position::EventIdCodec;
 
 /// Longest time without an event; then a heartbeat is sent.

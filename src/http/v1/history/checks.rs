@@ -11,7 +11,7 @@ use crate::http::v1::history::cursor::{CHECKS, HistoryCursorCodec};
 use crate::http::v1::history::cursor_page::CursorPage;
 use crate::http::v1::history::start_of;
 use crate::http::v1::history::view::CheckView;
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::check::CheckStatus;
 use crate::model::history::StoredCheck;
@@ -22,7 +22,7 @@ use crate::store::services;
 const DEFAULT_PER_PAGE: u64 = 50;
 
 pub(in crate::http) async fn list_checks(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let service = in_path::find_or_404(&call, services::find).await?;
+    let service = resource_lookup::find_or_404(&call, services::find).await?;
     let ApiCall { state, caller, query, canonical_path, .. } = call;
     let walk = HistoryCursorCodec {
         purpose: CHECKS,

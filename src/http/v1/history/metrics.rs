@@ -9,7 +9,7 @@ use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::history::view::MetricsView;
 use crate::http::v1::history::{history_start, read_range, sums, timeline};
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::time_range::TimeRange;
 use crate::stats::rollup::RollupQuery;
@@ -17,7 +17,7 @@ use crate::stats::uptime::total;
 use crate::store::services;
 
 pub(in crate::http) async fn show_metrics(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let service = in_path::find_or_404(&call, services::find).await?;
+    let service = resource_lookup::find_or_404(&call, services::find).await?;
     let mut errors = FieldErrors::default();
     let range = read_range(&call.query, &mut errors);
     errors.into_result(()).map_err(ApiError::Fields)?;

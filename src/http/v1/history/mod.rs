@@ -22,7 +22,7 @@ use crate::http::kit::query::QueryString;
 use crate::http::kit::rule::FieldRule;
 use crate::model::access::PlanLimits;
 use crate::model::check::CheckType;
-use crate::model::period::HistoryRange;
+use crate::model::history_range::HistoryRange;
 use crate::model::service::Service;
 
 /// Days of the past for which history is shown.

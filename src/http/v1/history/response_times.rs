@@ -12,14 +12,14 @@ use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::history::view::ResponseTimeView;
 use crate::http::v1::history::{checks, history_start, read_range, sums};
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::stats::rollup::{CheckSums, RollupQuery};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::services;
 
 pub(in crate::http) async fn list_response_times(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let service = in_path::find_or_404(&call, services::find).await?;
+    let service = resource_lookup::find_or_404(&call, services::find).await?;
     let mut errors = FieldErrors::default();
     let range = read_range(&call.query, &mut errors);
     let probes = checks::read_probes(&call.query, &mut errors);

@@ -13,7 +13,7 @@ use crate::http::v1::history::cursor::{CHANGES, HistoryCursorCodec};
 use crate::http::v1::history::cursor_page::CursorPage;
 use crate::http::v1::history::start_of;
 use crate::http::v1::history::view::StatusChangeView;
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::history::StatusChange;
 use crate::model::time_range::TimeRange;
@@ -33,7 +33,7 @@ struct StatusSpan {
 }
 
 pub(in crate::http) async fn list_status_changes(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let service = in_path::find_or_404(&call, services::find).await?;
+    let service = resource_lookup::find_or_404(&call, services::find).await?;
     let ApiCall { state, caller, query, canonical_path, .. } = call;
     let walk = HistoryCursorCodec {
         purpose: CHANGES,

@@ -5,7 +5,7 @@ use crate::http::v1::state::AppState;
 use crate::model::service::ServiceKey;
 use crate::stats::rollup::{RollupQuery, RollupRoot, TimeBuckets};
 use crate::store::HistoryError;
-use crate::store::history::parts::{self, FigureParts, ResultScope};
+use crate::store::history::figure_parts::{self, FigureParts, ResultScope};
 use crate::store::history::sealed::damaged_rollup;
 
 /// The sums of a service, restricted to these locations unless `None`.
@@ -17,7 +17,7 @@ pub(super) async fn of(
 ) -> Result<TimeBuckets, ApiError> {
     let slivers = |level, start| wanted.slivers(level, start).iter().collect();
     let scope = ResultScope { span: wanted.range(), locations, slivers: &slivers };
-    let parts = parts::of_service(&state.databases.history, service, &scope).await?;
+    let parts = figure_parts::of_service(&state.databases.history, service, &scope).await?;
     Ok(add_up(wanted, &parts)?)
 }
 

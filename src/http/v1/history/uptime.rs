@@ -14,7 +14,7 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
 use crate::http::v1::history::view::{UptimeDayFigures, UptimeDayView};
 use crate::http::v1::history::{SHOWN_DAYS, history_start, timeline};
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::incident::open_within;
 use crate::model::time_range::TimeRange;
@@ -25,7 +25,7 @@ use crate::store::services;
 const DEFAULT_DAYS: i64 = 30;
 
 pub(in crate::http) async fn list_uptime(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let service = in_path::find_or_404(&call, services::find).await?;
+    let service = resource_lookup::find_or_404(&call, services::find).await?;
     let days = read_days(&call.query)?;
     let ApiCall { state, caller, .. } = call;
     let now = state.now();

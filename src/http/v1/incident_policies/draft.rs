@@ -8,7 +8,7 @@ use crate::clock::Timestamp;
 use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
-use crate::http::kit::linked::read_id;
+use crate::http::kit::linked_ids::read_id;
 use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 use crate::model::incident::Severity;

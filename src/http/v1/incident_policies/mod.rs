@@ -13,15 +13,15 @@ use crate::http::gate::call::ApiCall;
 use crate::http::gate::write::{CommittedReply, WriteTransaction};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::fields::{BodyFields, ErrorCollector};
-use crate::http::kit::linked::read_id;
+use crate::http::kit::linked_ids::read_id;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
 use crate::http::kit::quota::PlanQuota;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
 use crate::http::v1::incident_policies::draft::IncidentPolicyParser;
 use crate::http::v1::incident_policies::view::IncidentPolicyView;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::incident_policy::{IncidentPolicy, PolicyTag};
 use crate::store::changes::ChangeScope;
@@ -40,7 +40,7 @@ pub(super) async fn list_incident_policies(call: ApiCall<AppState>) -> Result<Ap
 }
 
 pub(super) async fn show_incident_policy(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let policy = in_path::find_or_404(&call, incident_policies::find).await?;
+    let policy = resource_lookup::find_or_404(&call, incident_policies::find).await?;
     Ok(ApiReply::data(to_json(&IncidentPolicyView::of(&policy))))
 }
 
@@ -66,11 +66,11 @@ pub(super) async fn create_incident_policy(call: ApiCall<AppState>) -> Result<Co
 }
 
 pub(super) async fn update_incident_policy(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, incident_policies::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, incident_policies::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, incident_policies::find).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, incident_policies::find).await?;
     let tag = find_tag(&write, &caller, &body).await?;
     let count = incident_policies::count(&*write, caller.organisation.key).await?;
     let draft = IncidentPolicyParser {
@@ -90,10 +90,10 @@ pub(super) async fn update_incident_policy(call: ApiCall<AppState>) -> Result<Co
 }
 
 pub(super) async fn delete_incident_policy(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, incident_policies::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, incident_policies::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let policy = in_path::lock_or_404(&write, &caller, id, incident_policies::find).await?;
+    let policy = resource_lookup::lock_or_404(&write, &caller, id, incident_policies::find).await?;
     incident_policies::delete(&*write, &policy).await?;
     reevaluate_outages(&write, &caller, state.now()).await?;
     write.commit(ApiReply::deleted(id)).await

@@ -11,9 +11,9 @@ use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
 use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
 use crate::http::v1::incidents::sharing::HiddenIncidentPart;
 use crate::http::v1::incidents::view::IncidentView;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::lifecycle;
 use crate::model::incident::{Acknowledgement, NOTE_LENGTH};
@@ -23,11 +23,11 @@ use crate::texts::GeneratedText;
 pub(in crate::http) async fn acknowledge_incident(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, incidents::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, incidents::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object_if_sent(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
     let hidden = HiddenIncidentPart::of(&*write, &caller, &stored).await?;
     hidden.refuse_shared()?;
     if stored.incident.is_resolved() {

@@ -14,7 +14,7 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::field::BodyField;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
-use crate::http::kit::linked::{LinkedIds, NullEntries};
+use crate::http::kit::linked_ids::{LinkedIds, NullEntries};
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::read_translated;
 use crate::http::v1::incidents::sharing::HiddenIncidentPart;
@@ -26,11 +26,11 @@ use crate::model::incident::{
     TITLE_LENGTH, TimelineEntry, WholeIncident,
 };
 use crate::model::service::NamedService;
-use crate::model::sight::Visibility;
 use crate::model::timeline_size::TimelineSize;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
+use crate::model::visibility::Visibility;
 use crate::store::Transaction;
-use crate::store::linked::{self, LinkedPage};
+use crate::store::id_lookup::{self, LinkedPage};
 
 /// Tolerated clock difference in milliseconds: a time this little ahead is not in the future (contract 1.6).
 const AHEAD_MS: i64 = 60_000;
@@ -66,8 +66,8 @@ impl IncidentLinks {
         let ids = |read: Option<LinkedIds>| read.map(|ids| ids.ids()).unwrap_or_default();
         let (services, pages) = (ids(service_ids(&fields)), ids(statuspage_ids(&fields)));
         Ok(Self {
-            services: linked::services_to_link(transaction, sight, &services).await?,
-            statuspages: linked::statuspages_to_link(transaction, sight, &pages).await?,
+            services: id_lookup::services_to_link(transaction, sight, &services).await?,
+            statuspages: id_lookup::statuspages_to_link(transaction, sight, &pages).await?,
             staying: (Vec::new(), Vec::new()),
             needs_service: sight.is_confined(),
         })

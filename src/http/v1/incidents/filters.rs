@@ -3,13 +3,13 @@
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::linked::read_service_filter;
+use crate::http::kit::linked_ids::read_service_filter;
 use crate::http::kit::query::QueryString;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::state::AppState;
 use crate::model::incident::IncidentKind;
+use crate::store::id_lookup;
 use crate::store::incidents::list::IncidentFilter;
-use crate::store::linked;
 
 /// Reads the filter from the query string. Ids of unknown services are ignored.
 ///
@@ -31,7 +31,7 @@ pub(super) async fn read(
         None => None,
         Some(ids) => {
             let reader = state.databases.main.reader();
-            let known = linked::services_by_id(reader, caller.sight(), &ids).await?;
+            let known = id_lookup::services_by_id(reader, caller.sight(), &ids).await?;
             Some(known.into_values().collect())
         }
     };

@@ -7,8 +7,8 @@
 pub(super) mod acknowledgement;
 mod draft;
 mod filters;
-pub(super) mod of_service;
 pub(in crate::http) mod openapi;
+pub(super) mod service_incidents;
 mod sharing;
 pub(super) mod timeline;
 mod view;
@@ -23,10 +23,10 @@ use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
 use crate::http::v1::incidents::draft::{IncidentLinks, IncidentParser, states_open};
 use crate::http::v1::incidents::sharing::{HiddenIncidentPart, VisibleIncident, retitle};
 use crate::http::v1::incidents::view::{IncidentRowView, IncidentView};
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::lifecycle;
@@ -92,13 +92,13 @@ pub(super) async fn create_incident(call: ApiCall<AppState>) -> Result<Committed
 }
 
 pub(super) async fn update_incident(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, incidents::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, incidents::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     // Services are locked before incidents, in the same order as by the deletion of a service.
     let write = effect.begin_locked(&state.databases.main).await?;
     let links = IncidentLinks::find(&write, caller.sight(), &body).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
     if stored.incident.is_resolved() && states_open(&body) {
         return Err(StateConflict::IncidentResolved.into());
     }
@@ -122,11 +122,11 @@ pub(super) async fn update_incident(call: ApiCall<AppState>) -> Result<Committed
 }
 
 pub(super) async fn delete_incident(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, incidents::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, incidents::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     if caller.sight().is_confined() {
-        let stored = in_path::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
+        let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
         HiddenIncidentPart::of(&*write, &caller, &stored).await?.refuse_shared()?;
     }
     if !lifecycle::incidents::delete(&write, caller.sight(), id, state.now()).await? {

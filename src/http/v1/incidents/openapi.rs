@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::http::gate::route::HttpVerb;
-use crate::http::kit::linked::FILTER_IDS_MAX;
+use crate::http::kit::linked_ids::FILTER_IDS_MAX;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
 use crate::http::openapi::shape::{

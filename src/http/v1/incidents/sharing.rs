@@ -6,9 +6,9 @@
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::id::Id;
-use crate::incidents::prose;
+use crate::incidents::incident_texts;
 use crate::model::incident::{AffectedService, ChosenPage, Incident, WholeIncident};
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 use crate::store::{Connection, incidents};
 
 /// An incident restricted to what its caller may see.
@@ -124,7 +124,7 @@ fn name_seen_services(whole: &mut WholeIncident, caller: &Caller) {
 
 /// The title generated for an incident that affects only these services.
 fn seen_title(services: &[AffectedService], caller: &Caller) -> TranslatedText {
-    prose::title(services, prose::worst_impact(services), &caller.organisation)
+    incident_texts::title(services, incident_texts::worst_impact(services), &caller.organisation)
 }
 
 /// Replaces the titles of incidents in a list by those visible to the caller.

@@ -12,11 +12,11 @@ use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
 use crate::http::v1::incidents::address;
 use crate::http::v1::incidents::draft::{read_end, read_flag, read_message, read_word};
 use crate::http::v1::incidents::sharing::HiddenIncidentPart;
 use crate::http::v1::incidents::view::IncidentView;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::lifecycle;
@@ -27,7 +27,7 @@ use crate::store::incidents;
 pub(in crate::http) async fn post_incident_update(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, incidents::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, incidents::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     if body.get("status").and_then(Value::as_str) == Some(IncidentStatus::Resolved.as_str()) {
@@ -36,7 +36,7 @@ pub(in crate::http) async fn post_incident_update(
     let now = state.now();
     let entry = read_entry(&body, &caller.organisation, now).map_err(ApiError::Fields)?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
     let hidden = HiddenIncidentPart::of(&*write, &caller, &stored).await?;
     if !stored.timeline_size().has_room_for(&entry.message) {
         return Err(ApiError::Fields(FieldErrors::of("message", FieldRule::TimelineFull)));
@@ -58,11 +58,11 @@ pub(in crate::http) async fn post_incident_update(
 }
 
 pub(in crate::http) async fn resolve_incident(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, incidents::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, incidents::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
     let hidden = HiddenIncidentPart::of(&*write, &caller, &stored).await?;
     hidden.refuse_shared()?;
     if stored.incident.is_resolved() {

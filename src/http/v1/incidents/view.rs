@@ -16,7 +16,7 @@ use crate::model::incident::{
     Acknowledgement, AffectedService, Impact, Incident, IncidentKind, IncidentStatus, Severity, TimelineEntry,
 };
 use crate::model::service::ServiceKey;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// An incident by itself.
 #[derive(Serialize, ToSchema)]

@@ -8,7 +8,7 @@ use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::translated::{read_nullable_translated, read_translated};
 use crate::http::v1::maintenances::draft::{MaintenanceParser, flag, read_kind, read_notices};
 use crate::model::maintenance::series::MaintenanceSeries;
-use crate::model::maintenance::step::RescheduleOptions;
+use crate::model::maintenance::transition::RescheduleOptions;
 use crate::model::maintenance::{MESSAGE_LENGTH, MaintenanceNotices, TITLE_LENGTH};
 use crate::model::service::ServiceKey;
 

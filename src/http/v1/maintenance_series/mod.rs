@@ -15,10 +15,10 @@ use crate::http::kit::error::{ApiError, StateConflict};
 use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
 use crate::http::kit::reply::ApiReply;
-use crate::http::v1::in_path;
 use crate::http::v1::maintenance_series::draft::SeriesRevision;
 use crate::http::v1::maintenances::draft::{MaintenanceLinks, MaintenanceParser};
 use crate::http::v1::maintenances::{notify_engine_of_window, recurrence, stamp};
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::lifecycle::maintenance_series;
 use crate::model::maintenance::series::{MaintenanceSeries, SeriesStatus};
@@ -38,19 +38,19 @@ pub(super) async fn list_maintenance_series(call: ApiCall<AppState>) -> Result<A
 }
 
 pub(super) async fn show_maintenance_series(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let series = in_path::find_or_404(&call, series::find).await?;
+    let series = resource_lookup::find_or_404(&call, series::find).await?;
     let languages = AnswerLanguage::negotiate(&call.headers, &call.caller.organisation);
     shown(call.state.databases.main.reader(), &series, (&languages, call.state.now())).await
 }
 
 pub(super) async fn update_maintenance_series(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let found = in_path::find_or_404(&call, series::find).await?;
+    let found = resource_lookup::find_or_404(&call, series::find).await?;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let moved = recurrence::revise(&body, &found.recurrence, state.now());
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, found.id, series::find_for_update).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, found.id, series::find_for_update).await?;
     if stored.status == SeriesStatus::Cancelled {
         return Err(StateConflict::SeriesCancelled.into());
     }
@@ -84,10 +84,10 @@ pub(super) async fn update_maintenance_series(call: ApiCall<AppState>) -> Result
 
 /// Deletes the series with its scheduled maintenances; started and cancelled ones are kept on their own.
 pub(super) async fn delete_maintenance_series(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, series::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, series::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, series::find_for_update).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, series::find_for_update).await?;
     maintenance_series::delete_waiting(&write, stored.key).await?;
     maintenance_series::delete(&write, stored.key).await?;
     write.commit(ApiReply::deleted(id)).await

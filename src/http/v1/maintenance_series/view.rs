@@ -22,7 +22,7 @@ use crate::model::maintenance::Maintenance;
 use crate::model::maintenance::series::{MaintenanceSeries, SeriesStatus};
 use crate::model::recurrence::Occurrence;
 use crate::model::service::NamedService;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 use crate::store::Connection;
 use crate::store::maintenances::links::NamedPage;
 use crate::store::maintenances::series::{links, occurrences};

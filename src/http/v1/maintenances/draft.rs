@@ -13,21 +13,21 @@ use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
-use crate::http::kit::linked::{LinkedIds, NullEntries};
+use crate::http::kit::linked_ids::{LinkedIds, NullEntries};
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::timestamp;
 use crate::http::kit::translated::{read_nullable_translated, read_translated};
 use crate::id::Id;
 use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
-use crate::model::maintenance::step::RescheduleOptions;
+use crate::model::maintenance::transition::RescheduleOptions;
 use crate::model::maintenance::{
     MESSAGE_LENGTH, Maintenance, MaintenanceKind, MaintenanceNotices, MaintenanceStatus, MaintenanceWindow,
     TITLE_LENGTH,
 };
 use crate::model::service::ServiceKey;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 use crate::store::maintenances::effect as effects;
-use crate::store::{Connection, linked};
+use crate::store::{Connection, id_lookup};
 
 /// Ids of a body that exist in the organisation.
 #[derive(Debug, Default)]
@@ -45,13 +45,13 @@ impl MaintenanceLinks {
     ) -> Result<Self, ApiError> {
         let sight = caller.sight();
         let services = named(body, "service_ids", SERVICES_MAX);
-        let mut services = linked::services_by_id(connection, sight, &services).await?;
+        let mut services = id_lookup::services_by_id(connection, sight, &services).await?;
         let keys: Vec<ServiceKey> = services.values().copied().collect();
         // A service deleted in between counts as missing.
         let held = effects::lock_services(connection, &keys).await?;
         services.retain(|_, key| held.contains(key));
         let pages = named(body, "statuspage_ids", STATUSPAGES_MAX);
-        let pages = linked::statuspages_to_link(connection, sight, &pages).await?;
+        let pages = id_lookup::statuspages_to_link(connection, sight, &pages).await?;
         let statuspages = pages.into_iter().map(|(id, page)| (id, page.key)).collect();
         Ok(Self { services, statuspages })
     }

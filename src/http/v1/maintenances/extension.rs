@@ -8,7 +8,7 @@ use crate::http::kit::fields::{BodyFields, ErrorCollector, FieldPatch};
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::read_nullable_translated;
 use crate::model::access::Organisation;
-use crate::model::maintenance::step::MaintenanceExtension;
+use crate::model::maintenance::transition::MaintenanceExtension;
 use crate::model::maintenance::{MESSAGE_LENGTH, MaintenanceWindow};
 
 /// Reads the new window over the present one.

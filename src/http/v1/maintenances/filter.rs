@@ -2,14 +2,14 @@
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::linked::read_service_filter;
+use crate::http::kit::linked_ids::read_service_filter;
 use crate::http::kit::query::QueryString;
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 use crate::store::maintenances::filter::MaintenanceFilter;
-use crate::store::{Connection, linked};
+use crate::store::{Connection, id_lookup};
 
 /// A filter whose ids have not been looked up yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl MaintenanceQuery {
         sight: Visibility,
     ) -> Result<MaintenanceFilter, ApiError> {
         let Some(ids) = self.services else { return Ok(self.filter) };
-        let known = linked::services_by_id(connection, sight, &ids).await?;
+        let known = id_lookup::services_by_id(connection, sight, &ids).await?;
         Ok(MaintenanceFilter { covering_any: Some(known.into_values().collect()), ..self.filter })
     }
 }

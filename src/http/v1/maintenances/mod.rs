@@ -25,18 +25,18 @@ use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
 use crate::http::kit::quota::PlanQuota;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::slot::take_slot;
-use crate::http::v1::in_path;
 use crate::http::v1::maintenances::draft::{
     MaintenanceLinks, MaintenanceParser, NewMaintenance, wanted_schedule,
 };
 use crate::http::v1::maintenances::sharing::HiddenMaintenancePart;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::lifecycle;
 use crate::model::maintenance::Maintenance;
-use crate::model::maintenance::step::{MaintenanceTransition, OperationContext};
+use crate::model::maintenance::transition::{MaintenanceTransition, OperationContext};
 use crate::model::service::{Service, ServiceKey};
-use crate::model::sight::Visibility;
+use crate::model::visibility::Visibility;
 use crate::store::maintenances::series::{self, occurrences};
 use crate::store::maintenances::{self, links};
 use crate::store::{Connection, Transaction, services};
@@ -46,7 +46,7 @@ pub(super) async fn list_maintenances(call: ApiCall<AppState>) -> Result<ApiRepl
 }
 
 pub(super) async fn list_maintenances_of_service(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let service = in_path::find_or_404(&call, services::find).await?;
+    let service = resource_lookup::find_or_404(&call, services::find).await?;
     list(call, Some(service.key)).await
 }
 
@@ -65,7 +65,7 @@ async fn list(call: ApiCall<AppState>, covering: Option<ServiceKey>) -> Result<A
 }
 
 pub(super) async fn show_maintenance(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let maintenance = in_path::find_or_404(&call, maintenances::find).await?;
+    let maintenance = resource_lookup::find_or_404(&call, maintenances::find).await?;
     let languages = AnswerLanguage::negotiate(&call.headers, &call.caller.organisation);
     shown(call.state.databases.main.reader(), call.caller.sight(), &maintenance, &languages).await
 }
@@ -115,12 +115,12 @@ async fn store(
 }
 
 pub(super) async fn update_maintenance(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, maintenances::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, maintenances::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
     if !stored.may_move_to(wanted_schedule(&body, stored.schedule)) {
         return Err(StateConflict::WindowLocked(stored.status.as_str()).into());
     }
@@ -161,10 +161,10 @@ pub(super) async fn update_maintenance(call: ApiCall<AppState>) -> Result<Commit
 }
 
 pub(super) async fn delete_maintenance(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, maintenances::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, maintenances::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
     HiddenMaintenancePart::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     occurrences::skip(&*write, &stored).await?;
     let touched = lifecycle::maintenances::delete(&write, stored.key, state.now()).await?;

@@ -9,12 +9,12 @@ use crate::http::kit::error::{ApiError, StateConflict};
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::in_path;
 use crate::http::v1::maintenances::sharing::HiddenMaintenancePart;
 use crate::http::v1::maintenances::{extension, notify_engine_of_window, shown, stamp};
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::lifecycle::maintenances::carry_out;
-use crate::model::maintenance::step::{MaintenanceTransition, OperationContext};
+use crate::model::maintenance::transition::{MaintenanceTransition, OperationContext};
 use crate::model::maintenance::{
     Maintenance, MaintenanceOperation, MaintenanceStateError, MaintenanceStatus,
 };
@@ -38,12 +38,12 @@ pub(in crate::http) async fn cancel_maintenance(call: ApiCall<AppState>) -> Resu
 }
 
 pub(in crate::http) async fn extend_maintenance(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, maintenances::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, maintenances::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
     HiddenMaintenancePart::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     stored.allow(MaintenanceOperation::Extend)?;
     let now = state.now();
@@ -63,11 +63,11 @@ async fn operate(
     call: ApiCall<AppState>,
     act: impl FnOnce(&Maintenance, OperationContext<'_>) -> Result<MaintenanceTransition, MaintenanceStateError>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, maintenances::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, maintenances::find).await?.id;
     let ApiCall { state, caller, headers, effect, .. } = call;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
     HiddenMaintenancePart::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     let step = act(&stored, stamp(&caller, state.now()))?;
     finish((&state, &caller), write, step, &languages).await

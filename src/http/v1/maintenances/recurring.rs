@@ -10,7 +10,7 @@ use crate::id::Id;
 use crate::lifecycle::maintenance_series;
 use crate::model::maintenance::Maintenance;
 use crate::model::maintenance::series::{MaintenanceSeries, SeriesStatus};
-use crate::model::maintenance::step::OperationContext;
+use crate::model::maintenance::transition::OperationContext;
 use crate::model::recurrence::{Recurrence, RecurrenceProblem};
 use crate::model::service::Service;
 use crate::store::Transaction;

@@ -23,8 +23,8 @@ use crate::model::maintenance::{
     Maintenance, MaintenanceKey, MaintenanceKind, MaintenanceStatus, TimelineEntry,
 };
 use crate::model::service::NamedService;
-use crate::model::sight::Visibility;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
+use crate::model::visibility::Visibility;
 use crate::store::Connection;
 use crate::store::maintenances::links::{self, NamedPage};
 use crate::store::maintenances::series::{self, SeriesName};

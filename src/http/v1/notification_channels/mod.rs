@@ -22,10 +22,10 @@ use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
 use crate::http::v1::notification_channels::draft::ChannelParser;
 use crate::http::v1::notification_channels::template_flaws::TemplateFlaws;
 use crate::http::v1::notification_channels::view::NotificationChannelView;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::routed_services::RoutingLinks;
 use crate::http::v1::state::AppState;
 use crate::lifecycle::held_messages::rehold_channel;
@@ -44,7 +44,7 @@ pub(super) async fn list_notification_channels(call: ApiCall<AppState>) -> Resul
 }
 
 pub(super) async fn show_notification_channel(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let channel = in_path::find_or_404(&call, notification_channels::find).await?;
+    let channel = resource_lookup::find_or_404(&call, notification_channels::find).await?;
     Ok(ApiReply::data(shown(&call.state, &channel)))
 }
 
@@ -66,12 +66,12 @@ pub(super) async fn create_notification_channel(call: ApiCall<AppState>) -> Resu
 
 pub(super) async fn update_notification_channel(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     let NotificationChannel { id, kind, .. } =
-        in_path::find_or_404(&call, notification_channels::find).await?;
+        resource_lookup::find_or_404(&call, notification_channels::find).await?;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let template_flaws = TemplateFlaws::find(&body, Some(kind));
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, notification_channels::find).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, notification_channels::find).await?;
     let named = RoutingLinks::find(&body, &write, &caller).await?;
     let draft = ChannelParser { state: &state, caller: &caller, named, template_flaws, now: state.now() };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
@@ -91,10 +91,10 @@ pub(super) async fn update_notification_channel(call: ApiCall<AppState>) -> Resu
 }
 
 pub(super) async fn delete_notification_channel(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, notification_channels::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, notification_channels::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let channel = in_path::lock_or_404(&write, &caller, id, notification_channels::find).await?;
+    let channel = resource_lookup::lock_or_404(&write, &caller, id, notification_channels::find).await?;
     let owner = caller.organisation.key;
     let users = escalation_policies::names_of_channel(&*write, owner, channel.key).await?;
     if !users.is_empty() {

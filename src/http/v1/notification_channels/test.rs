@@ -10,7 +10,7 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::openapi::shape::{ApiSchema, integer, one_of};
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::notification::delivery::DeliveryOutcome;
@@ -50,7 +50,7 @@ fn took_ms() -> ApiSchema {
 pub(in crate::http::v1) async fn test_notification_channel(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let channel = in_path::find_or_404(&call, notification_channels::find).await?;
+    let channel = resource_lookup::find_or_404(&call, notification_channels::find).await?;
     let ApiCall { state, caller, effect, .. } = call;
     effect.check()?;
     let organisation = &caller.organisation;

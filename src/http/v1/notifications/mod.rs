@@ -11,17 +11,17 @@ use crate::http::gate::write::CommittedReply;
 use crate::http::kit::error::{ApiError, StateConflict};
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{BodyFields, ErrorCollector};
-use crate::http::kit::linked::read_id;
+use crate::http::kit::linked_ids::read_id;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, read_per_page};
 use crate::http::kit::query::QueryString;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
 use crate::http::v1::notifications::cursor::NotificationCursorCodec;
 use crate::http::v1::notifications::view::{
     NotificationLinksView, NotificationMetaView, NotificationPageView, NotificationTarget, NotificationView,
 };
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::notification::NotificationEvent;
@@ -56,16 +56,16 @@ pub(super) async fn list_notifications(call: ApiCall<AppState>) -> Result<ApiRep
 }
 
 pub(super) async fn show_notification(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let delivery = in_path::find_or_404(&call, list::find).await?;
+    let delivery = resource_lookup::find_or_404(&call, list::find).await?;
     let shown = shown(&call.state, vec![delivery]).await?;
     Ok(ApiReply::data(shown.first().map(to_json).unwrap_or_default()))
 }
 
 pub(super) async fn redeliver_notification(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, list::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, list::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    let delivery = in_path::lock_or_404(&write, &caller, id, list::find).await?;
+    let delivery = resource_lookup::lock_or_404(&write, &caller, id, list::find).await?;
     if delivery.status != DeliveryStatus::Dead {
         let mut errors = FieldErrors::default();
         errors.add("status", FieldRule::NotDead);

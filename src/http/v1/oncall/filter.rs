@@ -1,11 +1,11 @@
 //! Filters of lists of overrides, absences and cover requests: forms are checked first, then the existence of ids.
 
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::linked::read_id_filter;
+use crate::http::kit::linked_ids::read_id_filter;
 use crate::http::kit::query::QueryString;
 use crate::http::openapi::operation::ApiOperation;
 use crate::http::openapi::shape::{id, instant};
-use crate::http::v1::oncall::known::OncallLinks;
+use crate::http::v1::oncall::oncall_links::OncallLinks;
 use crate::id::Id;
 use crate::store::oncall::window::OncallFilter;
 

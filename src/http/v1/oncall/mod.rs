@@ -10,7 +10,7 @@ pub(in crate::http) mod absences;
 pub(in crate::http) mod cover_requests;
 pub(in crate::http) mod duty;
 mod filter;
-mod known;
+mod oncall_links;
 pub(in crate::http) mod overrides;
 mod period;
 pub(in crate::http) mod schedules;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::engine::roster::RegisteredLocation;
+use crate::engine::registry::RegisteredLocation;
 use crate::http::gate::auth::Caller;
 use crate::http::openapi::shape::{ApiSchema, one_of, string, text, timestamp_or_null, view};
 use crate::model::access::Permission;

@@ -3,23 +3,23 @@
 //! The steps of a write are: body, begin, store, commit, engine, response. Actions (pause, override) are in `acts`;
 //! reading a body in `draft`; the effects of a deletion in `departure`; the view in `view`.
 
-pub(super) mod acts;
-mod departure;
-mod depending;
+pub(super) mod actions;
+mod deletion;
+mod dependency_input;
+mod dependency_view;
 mod draft;
 mod filter;
 mod heartbeat;
-mod kept;
 pub(in crate::http) mod openapi;
-mod reach;
-mod reading;
+mod service_cache;
+mod service_viewer;
 pub mod settings;
 mod stored;
-mod tagging;
+mod tag_input;
 pub(super) mod view;
 
 pub(super) use draft::{SettingsSubject, merge_settings};
-pub(super) use kept::ServiceCache;
+pub(super) use service_cache::ServiceCache;
 
 use std::sync::Arc;
 
@@ -34,14 +34,14 @@ use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
 use crate::http::kit::quota::PlanQuota;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::slot::take_slot;
-use crate::http::v1::in_path;
-use crate::http::v1::services::depending::{DependencyInput, recheck_dependents, refuse_circles};
+use crate::http::v1::resource_lookup;
+use crate::http::v1::services::dependency_input::{DependencyInput, recheck_dependents, refuse_circles};
 use crate::http::v1::services::draft::ServiceParser;
 use crate::http::v1::services::filter::ServiceFilter;
 use crate::http::v1::services::heartbeat::new_secret;
-use crate::http::v1::services::kept::PageKey;
-use crate::http::v1::services::reading::ServiceViewer;
-use crate::http::v1::services::tagging::TagInput;
+use crate::http::v1::services::service_cache::PageKey;
+use crate::http::v1::services::service_viewer::ServiceViewer;
+use crate::http::v1::services::tag_input::TagInput;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::lifecycle::service_deletion::settle_maintenances;
@@ -113,12 +113,12 @@ pub(super) async fn create_service(call: ApiCall<AppState>) -> Result<CommittedR
 }
 
 pub(super) async fn update_service(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, services::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, services::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let viewer = ServiceViewer { state: &state, caller: &caller };
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, services::find_for_update).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, services::find_for_update).await?;
     let tagging = TagInput::read(&body, &write, &caller, Some(stored.key)).await?;
     let depending = DependencyInput::read(&body, &write, &caller, Some(stored.id)).await?;
     let draft =
@@ -158,7 +158,7 @@ pub(super) async fn update_service(call: ApiCall<AppState>) -> Result<CommittedR
 }
 
 pub(super) async fn delete_service(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let Service { id, key, .. } = in_path::find_or_404(&call, services::find).await?;
+    let Service { id, key, .. } = resource_lookup::find_or_404(&call, services::find).await?;
     let ApiCall { state, caller, query, effect, .. } = call;
     let mut errors = FieldErrors::default();
     for flag in [DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES] {
@@ -167,9 +167,9 @@ pub(super) async fn delete_service(call: ApiCall<AppState>) -> Result<CommittedR
     errors.into_result(()).map_err(ApiError::Fields)?;
     let write = effect.begin_locked(&state.databases.main).await?;
     maintenances::of_service::lock_of(&*write, key).await?;
-    let service = in_path::lock_or_404(&write, &caller, id, services::find_for_update).await?;
+    let service = resource_lookup::lock_or_404(&write, &caller, id, services::find_for_update).await?;
     let incidents =
-        departure::settle_service_incidents(&state, &write, (&caller, &query), service.key).await?;
+        deletion::settle_service_incidents(&state, &write, (&caller, &query), service.key).await?;
     let delete_orphaned = query.is_true(DELETE_ORPHANED_MAINTENANCES);
     let left = settle_maintenances(&write, service.key, delete_orphaned, state.now()).await?;
     recheck_dependents(&write, service.key, state.now()).await?;

@@ -11,7 +11,7 @@ use crate::http::openapi::shape::{
 use crate::http::v1::services::filter::TEXT_MAX;
 use crate::http::v1::services::settings::openapi as settings;
 use crate::http::v1::services::settings::view::SettingsView;
-use crate::http::v1::services::tagging::TAGS_MAX;
+use crate::http::v1::services::tag_input::TAGS_MAX;
 use crate::http::v1::services::view::{ServiceView, check_type};
 use crate::model::check::CheckType;
 use crate::model::dependency::DEPENDENCIES_MAX;

@@ -9,7 +9,7 @@ use crate::model::service::{Service, ServiceSettings};
 use crate::model::tag::Tag;
 use crate::store::heartbeats::StoredHeartbeat;
 use crate::store::maintenances::effect::covered;
-use crate::store::{Connection, dependencies, heartbeats, reach, tags};
+use crate::store::{Connection, dependencies, heartbeats, tags, unreachable_services};
 
 /// A service with the stored data that belongs to it.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ pub(super) async fn gather(
     let reporting: Vec<_> = reporting.map(|service| service.key).collect();
     let mut heartbeats = heartbeats::of_services(connection, &reporting).await?;
     let mut depends_on = dependencies::of_services(connection, &keys).await?;
-    let mut unreachable = reach::unreachable(connection, &keys).await?;
+    let mut unreachable = unreachable_services::unreachable(connection, &keys).await?;
     let row = |service: Service| StoredService {
         tags: tags.remove(&service.key).unwrap_or_default(),
         in_maintenance: in_maintenance.contains(&service.key),

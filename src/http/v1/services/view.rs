@@ -10,7 +10,7 @@ use crate::http::openapi::shape::{
     ApiSchema, duration_or_null, id, one_of, percent_or_null, string, string_or_null, text_in, timestamp,
     timestamp_or_null, url_or_null, view,
 };
-use crate::http::v1::services::reach::{DependencyView, UnreachableView, depends_on, unreachable};
+use crate::http::v1::services::dependency_view::{DependencyView, UnreachableView, depends_on, unreachable};
 use crate::http::v1::services::settings::view::SettingsView;
 use crate::http::v1::tags::view::ServiceTagView;
 use crate::id::Id;
@@ -218,8 +218,8 @@ mod tests {
 
     use super::*;
     use crate::http::kit::view::to_json;
-    use crate::model::rules::StatusRules;
     use crate::model::service::{PauseReason, ServicePause, ServiceSettings, StatusOverride};
+    use crate::model::status_rules::StatusRules;
     use crate::model::tag::TagSource;
 
     const KEEP: &str = "__SERVICE_KEEP_UNCHANGED__";

@@ -3,11 +3,11 @@
 //! Nothing is stored. `draft` reads the request, `past` the stored data, and `account` computes the recorded and the
 //! simulated course of the period, on a separate thread and few at a time.
 
-mod account;
 mod draft;
 pub(in crate::http) mod openapi;
-mod past;
-mod places;
+mod recorded_history;
+mod simulated_period;
+mod simulation_slots;
 mod view;
 
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
-use crate::http::v1::simulations::past::RecordedHistory;
-pub(super) use crate::http::v1::simulations::places::SimulationSlots;
+use crate::http::v1::resource_lookup;
+use crate::http::v1::simulations::recorded_history::RecordedHistory;
+pub(super) use crate::http::v1::simulations::simulation_slots::SimulationSlots;
 use crate::http::v1::simulations::view::SimulationView;
 use crate::http::v1::state::AppState;
 use crate::store::services;
@@ -33,7 +33,7 @@ pub(super) async fn simulate_service(
     simulations: Arc<SimulationSlots>,
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let service = in_path::find_or_404(&call, services::find).await?;
+    let service = resource_lookup::find_or_404(&call, services::find).await?;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let question = draft::read(&state, &caller, &service, &body).await?;
@@ -41,7 +41,7 @@ pub(super) async fn simulate_service(
     let place = simulations.take(caller.organisation.key);
     let _place = place.ok_or(ApiError::Simulating(RETRY_SECONDS))?;
     let past = RecordedHistory::read(&state, &caller, &service, &question).await?;
-    let work = tokio::task::spawn_blocking(move || account::simulate_period(&question, &past));
+    let work = tokio::task::spawn_blocking(move || simulated_period::simulate_period(&question, &past));
     let accounts = work.await.map_err(|error| ApiError::Internal(error.into()))?;
     let accounts = accounts.map_err(|_| FieldErrors::of("from", FieldRule::TooManyLooks))?;
     let reply = ApiReply::data(to_json(&SimulationView::of(&accounts)));

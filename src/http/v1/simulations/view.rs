@@ -7,11 +7,11 @@ use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
     ApiSchema, duration_or_null, number, one_of, percent_or_null, timestamp, timestamp_or_null,
 };
-use crate::http::v1::simulations::account::{ReplayedLocation, SimulatedPeriod, SimulationResult};
+use crate::http::v1::simulations::simulated_period::{ReplayedLocation, SimulatedPeriod, SimulationResult};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::incident::Severity;
+use crate::model::simulation::{HypotheticalIncident, StatusComparison};
 use crate::model::time_range::TimeRange;
-use crate::model::what_if::{HypotheticalIncident, StatusComparison};
 
 /// Most status changes listed per course.
 const CHANGES_MAX: usize = 5_000;

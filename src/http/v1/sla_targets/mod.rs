@@ -20,20 +20,20 @@ use crate::http::gate::call::ApiCall;
 use crate::http::gate::write::{CommittedReply, WriteTransaction};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::fields::{BodyFields, ErrorCollector};
-use crate::http::kit::linked::read_id;
+use crate::http::kit::linked_ids::read_id;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
 use crate::http::kit::quota::PlanQuota;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::sla_targets::draft::SlaTargetParser;
 use crate::http::v1::sla_targets::view::SlaTargetView;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::incident_policy::PolicyTag;
 use crate::model::sla::SlaTarget;
-use crate::store::{linked, sla_targets, tags};
+use crate::store::{id_lookup, sla_targets, tags};
 
 pub(super) async fn list_sla_targets(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let ApiCall { state, caller, query, canonical_path, .. } = call;
@@ -46,7 +46,7 @@ pub(super) async fn list_sla_targets(call: ApiCall<AppState>) -> Result<ApiReply
 }
 
 pub(super) async fn show_sla_target(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let target = in_path::find_or_404(&call, sla_targets::find).await?;
+    let target = resource_lookup::find_or_404(&call, sla_targets::find).await?;
     Ok(ApiReply::data(to_json(&SlaTargetView::of(&target))))
 }
 
@@ -64,11 +64,11 @@ pub(super) async fn create_sla_target(call: ApiCall<AppState>) -> Result<Committ
 }
 
 pub(super) async fn update_sla_target(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, sla_targets::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, sla_targets::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, sla_targets::find).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, sla_targets::find).await?;
     let draft = begin_draft(&write, &caller, &body, state.now()).await?;
     let mut target = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     if target != stored {
@@ -79,10 +79,10 @@ pub(super) async fn update_sla_target(call: ApiCall<AppState>) -> Result<Committ
 }
 
 pub(super) async fn delete_sla_target(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, sla_targets::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, sla_targets::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let target = in_path::lock_or_404(&write, &caller, id, sla_targets::find).await?;
+    let target = resource_lookup::lock_or_404(&write, &caller, id, sla_targets::find).await?;
     sla_targets::delete(&*write, target.key).await?;
     write.commit(ApiReply::deleted(id)).await
 }
@@ -95,7 +95,7 @@ async fn begin_draft(
     now: Timestamp,
 ) -> Result<SlaTargetParser, ApiError> {
     let service = match named(body, "service_id") {
-        Some(id) => linked::services_to_link(&**write, caller.sight(), &[id]).await?.remove(&id),
+        Some(id) => id_lookup::services_to_link(&**write, caller.sight(), &[id]).await?.remove(&id),
         None => None,
     };
     let tag = match named(body, "tag_id") {

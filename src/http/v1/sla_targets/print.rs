@@ -8,7 +8,7 @@ use crate::http::kit::error::ApiError;
 use crate::http::v1::sla_targets::report_view::{BurnView, FiguresView, left_outs, outages};
 use crate::model::recurrence::zone::IanaZone;
 use crate::sla_reports::{ServiceReport, SlaReport};
-use crate::stats::sla::account::SlaCalculation;
+use crate::stats::sla::calculation::SlaCalculation;
 
 /// Content security policy of the page: only its own style is allowed.
 pub(super) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \

@@ -12,7 +12,7 @@ use crate::http::kit::query::QueryString;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::sla_targets::format::ReportFormat;
 use crate::http::v1::sla_targets::report_view::ReportView;
 use crate::http::v1::sla_targets::{print, table};
@@ -20,11 +20,11 @@ use crate::http::v1::state::AppState;
 use crate::model::sla::SlaTerms;
 use crate::model::time_range::TimeRange;
 use crate::sla_reports::{SERVICES_MAX, SlaReportError, SlaReportRequest, gather};
-use crate::stats::sla::account::SlaCalculation;
+use crate::stats::sla::calculation::SlaCalculation;
 use crate::store::{StoreError, sla_targets};
 
 pub(in crate::http::v1) async fn show_sla_report(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let target = in_path::find_or_404(&call, sla_targets::find).await?;
+    let target = resource_lookup::find_or_404(&call, sla_targets::find).await?;
     let ApiCall { state, caller, query, headers, .. } = call;
     let now = state.now();
     let mut errors = FieldErrors::default();

@@ -11,7 +11,7 @@ use crate::id::Id;
 use crate::model::sla::budget::ErrorBudget;
 use crate::model::sla::burn::{BurnRateReading, BurnState, state};
 use crate::sla_reports::{ServiceReport, SlaReport};
-use crate::stats::sla::account::SlaCalculation;
+use crate::stats::sla::calculation::SlaCalculation;
 use crate::stats::sla::{ExclusionReason, SlaInterval, SlaSums, SlaTimeClass};
 use crate::stats::uptime::Availability;
 

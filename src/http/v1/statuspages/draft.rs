@@ -19,7 +19,7 @@ use crate::model::password::{PASSWORD_LENGTH, Password};
 use crate::model::slug::{SLUG_LENGTH, is_slug};
 use crate::model::statuspage::word::{AccessType, LogoSize, PageColorScheme, SubscriberChannel};
 use crate::model::statuspage::{CSS_LENGTH, NAME_LENGTH, Statuspage, URL_LENGTH, WHITELIST_MAX, used_locale};
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// The context in which a page is written.
 pub(super) struct StatuspageParser<'a> {

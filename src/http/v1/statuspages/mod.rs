@@ -25,7 +25,7 @@ use crate::http::kit::quota::PlanQuota;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::slot::take_slot;
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::draft::{StatuspageDraft, StatuspageParser, asked_slug};
 use crate::http::v1::statuspages::viewer::PageViewer;
@@ -56,7 +56,7 @@ pub(super) async fn list_statuspages(call: ApiCall<AppState>) -> Result<ApiReply
 }
 
 pub(super) async fn show_statuspage(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let page = in_path::find_or_404(&call, statuspages::find).await?;
+    let page = resource_lookup::find_or_404(&call, statuspages::find).await?;
     let ApiCall { state, caller, headers, .. } = call;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
@@ -92,7 +92,7 @@ pub(super) async fn update_statuspage(
     hasher: Arc<PasswordHasher>,
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let seen = in_path::find_or_404(&call, statuspages::find).await?;
+    let seen = resource_lookup::find_or_404(&call, statuspages::find).await?;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let asked = asked_slug(&body).filter(|slug| *slug != seen.slug);
@@ -104,7 +104,7 @@ pub(super) async fn update_statuspage(
         None => None,
     };
     let write = effect.begin(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, seen.id, statuspages::find_for_update).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, seen.id, statuspages::find_for_update).await?;
     let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?.page;
     if new_hash.is_some() {
         changed.password_hash = new_hash;
@@ -127,10 +127,10 @@ pub(super) async fn update_statuspage(
 }
 
 pub(super) async fn delete_statuspage(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, statuspages::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, statuspages::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let page = in_path::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
+    let page = resource_lookup::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
     statuspages::delete(&*write, &page, state.guard.judged_now().best).await?;
     write.commit(ApiReply::deleted(id)).await
 }

@@ -10,7 +10,7 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::viewer::PageViewer;
 use crate::model::access::Permission;
@@ -28,10 +28,10 @@ pub(in crate::http) async fn unpublish_statuspage(
 }
 
 async fn set_published(call: ApiCall<AppState>, is_published: bool) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, statuspages::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, statuspages::find).await?.id;
     let ApiCall { state, caller, headers, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let mut page = in_path::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
+    let mut page = resource_lookup::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
     if page.is_published != is_published {
         if is_published && let Err(exceeded) = published_slot(&write, &caller).await? {
             return Err(ApiError::Fields(FieldErrors::of("is_published", exceeded)));

@@ -9,7 +9,7 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::{TextLanguages, read_texts};
 use crate::model::statuspage::seo::{DESCRIPTION_LENGTH, IMAGE_SUBTITLE_LENGTH, SeoSettings, TITLE_LENGTH};
 use crate::model::statuspage::word::ImageAppearance;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// The keys of the block.
 const KEYS: [&str; 7] = [

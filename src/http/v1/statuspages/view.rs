@@ -23,7 +23,7 @@ use crate::model::statuspage::seo::SeoSettings;
 use crate::model::statuspage::word::{
     AccessType, ImageAppearance, LogoSize, PageColorScheme, SubscriberChannel,
 };
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// A status page by itself.
 #[derive(Serialize, ToSchema)]

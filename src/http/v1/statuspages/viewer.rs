@@ -7,7 +7,7 @@ use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::view::to_json;
-use crate::http::v1::components::of_page::PageComponents;
+use crate::http::v1::components::page_components::PageComponents;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::asset_urls::AssetUrls;
 use crate::http::v1::statuspages::view::{
@@ -15,7 +15,7 @@ use crate::http::v1::statuspages::view::{
 };
 use crate::model::statuspage::Statuspage;
 use crate::store::Connection;
-use crate::store::statuspages::shown::{PageExtras, of_pages};
+use crate::store::statuspages::page_extras::{PageExtras, of_pages};
 
 /// Reads pages for one caller.
 pub(in crate::http) struct PageViewer<'a> {

@@ -22,12 +22,12 @@ use crate::http::kit::query::QueryString;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::http::v1::tags::draft::TagDraft;
 use crate::http::v1::tags::view::TagView;
-use crate::model::sight::Visibility;
 use crate::model::tag::{Tag, TagSource, is_key};
+use crate::model::visibility::Visibility;
 use crate::store::tags::{self, TagFilter};
 use crate::store::{Connection, Transaction};
 
@@ -50,7 +50,7 @@ pub(super) async fn list_tags(call: ApiCall<AppState>) -> Result<ApiReply, ApiEr
 }
 
 pub(super) async fn show_tag(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let tag = in_path::find_or_404(&call, tags::find).await?;
+    let tag = resource_lookup::find_or_404(&call, tags::find).await?;
     let main = call.state.databases.main.reader();
     Ok(ApiReply::data(counted_one(main, call.caller.sight(), &tag).await?))
 }
@@ -82,7 +82,7 @@ pub(super) async fn ensure_tag(call: ApiCall<AppState>) -> Result<CommittedReply
 }
 
 pub(super) async fn update_tag(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, tags::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, tags::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
@@ -100,7 +100,7 @@ pub(super) async fn update_tag(call: ApiCall<AppState>) -> Result<CommittedReply
 }
 
 pub(super) async fn delete_tag(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, tags::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, tags::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let tag = tags::find(&*write, caller.sight(), id).await?.ok_or(ApiError::NotFound)?;

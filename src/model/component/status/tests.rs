@@ -8,7 +8,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::{PauseReason, ServicePause, StatusOverride};
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 const SHOP: ServiceKey = 10;
 const TILL: ServiceKey = 20;

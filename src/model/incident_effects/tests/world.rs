@@ -17,11 +17,11 @@ use crate::model::lifecycle_effect::{LifecycleEffect, MessageRetraction};
 use crate::model::notification::change::{IncidentChange, ServiceGroup};
 use crate::model::notification::digest::{DeliveryHold, HoldReason, RecentMessages};
 use crate::model::notification::message::NotificationMessage;
-use crate::model::notification::quiet::QuietHours;
+use crate::model::notification::quiet_hours::QuietHours;
 use crate::model::notification::routing::{ChannelRouting, ResourceReference, RoutedServices, RoutingKeys};
 use crate::model::notification::{ChannelKind, NotificationChannel, NotificationEvent};
 use crate::model::timeline_size::TimelineSize;
-use crate::model::translated::TranslatedText;
+use crate::model::translated_text::TranslatedText;
 
 /// A Friday at noon, UTC.
 const NOON_MS: i64 = 1_763_726_400_000;

@@ -6,7 +6,7 @@
 use http::HeaderMap;
 
 use super::{ContentCoding, ContentDecoder, DecodedBody, DecodingError, WINDOW_GAP_BYTES, known};
-use crate::probe::http::bounded::append;
+use crate::probe::http::bounded_buffer::append;
 
 const BUFFER_BYTES: usize = 16 << 10;
 /// Coded and decoded bytes of all decoders between two yields: well below a millisecond of work.

@@ -14,7 +14,7 @@ use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
 use tokio::sync::Semaphore;
 
-use crate::probe::http::bounded::append;
+use crate::probe::http::bounded_buffer::append;
 
 use brotli::BrotliDecoder;
 use chain::DecoderChain;

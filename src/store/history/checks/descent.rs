@@ -15,7 +15,7 @@ use crate::model::history::StoredCheck;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
 use crate::store::history::blocks::{BlockBody, BlockError, BlockFilter};
-use crate::store::history::sealed::together::{self, SegmentItem};
+use crate::store::history::sealed::combined_reads::{self, SegmentItem};
 use crate::store::history::sealed::{self, BlockSummary};
 use crate::store::history::segments::Segment;
 use crate::store::history::segments::storage::{OpenSegment, SegmentStorage};
@@ -109,7 +109,7 @@ impl<'a> HistoryDescent<'a> {
         let looks = next.chunks(storage.pace().together).map(async |segments| {
             let open = storage.open(segments).await?;
             let span = TimeRange { from: *from, to: *to };
-            let summaries = together::summaries(&open, *service, span, statuses).await?;
+            let summaries = combined_reads::summaries(&open, *service, span, statuses).await?;
             Ok::<_, HistoryError>((open, summaries))
         });
         for (open, summaries) in try_join_all(looks).await? {

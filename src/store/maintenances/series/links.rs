@@ -10,7 +10,7 @@ use watchkeeper_entities::{maintenance_series_service, maintenance_series_status
 use crate::model::maintenance::origin::SeriesKey;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::store::maintenances::links::{NamedPage, named_pages, sort_by_name};
-use crate::store::{MainError, named};
+use crate::store::{MainError, named_services};
 
 /// Series per statement.
 const AT_ONCE: usize = 1_000;
@@ -62,7 +62,7 @@ pub async fn services_of(
         let links = Entity::find().filter(of_these).all(connection).await?;
         let services: BTreeSet<ServiceKey> = links.iter().map(|link| link.service_id).collect();
         let query = service::Entity::find().filter(service::Column::Id.is_in(services));
-        let named = named::services(connection, query).await?;
+        let named = named_services::services(connection, query).await?;
         let named: HashMap<ServiceKey, NamedService> =
             named.into_iter().map(|service| (service.key, service)).collect();
         for link in links {

@@ -6,7 +6,7 @@ use crate::clock::Timestamp;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::oncall::known::OncallLinks;
+use crate::http::v1::oncall::oncall_links::OncallLinks;
 use crate::http::v1::oncall::period::read_time;
 use crate::id::Id;
 use crate::model::oncall::entry::AbsenceEntry;

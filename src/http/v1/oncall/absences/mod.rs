@@ -11,11 +11,11 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
 use crate::http::v1::oncall::absences::draft::AbsenceParser;
 use crate::http::v1::oncall::absences::view::AbsenceView;
-use crate::http::v1::oncall::known::OncallLinks;
+use crate::http::v1::oncall::oncall_links::OncallLinks;
 use crate::http::v1::oncall::{filter, take_room};
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::oncall::entry::AbsenceEntry;
 use crate::store::oncall::absences;
@@ -35,7 +35,7 @@ pub(in crate::http::v1) async fn list_oncall_absences(call: ApiCall<AppState>) -
 }
 
 pub(in crate::http::v1) async fn show_oncall_absence(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let entry = in_path::find_or_404(&call, absences::find).await?;
+    let entry = resource_lookup::find_or_404(&call, absences::find).await?;
     Ok(ApiReply::data(to_json(&AbsenceView::of(&entry))))
 }
 
@@ -58,11 +58,11 @@ pub(in crate::http::v1) async fn create_oncall_absence(
 pub(in crate::http::v1) async fn update_oncall_absence(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, absences::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, absences::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, absences::find).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, absences::find).await?;
     let known = OncallLinks::find(&*write, &caller).await?;
     let draft = AbsenceParser { organisation: caller.organisation.key, known: &known, now: state.now() };
     let mut entry = draft.update(&body, &stored).map_err(ApiError::Fields)?;
@@ -76,10 +76,10 @@ pub(in crate::http::v1) async fn update_oncall_absence(
 pub(in crate::http::v1) async fn delete_oncall_absence(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, absences::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, absences::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let entry = in_path::lock_or_404(&write, &caller, id, absences::find).await?;
+    let entry = resource_lookup::lock_or_404(&write, &caller, id, absences::find).await?;
     absences::delete(&*write, entry.key).await?;
     write.commit(ApiReply::deleted(id)).await
 }

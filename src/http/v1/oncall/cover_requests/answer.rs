@@ -14,9 +14,9 @@ use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
 use crate::http::v1::oncall::cover_requests::view::CoverRequestView;
-use crate::http::v1::oncall::known::OncallLinks;
+use crate::http::v1::oncall::oncall_links::OncallLinks;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::contact::NamedContact;
@@ -28,11 +28,11 @@ use crate::store::oncall::{cover_requests, overrides};
 pub(in crate::http::v1) async fn accept_cover_request(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, cover_requests::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, cover_requests::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, cover_requests::find).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, cover_requests::find).await?;
     let now = state.now();
     let contact = read_contact(&body, &OncallLinks::find(&*write, &caller).await?)?;
     let accepted = stored.accept(&contact, now)?;
@@ -44,11 +44,11 @@ pub(in crate::http::v1) async fn accept_cover_request(
 pub(in crate::http::v1) async fn decline_cover_request(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, cover_requests::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, cover_requests::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, cover_requests::find).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, cover_requests::find).await?;
     let now = state.now();
     let contact = read_contact(&body, &OncallLinks::find(&*write, &caller).await?)?;
     let declined = stored.decline(&contact, now)?;
@@ -58,10 +58,10 @@ pub(in crate::http::v1) async fn decline_cover_request(
 pub(in crate::http::v1) async fn cancel_cover_request(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, cover_requests::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, cover_requests::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, cover_requests::find).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, cover_requests::find).await?;
     let now = state.now();
     finish(write, stored.cancel(now)?, now).await
 }

@@ -14,11 +14,11 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
 use crate::http::v1::oncall::cover_requests::draft::CoverRequestParser;
 use crate::http::v1::oncall::cover_requests::view::CoverRequestView;
-use crate::http::v1::oncall::known::OncallLinks;
+use crate::http::v1::oncall::oncall_links::OncallLinks;
 use crate::http::v1::oncall::{filter, take_room};
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::oncall::cover::CoverStatus;
 use crate::store::oncall::{cover_requests, schedules};
@@ -40,7 +40,7 @@ pub(in crate::http::v1) async fn list_cover_requests(call: ApiCall<AppState>) ->
 }
 
 pub(in crate::http::v1) async fn show_cover_request(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let request = in_path::find_or_404(&call, cover_requests::find).await?;
+    let request = resource_lookup::find_or_404(&call, cover_requests::find).await?;
     Ok(ApiReply::data(to_json(&CoverRequestView::of(&request, call.state.now()))))
 }
 

@@ -6,7 +6,7 @@ use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::oncall::duty::view::CurrentView;
 use crate::http::v1::state::AppState;
-use crate::model::oncall::present::DutyStatus;
+use crate::model::oncall::duty_status::DutyStatus;
 use crate::model::time_range::TimeRange;
 use crate::store::contacts;
 use crate::store::oncall::{rosters, schedules};

@@ -9,10 +9,10 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
 use crate::http::v1::oncall::duty::view::DutyView;
 use crate::http::v1::oncall::period::{read_asked, read_sent};
 use crate::http::v1::oncall::schedules::draft::OncallScheduleParser;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::oncall::schedule::OncallSchedule;
 use crate::model::time_range::TimeRange;
@@ -20,7 +20,7 @@ use crate::store::oncall::{rosters, schedules};
 use crate::store::{Connection, contacts};
 
 pub(in crate::http::v1) async fn show_oncall_shifts(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let schedule = in_path::find_or_404(&call, schedules::find).await?;
+    let schedule = resource_lookup::find_or_404(&call, schedules::find).await?;
     let ApiCall { state, query, .. } = call;
     let range = read_asked(&query, state.now()).map_err(ApiError::Fields)?;
     reply_with_duty(state.databases.main.reader(), schedule, range).await
@@ -42,7 +42,7 @@ pub(in crate::http::v1) async fn preview_new_schedule(
 pub(in crate::http::v1) async fn preview_changed_schedule(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let stored = in_path::find_or_404(&call, schedules::find).await?;
+    let stored = resource_lookup::find_or_404(&call, schedules::find).await?;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let now = state.now();

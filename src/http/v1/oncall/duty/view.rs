@@ -11,7 +11,7 @@ use crate::http::openapi::shape::{
 };
 use crate::id::Id;
 use crate::model::contact::NamedContact;
-use crate::model::oncall::present::DutyStatus;
+use crate::model::oncall::duty_status::DutyStatus;
 use crate::model::oncall::roster::{DutyTimeline, Shift, ShiftSource};
 use crate::model::oncall::schedule::OncallSchedule;
 use crate::model::time_range::TimeRange;

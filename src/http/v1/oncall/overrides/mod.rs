@@ -11,11 +11,11 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
-use crate::http::v1::oncall::known::OncallLinks;
+use crate::http::v1::oncall::oncall_links::OncallLinks;
 use crate::http::v1::oncall::overrides::draft::OverrideParser;
 use crate::http::v1::oncall::overrides::view::OverrideView;
 use crate::http::v1::oncall::{filter, take_room};
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::oncall::entry::OverrideEntry;
 use crate::store::oncall::overrides;
@@ -37,7 +37,7 @@ pub(in crate::http::v1) async fn list_oncall_overrides(
 }
 
 pub(in crate::http::v1) async fn show_oncall_override(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let entry = in_path::find_or_404(&call, overrides::find).await?;
+    let entry = resource_lookup::find_or_404(&call, overrides::find).await?;
     Ok(ApiReply::data(to_json(&OverrideView::of(&entry))))
 }
 
@@ -60,11 +60,11 @@ pub(in crate::http::v1) async fn create_oncall_override(
 pub(in crate::http::v1) async fn update_oncall_override(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, overrides::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, overrides::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, overrides::find).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, overrides::find).await?;
     let known = OncallLinks::find(&*write, &caller).await?;
     let draft = OverrideParser { organisation: caller.organisation.key, known: &known, now: state.now() };
     let mut entry = draft.update(&body, &stored).map_err(ApiError::Fields)?;
@@ -78,10 +78,10 @@ pub(in crate::http::v1) async fn update_oncall_override(
 pub(in crate::http::v1) async fn delete_oncall_override(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, overrides::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, overrides::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let entry = in_path::lock_or_404(&write, &caller, id, overrides::find).await?;
+    let entry = resource_lookup::lock_or_404(&write, &caller, id, overrides::find).await?;
     overrides::delete(&*write, entry.key).await?;
     write.commit(ApiReply::deleted(id)).await
 }

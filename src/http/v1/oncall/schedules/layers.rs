@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::clock::Timestamp;
 use crate::http::kit::field::BodyField;
 use crate::http::kit::fields::{BodyFields, FieldPatch};
-use crate::http::kit::linked::read_id;
+use crate::http::kit::linked_ids::read_id;
 use crate::http::kit::rule::FieldRule;
 use crate::http::openapi::shape::{
     ApiSchema, id, instant, integer, list_of, object, one_of, string, text_in,

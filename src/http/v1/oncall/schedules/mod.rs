@@ -19,9 +19,9 @@ use crate::http::kit::reply::ApiReply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
-use crate::http::v1::in_path;
 use crate::http::v1::oncall::schedules::draft::OncallScheduleParser;
 use crate::http::v1::oncall::schedules::view::ScheduleView;
+use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::oncall::schedule::{OncallSchedule, SCHEDULES_MAX};
 use crate::store::escalation_policies;
@@ -40,7 +40,7 @@ pub(in crate::http::v1) async fn list_oncall_schedules(
 }
 
 pub(in crate::http::v1) async fn show_oncall_schedule(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
-    let schedule = in_path::find_or_404(&call, schedules::find).await?;
+    let schedule = resource_lookup::find_or_404(&call, schedules::find).await?;
     Ok(ApiReply::data(to_json(&ScheduleView::of(&schedule))))
 }
 
@@ -66,11 +66,11 @@ pub(in crate::http::v1) async fn create_oncall_schedule(
 pub(in crate::http::v1) async fn update_oncall_schedule(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, schedules::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, schedules::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let stored = in_path::lock_or_404(&write, &caller, id, schedules::find).await?;
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, schedules::find).await?;
     let now = state.now();
     let draft = OncallScheduleParser::begin(&*write, &caller, now).await?;
     let mut schedule = draft.update(&body, &stored).map_err(ApiError::Fields)?;
@@ -84,10 +84,10 @@ pub(in crate::http::v1) async fn update_oncall_schedule(
 pub(in crate::http::v1) async fn delete_oncall_schedule(
     call: ApiCall<AppState>,
 ) -> Result<CommittedReply, ApiError> {
-    let id = in_path::find_or_404(&call, schedules::find).await?.id;
+    let id = resource_lookup::find_or_404(&call, schedules::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let schedule = in_path::lock_or_404(&write, &caller, id, schedules::find).await?;
+    let schedule = resource_lookup::lock_or_404(&write, &caller, id, schedules::find).await?;
     let owner = caller.organisation.key;
     let users = escalation_policies::names_of_schedule(&*write, owner, schedule.key).await?;
     if !users.is_empty() {

@@ -10,7 +10,7 @@ use crate::http::v1::services::settings::{
 };
 use crate::model::check::CheckType;
 use crate::model::quorum::{LOCATIONS, Quorum};
-use crate::model::rules::{CHANGES, MINUTES, RECOVERY_CHECKS, StatusRules};
+use crate::model::status_rules::{CHANGES, MINUTES, RECOVERY_CHECKS, StatusRules};
 
 /// A setting with a whole number, or one of some words.
 #[derive(Clone, Debug)]

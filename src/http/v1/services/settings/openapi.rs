@@ -12,8 +12,8 @@ use crate::http::v1::services::settings::{
     DEFAULT_RETRIES, DEFAULT_TIMEOUT_SECONDS, INTERVAL_SECONDS, RETRIES, TIMEOUT_SECONDS,
 };
 use crate::model::quorum::{LOCATIONS, Quorum};
-use crate::model::rules::{CHANGES, MINUTES};
-use crate::model::rules::{RECOVERY_CHECKS, StatusRules};
+use crate::model::status_rules::{CHANGES, MINUTES};
+use crate::model::status_rules::{RECOVERY_CHECKS, StatusRules};
 use crate::probe::header::{HEADERS_MAX, NAME_MAX_LENGTH, PROXY, RESERVED};
 
 const INTERVAL_WORDS: &str = "Seconds between checks; the plan and the check type can set closer bounds.";

@@ -8,8 +8,8 @@ use crate::http::kit::fields::BodyFields;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::services::settings::number::read_number;
 use crate::model::quorum::{LOCATIONS, Quorum};
-use crate::model::rules::{CHANGES, FlappingRule, MINUTES};
-use crate::model::rules::{RECOVERY_CHECKS, StatusRules};
+use crate::model::status_rules::{CHANGES, FlappingRule, MINUTES};
+use crate::model::status_rules::{RECOVERY_CHECKS, StatusRules};
 
 /// The rules after a write; adds an error for an invalid one.
 pub(super) fn read_rules(members: &BodyFields<'_>, stored: StatusRules) -> StatusRules {

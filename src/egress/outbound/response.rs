@@ -1,0 +1,179 @@
+//! A response: its status, its `Retry-After`, and the start of its body.
+//!
+//! At most 64 KiB of a body are read, so that the connection of an ordinary response can be reused, and 1 KiB is kept.
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, DATE, RETRY_AFTER};
+use http::{HeaderMap, Response};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use tokio::time::{Instant, timeout_at};
+
+use super::failure::{ExchangeFailure, TimeoutStage};
+use crate::clock::Timestamp;
+
+/// Maximum number of body bytes that are read.
+const READ_MAX_BYTES: usize = 64 * 1024;
+/// Maximum number of body bytes that are kept.
+pub const EXCERPT_MAX_BYTES: usize = 1_024;
+
+/// A response of any status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboundResponse {
+    /// The HTTP status, 200 to 599 or any other number from a server.
+    pub status: u16,
+    /// The time before which the server asks for no further request.
+    pub retry_after: Option<RetryAfter>,
+    /// The time by the server's clock, in whole seconds.
+    pub date: Option<Timestamp>,
+    /// The first 1 KiB of the body as text, without control characters. A server may have sent back what it was sent.
+    pub excerpt: String,
+}
+
+/// The content of `Retry-After` (RFC 9110, section 10.2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryAfter {
+    /// This long after the response; whole seconds.
+    In(Duration),
+    /// At this time by the server's clock.
+    At(Timestamp),
+}
+
+impl RetryAfter {
+    /// Returns the wait from `now` on; zero when the time has passed.
+    #[must_use]
+    pub fn wait(self, now: Timestamp) -> Duration {
+        match self {
+            Self::In(time) => time,
+            Self::At(at) => Duration::from_millis(u64::try_from(at.ms_since(now)).unwrap_or(0)),
+        }
+    }
+
+    fn of(headers: &HeaderMap) -> Option<Self> {
+        let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+        if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            // A number out of range counts as the longest wait.
+            return Some(Self::In(Duration::from_secs(text.parse::<u32>().unwrap_or(u32::MAX).into())));
+        }
+        read_date(text).map(Self::At)
+    }
+}
+
+/// A time as HTTP writes it (RFC 9110, section 5.6.7).
+fn read_date(text: &str) -> Option<Timestamp> {
+    let at = httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Some(Timestamp::from_ms(i64::try_from(at.as_millis()).ok()?))
+}
+
+impl OutboundResponse {
+    /// Reads the body up to the limit; a longer one makes the connection unusable. A body without end is read until
+    /// `deadline`: its server has accepted the request.
+    pub(super) async fn read_response(
+        response: Response<Incoming>,
+        deadline: Instant,
+    ) -> Result<Self, ExchangeFailure> {
+        let (head, mut body) = response.into_parts();
+        let mut kept = Vec::new();
+        let reading = read(&mut body, &mut kept);
+        match timeout_at(deadline, reading).await {
+            Ok(read) => read.map_err(|error| ExchangeFailure::of(&error))?,
+            Err(_elapsed) if head.headers.contains_key(CONTENT_LENGTH) => {
+                return Err(ExchangeFailure::Timeout(TimeoutStage::Reading));
+            }
+            Err(_elapsed) => {}
+        }
+        Ok(Self {
+            status: head.status.as_u16(),
+            retry_after: RetryAfter::of(&head.headers),
+            date: head.headers.get(DATE).and_then(|date| read_date(date.to_str().ok()?.trim())),
+            excerpt: excerpt(&kept),
+        })
+    }
+}
+
+async fn read(body: &mut Incoming, kept: &mut Vec<u8>) -> hyper::Result<()> {
+    let mut length = 0_usize;
+    while length < READ_MAX_BYTES
+        && let Some(frame) = body.frame().await
+    {
+        if let Ok(piece) = frame?.into_data() {
+            length += piece.len();
+            keep(kept, &piece);
+        }
+    }
+    Ok(())
+}
+
+fn keep(kept: &mut Vec<u8>, piece: &Bytes) {
+    let room = EXCERPT_MAX_BYTES - kept.len();
+    kept.extend_from_slice(&piece[..piece.len().min(room)]);
+}
+
+/// Converts bytes to text: invalid UTF-8 is replaced, line breaks become blanks, other control characters are removed.
+fn excerpt(kept: &[u8]) -> String {
+    let mut text = String::with_capacity(kept.len());
+    let mut chunks = kept.utf8_chunks().peekable();
+    while let Some(chunk) = chunks.next() {
+        text.extend(chunk.valid().chars().filter_map(printable));
+        let was_cut = kept.len() == EXCERPT_MAX_BYTES && chunks.peek().is_none();
+        if !chunk.invalid().is_empty() && !was_cut {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    text
+}
+
+fn printable(c: char) -> Option<char> {
+    match c {
+        '\n' | '\r' | '\t' => Some(' '),
+        c => (!c.is_control()).then_some(c),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("120", Some(RetryAfter::In(Duration::from_secs(120))))]
+    #[case(" 0 ", Some(RetryAfter::In(Duration::ZERO)))]
+    #[case("99999999999999999999", Some(RetryAfter::In(Duration::from_secs(4_294_967_295))))]
+    #[case("Fri, 20 Nov 2026 16:51:00 GMT", Some(RetryAfter::At(Timestamp::from_ms(1_795_193_460_000))))]
+    #[case("Friday, 20-Nov-26 16:51:00 GMT", Some(RetryAfter::At(Timestamp::from_ms(1_795_193_460_000))))]
+    #[case("Fri Nov 20 16:51:00 2026", Some(RetryAfter::At(Timestamp::from_ms(1_795_193_460_000))))]
+    #[case("-5", None)]
+    #[case("soon", None)]
+    #[case("", None)]
+    fn retry_after_is_read(#[case] text: &'static str, #[case] expected: Option<RetryAfter>) {
+        let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static(text))]);
+        assert_eq!(RetryAfter::of(&headers), expected);
+    }
+
+    #[test]
+    fn a_time_that_has_passed_is_not_waited_for() {
+        let at = RetryAfter::At(Timestamp::from_ms(5_000));
+        assert_eq!(at.wait(Timestamp::from_ms(2_000)), Duration::from_secs(3));
+        assert_eq!(at.wait(Timestamp::from_ms(6_000)), Duration::ZERO);
+    }
+
+    #[rstest]
+    #[case(b"all well", "all well")]
+    #[case(b"a\r\nb\tc\x1b[31m\0", "a  b c[31m")]
+    #[case(b"caf\xc3\xa9 \xff!", "café \u{fffd}!")]
+    fn an_excerpt_is_plain_text(#[case] body: &[u8], #[case] expected: &str) {
+        assert_eq!(excerpt(body), expected);
+    }
+
+    #[test]
+    fn a_character_that_is_cut_in_two_is_left_out() {
+        let mut kept = Vec::new();
+        keep(&mut kept, &Bytes::from(format!("{}é", "x".repeat(1_023))));
+        keep(&mut kept, &Bytes::from_static(b"more"));
+        assert_eq!(excerpt(&kept), "x".repeat(1_023));
+    }
+}

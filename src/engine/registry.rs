@@ -1,0 +1,355 @@
+//! The locations that the engine knows, with the state of each: counters, suspicion, and the recipient of a remote one.
+//!
+//! The key of a location is never reused while the process runs, so locations can be added while services are watched. A
+//! key that is unknown here finds no location.
+
+mod blindness;
+mod metrics;
+mod recent_attempts;
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+
+use actix::{Message, Recipient};
+
+use crate::clock::Timestamp;
+use crate::engine::counters::AtomicCounter;
+pub use crate::engine::registry::recent_attempts::BlindLocation;
+use crate::engine::registry::recent_attempts::RecentAttempts;
+use crate::id::Id;
+use crate::model::check::{CheckStatus, CheckType, LocalFault};
+use crate::model::location::{Location, LocationCode, LocationKey, LocationReport, LocationStatus};
+use crate::model::service::ServiceKey;
+use crate::model::suspicion::LocationSuspicion;
+use crate::model::watch::RoundKeeper;
+use crate::probe::prober::Prober;
+
+/// A location without a message for longer is offline, in milliseconds.
+const OFFLINE_MS: i64 = 60_000;
+
+/// All locations, in the order in which they became known.
+#[derive(Debug, Default)]
+pub struct LocationRegistry {
+    known: RwLock<Vec<Arc<RegisteredLocation>>>,
+}
+
+/// One location, shared by all shards.
+#[derive(Debug)]
+pub struct RegisteredLocation {
+    /// Its number within this process.
+    pub key: LocationKey,
+    /// Code, name and place.
+    pub location: Location,
+    /// Finished checks by type and result.
+    finished: [[AtomicCounter; CheckStatus::ALL.len()]; CheckType::ALL.len()],
+    suspicion: Mutex<LocationSuspicion>,
+    /// Recent outcomes of its attempts.
+    looks: RecentAttempts,
+    reach: LocationBackend,
+    /// Last report of a remote location about itself.
+    last_seen: Mutex<Option<Arc<LocationReport>>>,
+    /// Time at which a remote location last reported its recovery from an impairment.
+    recovered_at: Mutex<Option<Timestamp>>,
+    /// True if it is no longer in use.
+    is_retired: AtomicBool,
+}
+
+/// A request to a location to check a service at once, or more often.
+#[derive(Clone, Debug, PartialEq, Eq, Message)]
+#[rtype(result = "()")]
+pub struct LocationCheckRequest {
+    /// The location.
+    pub location: LocationCode,
+    /// The service.
+    pub service: Id,
+    /// True if it has to check at once instead of at its scheduled time.
+    pub look_now: bool,
+    /// Milliseconds for which it has to check more often; 0 ends that. A duration and not a time, because clocks differ.
+    pub hurry_ms: i64,
+}
+
+/// The way to reach a location.
+enum LocationBackend {
+    /// In this process: every shard has a lane to it. Its prober is known once the engine has started.
+    Here(OnceLock<Arc<dyn Prober>>),
+    /// In another process, with its own schedule; requests are sent to this recipient. The actor behind it may die and be
+    /// replaced.
+    Elsewhere(Mutex<Recipient<LocationCheckRequest>>),
+}
+
+impl LocationRegistry {
+    /// Creates a roster of these locations of this process.
+    #[must_use]
+    pub fn new(locations: Vec<Location>) -> Self {
+        let numbered = (0..).map(LocationKey::new).zip(locations);
+        let known = numbered.map(|(key, location)| {
+            Arc::new(RegisteredLocation::new(key, location, LocationBackend::Here(OnceLock::new())))
+        });
+        Self { known: RwLock::new(known.collect()) }
+    }
+
+    /// Adds a location in another process; requests to it are sent through `urges`. If the code is known already, the
+    /// location keeps its key and counters and gets the new recipient; a location in this process is not changed.
+    pub fn add_elsewhere(&self, location: Location, urges: Recipient<LocationCheckRequest>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.iter().find(|known| known.location.code == location.code) {
+            return known.set_recipient(urges);
+        }
+        let key = LocationKey::new(u32::try_from(known.len()).unwrap_or(u32::MAX));
+        known.push(Arc::new(RegisteredLocation::new(
+            key,
+            location,
+            LocationBackend::Elsewhere(Mutex::new(urges)),
+        )));
+    }
+
+    /// Sets the probers of the locations in this process, in their order.
+    pub(super) fn set_probers(&self, probers: &[Arc<dyn Prober>]) {
+        for (known, prober) in self.lock().iter().zip(probers) {
+            if let LocationBackend::Here(through) = &known.reach {
+                through.get_or_init(|| Arc::clone(prober));
+            }
+        }
+    }
+
+    /// Returns every location that is in use.
+    #[must_use]
+    pub fn all(&self) -> Vec<Arc<RegisteredLocation>> {
+        self.lock().iter().filter(|known| known.is_used()).map(Arc::clone).collect()
+    }
+
+    /// Returns the codes of all locations that are in use.
+    #[must_use]
+    pub fn codes(&self) -> Vec<LocationCode> {
+        self.lock().iter().filter(|known| known.is_used()).map(|known| known.location.code.clone()).collect()
+    }
+
+    /// Takes a location in another process out of use, or into use again; returns true if that is a change.
+    pub fn set_used(&self, code: &LocationCode, is_used: bool) -> bool {
+        let known = self.lock().iter().find(|known| known.location.code == *code).map(Arc::clone);
+        let elsewhere = known.filter(|known| known.is_elsewhere());
+        elsewhere.is_some_and(|known| known.is_retired.swap(!is_used, Ordering::Relaxed) == is_used)
+    }
+
+    /// Returns the location with this key.
+    #[must_use]
+    pub fn get(&self, key: LocationKey) -> Option<Arc<RegisteredLocation>> {
+        self.lock().get(key.index()).map(Arc::clone)
+    }
+
+    /// Returns the location with this code.
+    #[must_use]
+    pub fn find(&self, code: &str) -> Option<Arc<RegisteredLocation>> {
+        self.lock().iter().find(|known| known.location.code.as_str() == code).map(Arc::clone)
+    }
+
+    /// Returns the locations that check the service: the assigned ones that are known, or all if none are assigned.
+    pub(super) fn locations_for(&self, assigned: Option<&[String]>) -> Vec<Arc<RegisteredLocation>> {
+        match assigned {
+            Some(codes) => {
+                let known = codes.iter().filter_map(|code| self.find(code));
+                known.filter(|known| known.is_used()).collect()
+            }
+            None => self.all(),
+        }
+    }
+
+    /// Returns true if at least one location that checks the service can be asked: it reported recently or is new, and has
+    /// its network.
+    #[must_use]
+    pub fn is_any_within_reach(&self, assigned: Option<&[String]>, now: Timestamp) -> bool {
+        let is_away = |known: &RegisteredLocation| known.last_seen_at(now).is_some() && !known.is_online(now);
+        self.locations_for(assigned).iter().any(|known| !is_away(known) && !known.is_impaired())
+    }
+
+    fn lock(&self) -> RwLockReadGuard<'_, Vec<Arc<RegisteredLocation>>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RegisteredLocation {
+    fn new(key: LocationKey, location: Location, reach: LocationBackend) -> Self {
+        Self {
+            key,
+            location,
+            finished: Default::default(),
+            suspicion: Mutex::default(),
+            looks: RecentAttempts::default(),
+            reach,
+            last_seen: Mutex::default(),
+            recovered_at: Mutex::default(),
+            is_retired: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns who keeps the schedule of its checks.
+    #[must_use]
+    pub const fn round(&self) -> RoundKeeper {
+        match self.reach {
+            LocationBackend::Here(_) => RoundKeeper::Watch,
+            LocationBackend::Elsewhere(_) => RoundKeeper::Location,
+        }
+    }
+
+    /// Returns true if the location is in another process.
+    #[must_use]
+    pub const fn is_elsewhere(&self) -> bool {
+        matches!(self.reach, LocationBackend::Elsewhere(_))
+    }
+
+    /// Returns the last report of a location in another process.
+    #[must_use]
+    pub fn last_seen(&self) -> Option<Arc<LocationReport>> {
+        self.last_seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the time of its last report; a location in this process counts as seen at `now`.
+    #[must_use]
+    pub fn last_seen_at(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.is_elsewhere() { self.last_seen().map(|seen| seen.at) } else { Some(now) }
+    }
+
+    /// Returns true if its last report is recent enough.
+    #[must_use]
+    pub fn is_online(&self, now: Timestamp) -> bool {
+        self.last_seen_at(now).is_some_and(|at| now.ms_since(at) <= OFFLINE_MS)
+    }
+
+    /// Returns true if it has lost its own network, or none of its attempts measures, as far as this process knows: a remote
+    /// location reports this itself.
+    #[must_use]
+    pub fn is_impaired(&self) -> bool {
+        self.impaired_by().is_some()
+    }
+
+    /// Returns the reason of its impairment.
+    #[must_use]
+    pub fn impaired_by(&self) -> Option<LocalFault> {
+        let is_cut_off = match &self.reach {
+            LocationBackend::Here(through) => through.get().is_some_and(|prober| prober.is_impaired()),
+            LocationBackend::Elsewhere(_) => self.last_seen().is_some_and(|seen| seen.is_impaired),
+        };
+        self.blind_by().or_else(|| is_cut_off.then_some(LocalFault::LocationImpaired))
+    }
+
+    /// Returns its standing for this organisation at `now`.
+    #[must_use]
+    pub fn standing(&self, organisation: i64, now: Timestamp) -> LocationStatus {
+        if self.is_online(now) { of_online(self.is_set_aside(organisation)) } else { LocationStatus::Offline }
+    }
+
+    /// Returns its standing for all organisations together at `now`.
+    #[must_use]
+    pub fn standing_for_all(&self, now: Timestamp) -> LocationStatus {
+        let is_set_aside = || self.is_impaired() || self.suspicion().is_suspect_for_all();
+        if self.is_online(now) { of_online(is_set_aside()) } else { LocationStatus::Offline }
+    }
+
+    /// Returns true if it is online and no organisation suspects it, at `now`.
+    #[must_use]
+    pub fn is_well_for_all(&self, now: Timestamp) -> bool {
+        self.is_online(now) && !self.is_impaired() && !self.suspicion().is_suspect_for_any()
+    }
+
+    /// Returns the time at which its network returned, if it was ever lost, as far as this process knows at `now`.
+    pub(super) fn recovered_at(&self, now: Timestamp) -> Option<Timestamp> {
+        match &self.reach {
+            LocationBackend::Here(through) => {
+                let ago = through.get()?.recovered()?.elapsed().as_millis();
+                Some(now.plus_ms(-i64::try_from(ago).unwrap_or(i64::MAX)))
+            }
+            LocationBackend::Elsewhere(_) => {
+                let at = *self.recovered_at.lock().unwrap_or_else(PoisonError::into_inner);
+                // The clock may have been set back.
+                at.filter(|at| *at <= now)
+            }
+        }
+    }
+
+    /// Stores the location's last report.
+    pub fn note_seen(&self, seen: LocationReport) {
+        self.note_blindness(self.last_seen().as_deref(), &seen);
+        if !seen.is_impaired && self.is_impaired() {
+            *self.recovered_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen.at);
+        }
+        *self.last_seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(seen));
+    }
+
+    fn is_used(&self) -> bool {
+        !self.is_retired.load(Ordering::Relaxed)
+    }
+
+    /// Returns the count of finished checks of this type with this result.
+    #[must_use]
+    pub const fn finished(&self, check_type: CheckType, status: CheckStatus) -> &AtomicCounter {
+        &self.finished[check_type as usize][status as usize]
+    }
+
+    /// Sends a request to the location. A request for which the recipient has no room is lost: the location then checks at
+    /// its scheduled time.
+    pub(super) fn urge(&self, urged: LocationCheckRequest) {
+        let LocationBackend::Elsewhere(urges) = &self.reach else { return };
+        // Sent under the lock: a clone would let one message exceed the limit of the mailbox.
+        let sent = urges.lock().unwrap_or_else(PoisonError::into_inner).try_send(urged);
+        if sent.is_err() {
+            tracing::debug!(location = %self.location.code, "a request to look now is lost");
+        }
+    }
+
+    /// Replaces the recipient of requests.
+    fn set_recipient(&self, urges: Recipient<LocationCheckRequest>) {
+        if let LocationBackend::Elsewhere(before) = &self.reach {
+            *before.lock().unwrap_or_else(PoisonError::into_inner) = urges;
+        }
+    }
+
+    /// Notes whether a vote of the location contradicts the others; logs it when that makes or clears a suspect.
+    pub(super) fn note_opinion(&self, organisation: i64, service: ServiceKey, contradicts: bool) {
+        let mut suspicion = self.suspicion();
+        let before = suspicion.is_suspect(organisation);
+        suspicion.note(organisation, service, contradicts);
+        let after = suspicion.is_suspect(organisation);
+        drop(suspicion);
+        let location = self.location.code.as_str();
+        match (before, after) {
+            (false, true) => {
+                tracing::warn!(
+                    location,
+                    organisation,
+                    "this location contradicts all others; its votes are set aside"
+                );
+            }
+            (true, false) => {
+                tracing::info!(
+                    location,
+                    organisation,
+                    "this location agrees with the others again; its votes count"
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns true if its votes are set aside for this organisation: it has lost its own network, or is the suspect.
+    pub(super) fn is_set_aside(&self, organisation: i64) -> bool {
+        self.is_impaired() || self.suspicion().is_suspect(organisation)
+    }
+
+    fn suspicion(&self) -> MutexGuard<'_, LocationSuspicion> {
+        self.suspicion.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const fn of_online(is_set_aside: bool) -> LocationStatus {
+    if is_set_aside { LocationStatus::Impaired } else { LocationStatus::Online }
+}
+
+impl fmt::Debug for LocationBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if matches!(self, Self::Here(_)) { "Here" } else { "Elsewhere" })
+    }
+}
+
+#[cfg(test)]
+mod tests;

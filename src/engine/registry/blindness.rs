@@ -1,0 +1,93 @@
+//! Blindness of locations: whether their recent attempts could measure, as this engine sees it or a remote location reports it.
+
+use tokio::time::Instant;
+
+use crate::clock::Timestamp;
+use crate::engine::registry::recent_attempts::BlindLocation;
+use crate::engine::registry::{LocationRegistry, RegisteredLocation};
+use crate::model::check::{CheckOutcome, LocalFault};
+use crate::model::impairment::ImpairmentChange;
+use crate::model::location::LocationReport;
+use crate::model::shed_attempts::LocationBlindness;
+
+impl LocationRegistry {
+    /// Judges the locations of this process; returns true if a location, here or remote, has become blind since the last
+    /// review, so that services have to be judged again.
+    pub(in crate::engine) fn review(&self) -> bool {
+        let mut has_news = false;
+        for known in self.lock().iter() {
+            if let Some((turn, blindness)) = known.looks.judge() {
+                known.apply_transition(turn, blindness);
+            }
+            has_news |= known.looks.take_news();
+        }
+        has_news
+    }
+
+    /// Returns true if this process has locations, and all of them are blind.
+    #[must_use]
+    pub fn is_blind_here(&self) -> bool {
+        let all = self.all();
+        let mut here = all.iter().filter(|known| !known.is_elsewhere()).peekable();
+        here.peek().is_some() && here.all(|known| known.is_impaired())
+    }
+}
+
+impl RegisteredLocation {
+    /// Notes how an attempt of this location ended.
+    pub(in crate::engine) fn note_attempt(&self, outcome: &CheckOutcome) {
+        if let Some(turn) = self.looks.note(outcome) {
+            self.apply_transition(turn, None);
+        }
+    }
+
+    /// Returns the reason why none of its attempts measures, as far as this process knows.
+    #[must_use]
+    pub fn blind_by(&self) -> Option<LocalFault> {
+        if self.is_elsewhere() {
+            return self.last_seen()?.blind_by;
+        }
+        self.looks.blindness().map(|blindness| blindness.trouble)
+    }
+
+    /// Returns the start and reason of its blindness, as far as this process knows at `now`.
+    #[must_use]
+    pub fn blindness(&self, now: Timestamp) -> Option<BlindLocation> {
+        Some(BlindLocation { trouble: self.blind_by()?, since: self.blind_since(now)? })
+    }
+
+    /// Returns the start of its last blindness in wall time, given `now`: earlier results of this location are outdated.
+    pub(in crate::engine) fn blind_since(&self, now: Timestamp) -> Option<Timestamp> {
+        self.looks.blind_since(now)
+    }
+
+    /// Takes the blindness that a location in another process reports.
+    pub(super) fn note_blindness(&self, before: Option<&LocationReport>, seen: &LocationReport) {
+        if seen.blind_by.is_some() && before.is_none_or(|before| before.blind_by.is_none()) {
+            self.looks.become_blind(Instant::now());
+        }
+    }
+
+    /// Logs each transition once; the loss of all reference targets is logged already.
+    fn apply_transition(&self, turn: ImpairmentChange, blindness: Option<LocationBlindness>) {
+        let location = self.location.code.as_str();
+        match (turn, blindness) {
+            (ImpairmentChange::Impaired, Some(LocationBlindness { since_ms, trouble })) => {
+                self.looks.become_blind(self.looks.at(since_ms));
+                let is_logged = trouble != LocalFault::LocationImpaired;
+                self.looks.set_logged(is_logged);
+                if is_logged {
+                    tracing::warn!(
+                        location,
+                        reason = trouble.as_str(),
+                        "this location is impaired: none of its checks could be made for a minute; what it saw before does not count"
+                    );
+                }
+            }
+            _ if self.looks.set_logged(false) => {
+                tracing::info!(location, "this location is online again: checks can be made");
+            }
+            _ => {}
+        }
+    }
+}

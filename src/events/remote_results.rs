@@ -1,0 +1,184 @@
+//! The results that other nodes store, polled four times a second while there are listeners.
+//!
+//! After a missing answer the node is polled again from the same position. If results are missing nevertheless (the node has
+//! restarted or is gone), listeners to results are disconnected, and read them from the history when they reconnect.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::MissedTickBehavior;
+
+use crate::clock::guard::ClockGuard;
+use crate::model::history::CheckRecord;
+use crate::model::node::NodeName;
+use crate::service_router::ServiceRouter;
+use crate::service_router::recent_results::{ResultPosition, ResultsReply, ResultsRequest};
+
+/// The poll interval.
+const EVERY: Duration = Duration::from_millis(250);
+/// Maximum number of consecutive requests to one node.
+const IN_A_ROW: usize = 20;
+/// Maximum number of waiting results of other nodes.
+const WAITING: usize = 50_000;
+
+/// The results received from other nodes.
+#[derive(Debug, Default)]
+pub(super) struct RemoteResults(Mutex<RemoteResultsState>);
+
+#[derive(Debug, Default)]
+struct RemoteResultsState {
+    nodes: BTreeMap<NodeName, NodeProgress>,
+    results: Vec<CheckRecord>,
+    is_missing_some: bool,
+    has_begun: bool,
+}
+
+/// The position of a node.
+#[derive(Clone, Copy, Debug)]
+struct NodeProgress {
+    place: Option<ResultPosition>,
+    /// All results that it had stored by this time are received, in Unix milliseconds.
+    heard_at_ms: i64,
+}
+
+/// The results received since the last call.
+#[derive(Debug)]
+pub(super) struct ReceivedResults {
+    /// Results, each once.
+    pub(super) results: Vec<CheckRecord>,
+    /// True if some are missing.
+    pub(super) is_missing_some: bool,
+    /// The time up to which the stored results of every node are received; `None` = there is no other node.
+    pub(super) heard_at_ms: Option<i64>,
+}
+
+impl RemoteResults {
+    /// Reads the present positions of all other nodes: later results are published.
+    pub(super) async fn query_positions(&self, announcer: &ServiceRouter, guard: &ClockGuard) {
+        self.ask(announcer, guard, false).await;
+        self.state().has_begun = true;
+    }
+
+    /// Polls repeatedly, until the future is dropped.
+    pub(super) async fn poll_nodes(
+        &self,
+        announcer: &ServiceRouter,
+        guard: &ClockGuard,
+        is_wanted: impl Fn() -> bool,
+    ) {
+        let mut ticks = tokio::time::interval(EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            self.ask(announcer, guard, is_wanted()).await;
+        }
+    }
+
+    /// Takes the received results.
+    pub(super) fn take(&self) -> ReceivedResults {
+        let mut state = self.state();
+        ReceivedResults {
+            results: std::mem::take(&mut state.results),
+            is_missing_some: std::mem::take(&mut state.is_missing_some),
+            heard_at_ms: state.nodes.values().map(|node| node.heard_at_ms).min(),
+        }
+    }
+
+    async fn ask(&self, announcer: &ServiceRouter, guard: &ClockGuard, wants_results: bool) {
+        let nodes = announcer.living_peers();
+        let now_ms = guard.now().ms();
+        self.state().set_nodes(&nodes, now_ms);
+        join_all(nodes.iter().map(async |node| {
+            for _ in 0..IN_A_ROW {
+                let asked_at_ms = guard.now().ms();
+                let after = ResultsRequest { place: self.state().place_of(node), wants_results };
+                let Some(recent) = announcer.fetch_results(node.clone(), after).await else { return };
+                let has_more = recent.has_more;
+                self.state().note(node, recent, asked_at_ms);
+                if !has_more {
+                    return;
+                }
+            }
+        }))
+        .await;
+    }
+
+    fn state(&self) -> MutexGuard<'_, RemoteResultsState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RemoteResultsState {
+    /// Sets the other nodes. The last results of a node that is gone may be missing.
+    fn set_nodes(&mut self, nodes: &[NodeName], now_ms: i64) {
+        let before = self.nodes.len();
+        self.nodes.retain(|node, _| nodes.contains(node));
+        self.is_missing_some |= self.nodes.len() < before;
+        for node in nodes {
+            self.nodes.entry(node.clone()).or_insert(NodeProgress { place: None, heard_at_ms: now_ms });
+        }
+    }
+
+    fn place_of(&self, node: &NodeName) -> Option<ResultPosition> {
+        self.nodes.get(node)?.place
+    }
+
+    fn note(&mut self, node: &NodeName, recent: ResultsReply, asked_at_ms: i64) {
+        let Some(known) = self.nodes.get_mut(node) else { return };
+        let is_first = known.place.is_none() && !self.has_begun;
+        known.place = Some(recent.place);
+        if !recent.has_more {
+            known.heard_at_ms = asked_at_ms;
+        }
+        self.is_missing_some |= !recent.is_whole && !is_first;
+        self.results.extend(recent.results);
+        if self.results.len() > WAITING {
+            self.results.clear();
+            self.is_missing_some = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::Id;
+
+    fn recent(place: ResultPosition, is_whole: bool) -> ResultsReply {
+        ResultsReply { place, results: Vec::new(), is_whole, has_more: false }
+    }
+
+    /// A known node that answers, restarts its count, and disappears; another one appears.
+    #[test]
+    fn who_listens_comes_again_when_something_is_missing_and_only_then() {
+        let elsewhere = RemoteResults::default();
+        let [first, second]: [NodeName; 2] = ["a", "b"].map(|name| name.parse().unwrap());
+        let place = ResultPosition { epoch: Id::random(), number: 0 };
+        let know = |nodes: &[&NodeName], now_ms| {
+            let nodes: Vec<NodeName> = nodes.iter().map(|node| (*node).clone()).collect();
+            elsewhere.state().set_nodes(&nodes, now_ms);
+        };
+        let note = |node, recent, at_ms| elsewhere.state().note(node, recent, at_ms);
+        let taken = || {
+            let heard = elsewhere.take();
+            (heard.is_missing_some, heard.heard_at_ms)
+        };
+        assert_eq!(taken(), (false, None), "there is no other node");
+        know(&[&first], 10);
+        note(&first, recent(place, false), 11);
+        elsewhere.state().has_begun = true;
+        assert_eq!(taken(), (false, Some(11)), "it has just begun");
+        note(&first, recent(place, true), 20);
+        assert_eq!(taken(), (false, Some(20)));
+        note(&first, recent(ResultPosition { epoch: Id::random(), ..place }, false), 30);
+        assert_eq!(taken(), (true, Some(30)), "it has begun anew");
+        know(&[&first, &second], 40);
+        assert_eq!(taken(), (false, Some(30)));
+        note(&second, recent(place, false), 41);
+        assert_eq!(taken(), (true, Some(30)), "it had stored some before it was asked");
+        know(&[&second], 50);
+        assert_eq!(taken(), (true, Some(41)), "what it stored at last is not known");
+    }
+}

@@ -1,0 +1,117 @@
+//! Operational endpoints without a token: liveness, readiness, metrics, API description.
+
+use actix_web::http::header;
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, web};
+use serde_json::json;
+
+use crate::http::kit::error::ApiError;
+use crate::http::kit::reply::add_common;
+use crate::http::kit::request_id::request_id;
+use crate::http::openapi::ApiDescription;
+use crate::http::public_paths::front::ServerState;
+use crate::http::public_paths::front_page::FrontPage;
+use crate::http::v1::warnings::warnings;
+use crate::model::domain_names::host_of_header;
+use crate::telemetry::{Exposition, MetricCollector as _};
+
+/// Liveness: the process answers.
+pub(in crate::http) async fn healthz() -> HttpResponse {
+    HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(json!({"status": "ok"}))
+}
+
+/// Readiness: both databases and the engine answer. The response names the failing ones; the reasons are in the log.
+pub(in crate::http) async fn readyz(front: web::Data<ServerState>) -> HttpResponse {
+    let parts = &front.state;
+    let answering = parts.readiness().check_all().await;
+    let is_ready = answering.all();
+    let mut response = if is_ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
+    if !is_ready {
+        response.insert_header((header::RETRY_AFTER, "5"));
+    }
+    let status = if is_ready { "ready" } else { "not ready" };
+    let mut page = json!({
+        "status": status,
+        "databases": {"main": reached(answering.main), "history": reached(answering.history)},
+    });
+    if !answering.engine {
+        page["engine"] = "away".into();
+    }
+    // Warnings do not affect readiness.
+    let warnings = warnings(parts);
+    if !warnings.is_empty() {
+        page["warnings"] = json!(warnings);
+    }
+    response.insert_header((header::CACHE_CONTROL, "no-store")).json(page)
+}
+
+/// Returns the status text of a database.
+const fn reached(does_answer: bool) -> &'static str {
+    if does_answer { "ok" } else { "away" }
+}
+
+/// The description of the API: public, and the same for all clients.
+pub(in crate::http) async fn openapi(front: web::Data<ServerState>, request: HttpRequest) -> HttpResponse {
+    let description = match front.description.get() {
+        Ok(description) => description,
+        Err(reason) => return undescribed(reason, &request),
+    };
+    let mut response = HttpResponse::Ok();
+    response.insert_header((header::CACHE_CONTROL, "no-cache"));
+    response.content_type("application/json; charset=utf-8");
+    description.json.answer(response, request.headers())
+}
+
+/// The description as an HTML page.
+pub(in crate::http) async fn docs(front: web::Data<ServerState>, request: HttpRequest) -> HttpResponse {
+    match front.description.get() {
+        Ok(ApiDescription { page, policy, .. }) => page.answer(for_people(policy), request.headers()),
+        Err(reason) => undescribed(reason, &request),
+    }
+}
+
+fn undescribed(reason: &str, request: &HttpRequest) -> HttpResponse {
+    let error = anyhow::anyhow!("the API cannot be described: {reason}");
+    ApiError::Internal(error).to_response(&request_id(request.headers()))
+}
+
+/// The introduction, on the hosts of the API. Unknown hosts have no such page.
+pub(in crate::http) async fn front_page(front: web::Data<ServerState>, request: HttpRequest) -> HttpResponse {
+    let host = request.headers().get(header::HOST).and_then(|line| host_of_header(line.to_str().ok()?));
+    if host.is_some_and(|host| !front.state.domain_names.is_of_api(&host)) {
+        let id = request_id(request.headers());
+        let mut response = ApiError::NotFound.to_response(&id);
+        add_common(response.headers_mut(), &id);
+        return response;
+    }
+    let FrontPage { html, policy } = &front.page;
+    for_people(policy).body(html.clone())
+}
+
+/// A response with an HTML page that may load and run nothing.
+fn for_people(policy: &str) -> HttpResponseBuilder {
+    let mut response = HttpResponse::Ok();
+    response.insert_header((header::CACHE_CONTROL, "no-cache"));
+    response.insert_header((header::CONTENT_SECURITY_POLICY, policy));
+    response.insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
+    response.insert_header((header::REFERRER_POLICY, "no-referrer"));
+    response.content_type("text/html; charset=utf-8");
+    response
+}
+
+/// 405 with the allowed methods.
+pub(in crate::http) async fn refuse_method(request: HttpRequest, allowed: &'static str) -> HttpResponse {
+    let id = request_id(request.headers());
+    let mut response = ApiError::MethodNotAllowed(allowed.into()).to_response(&id);
+    add_common(response.headers_mut(), &id);
+    response
+}
+
+/// The metrics of all collectors, in the Prometheus text format.
+pub(in crate::http) async fn metrics(front: web::Data<ServerState>) -> HttpResponse {
+    let mut page = Exposition::default();
+    for collector in &front.state.collectors {
+        collector.collect(&mut page);
+    }
+    front.traffic.collect(&mut page);
+    HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(page.into_text())
+}

@@ -1,0 +1,191 @@
+//! A cache of services and of pages of services, each valid until related data is written.
+//!
+//! A page stores only which services it shows; the data of each is stored with the service. So a ping invalidates one
+//! service, and a new service the pages of its organisation. If other processes write to the database nothing is
+//! cached, nor are reads of callers confined to an access scope.
+
+use std::sync::Arc;
+
+use crate::http::kit::error::ApiError;
+use crate::http::kit::stamped_cache::StampedCache;
+use crate::http::v1::services::filter::{StoredFilter, WantedTag, find_tag};
+use crate::http::v1::services::stored::{ServicePage, StoredService, gather};
+use crate::id::Id;
+use crate::model::service::{Service, ServiceKey};
+use crate::model::visibility::Visibility;
+use crate::store::changes::{ChangeScope, CommitStamp, CommitTracker};
+use crate::store::{Database, PageWindow, services};
+
+/// Most cached services.
+const SERVICES: usize = 10_000;
+/// Most bytes of cached services, by [`StoredService::bytes`].
+const SERVICES_BYTES: usize = 64 * 1_024 * 1_024;
+/// Most cached pages of services.
+const PAGES: usize = 256;
+/// Most bytes of cached pages: a page lists ids and keys.
+const PAGES_BYTES: usize = 4 * 1_024 * 1_024;
+
+/// A page of a list of services.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct PageKey {
+    /// The caller's visibility.
+    pub(super) sight: Visibility,
+    /// Filter of the list.
+    pub(super) filter: StoredFilter,
+    /// Rows before the page.
+    pub(super) offset: u64,
+    /// Most rows of the page.
+    pub(super) limit: u64,
+}
+
+/// Services of a page, without their data.
+#[derive(Clone, Debug)]
+struct PageOutline {
+    services: Arc<[OutlineEntry]>,
+    total: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct OutlineEntry {
+    id: Id,
+    key: ServiceKey,
+}
+
+/// The cache.
+#[derive(Debug)]
+pub(in crate::http::v1) struct ServiceCache {
+    /// By organisation and id.
+    services: StampedCache<(i64, Id), Arc<StoredService>>,
+    pages: StampedCache<PageKey, PageOutline>,
+}
+
+impl Default for ServiceCache {
+    fn default() -> Self {
+        Self {
+            services: StampedCache::new(SERVICES, SERVICES_BYTES),
+            pages: StampedCache::new(PAGES, PAGES_BYTES),
+        }
+    }
+}
+
+impl ServiceCache {
+    /// Returns the service with this id.
+    ///
+    /// # Errors
+    /// 404, 503, 500.
+    pub(super) async fn one(
+        &self,
+        main: &Database,
+        sight: Visibility,
+        id: Id,
+    ) -> Result<Arc<StoredService>, ApiError> {
+        if let Some(stored) = self.kept_one(main, sight, id) {
+            return Ok(stored);
+        }
+        let stamp = stamp(main, sight);
+        let found = services::find(main.reader(), sight, id).await?;
+        let rows = self.gather(main, vec![found.ok_or(ApiError::NotFound)?], stamp).await?;
+        rows.into_iter().next().ok_or(ApiError::NotFound)
+    }
+
+    /// Returns the services of a page.
+    ///
+    /// # Errors
+    /// 503, 500.
+    pub(super) async fn page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
+        let is_current = |stamp: CommitStamp, _: &PageOutline| {
+            main.changes().is_some_and(|changes| {
+                changes.is_current(stamp, &[ChangeScope::Organisation(key.sight.organisation())])
+            })
+        };
+        if let Some(outline) = self.pages.get(&key, is_current)
+            && let Some(page) = self.fill(main, key.sight, &outline).await?
+        {
+            return Ok(page);
+        }
+        self.read_page(main, key).await
+    }
+
+    /// The page of an outline; `None` when one of its services has been deleted meanwhile.
+    async fn fill(
+        &self,
+        main: &Database,
+        sight: Visibility,
+        outline: &PageOutline,
+    ) -> Result<Option<ServicePage>, ApiError> {
+        let listed = outline.services.iter();
+        let mut rows: Vec<Option<Arc<StoredService>>> =
+            listed.map(|listed| self.kept_one(main, sight, listed.id)).collect();
+        let empty = rows.iter().zip(&*outline.services).filter(|(row, _)| row.is_none());
+        let missing: Vec<ServiceKey> = empty.map(|(_, listed)| listed.key).collect();
+        if !missing.is_empty() {
+            let stamp = stamp(main, sight);
+            let read = services::by_keys(main.reader(), &missing).await?;
+            for stored in self.gather(main, read, stamp).await? {
+                let place = outline.services.iter().position(|listed| listed.key == stored.service.key);
+                if let Some(row) = place.and_then(|place| rows.get_mut(place)) {
+                    *row = Some(stored);
+                }
+            }
+        }
+        let rows: Option<Vec<_>> = rows.into_iter().collect();
+        Ok(rows.map(|rows| ServicePage { rows, total: outline.total }))
+    }
+
+    async fn read_page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
+        let stamp = stamp(main, key.sight);
+        let (services, total) = list(main, &key).await?;
+        let listed =
+            services.iter().map(|service| OutlineEntry { id: service.id, key: service.key }).collect();
+        let rows = self.gather(main, services, stamp).await?;
+        if let Some(stamp) = stamp {
+            let outline = PageOutline { services: listed, total };
+            let bytes = size_of_val(&*outline.services) + size_of::<PageOutline>();
+            self.pages.keep(key, stamp, outline, bytes);
+        }
+        Ok(ServicePage { rows, total })
+    }
+
+    /// Reads the stored data beside these services, which were read after the stamp was taken, and caches it.
+    async fn gather(
+        &self,
+        main: &Database,
+        services: Vec<Service>,
+        stamp: Option<CommitStamp>,
+    ) -> Result<Vec<Arc<StoredService>>, ApiError> {
+        let gathered = gather(main.reader(), services).await?;
+        let gathered: Vec<Arc<StoredService>> = gathered.into_iter().map(Arc::new).collect();
+        if let Some(stamp) = stamp {
+            for stored in &gathered {
+                let key = (stored.service.organisation, stored.service.id);
+                self.services.keep(key, stamp, Arc::clone(stored), stored.bytes());
+            }
+        }
+        Ok(gathered)
+    }
+
+    fn kept_one(&self, main: &Database, sight: Visibility, id: Id) -> Option<Arc<StoredService>> {
+        let changes = main.changes().filter(|_| !sight.is_confined())?;
+        let organisation = sight.organisation();
+        self.services.get(&(organisation, id), |stamp, stored| {
+            let scopes = [ChangeScope::Organisation(organisation), ChangeScope::Service(stored.service.key)];
+            changes.is_current(stamp, &scopes)
+        })
+    }
+}
+
+/// Stamp of a read that may be cached; `None` if it must not be.
+fn stamp(main: &Database, sight: Visibility) -> Option<CommitStamp> {
+    main.changes().filter(|_| !sight.is_confined()).map(CommitTracker::stamp)
+}
+
+/// The services of a page, and their number on all pages.
+async fn list(main: &Database, key: &PageKey) -> Result<(Vec<Service>, u64), ApiError> {
+    let reader = main.reader();
+    let StoredFilter { label, check_types } = &key.filter;
+    let WantedTag::Row(tag) = find_tag(reader, key.sight, label.as_deref()).await? else {
+        return Ok((Vec::new(), 0));
+    };
+    let window = PageWindow { offset: key.offset, limit: key.limit };
+    Ok(services::list(reader, key.sight, (tag, check_types), window).await?)
+}

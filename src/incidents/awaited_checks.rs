@@ -1,0 +1,258 @@
+//! Checks that outages wait for: of the services that they depend on or, when these are back, of the service itself.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use crate::clock::Timestamp;
+use crate::engine::aggregator::ServiceSnapshot;
+use crate::incidents::parents::{HAVE_THEY_LOOKED_MS, RequestedChecks};
+use crate::model::outage::Outage;
+use crate::model::service::{ServiceAddress, ServiceKey};
+use crate::model::service_outline::ServiceOutline;
+use crate::model::verdict::Verdict;
+use crate::service_router::ServiceRouter;
+use crate::store::services::outlines;
+use crate::store::{MainError, dependencies, outages};
+
+/// Milliseconds after which a missing check is requested again.
+const ASK_AGAIN_MS: i64 = 2_000;
+/// Milliseconds after which the end of a wait counts as missed; a running program notices it much sooner.
+const MISSED_MS: i64 = 5_000;
+
+/// The state of the checks that outages wait for.
+#[derive(Debug, Default)]
+pub(super) struct AwaitedChecks {
+    /// Services whose wait ends early.
+    pub(super) cleared: HashSet<ServiceKey>,
+    /// Services whose wait ended while this program was not running, without a requested check.
+    pub(super) missed: HashSet<ServiceKey>,
+    /// Services whose requested check is missing: they were busy with an earlier one, or have not received the request.
+    pub(super) to_ask: RequestedChecks,
+}
+
+/// Reads the state of the checks that these services wait for, without locks.
+pub(super) async fn read_awaited_checks(
+    announcer: &ServiceRouter,
+    services: &[ServiceKey],
+    now: Timestamp,
+) -> Result<AwaitedChecks, MainError> {
+    let main = announcer.databases.main.reader();
+    let mut held = outages::of_services(main, services).await?;
+    held.retain(|outage| outage.is_unreported() && outage.held_until.is_some());
+    if held.is_empty() {
+        return Ok(AwaitedChecks::default());
+    }
+    let keys: Vec<ServiceKey> = held.iter().map(|outage| outage.service).collect();
+    let graph = dependencies::find_neighbours(main, &keys).await?;
+    let parents = keys.iter().flat_map(|child| graph.parents_of(*child));
+    let all: BTreeSet<ServiceKey> = parents.chain(keys.iter().copied()).collect();
+    let all = outlines::by_keys(main, &all.into_iter().collect::<Vec<_>>()).await?;
+    let addresses: Vec<ServiceAddress> = all.iter().map(ServiceOutline::address).collect();
+    let snapshots = announcer.snapshots_at_once(&addresses).await.into_iter().map(Option::unwrap_or_default);
+    let roster = &announcer.definer.roster;
+    let seen = all.iter().zip(snapshots).map(|(service, snapshot)| {
+        let is_within_reach = service
+            .settings
+            .as_ref()
+            .is_some_and(|settings| roster.is_any_within_reach(settings.assigned_probes.as_deref(), now));
+        (service.key, ObservedService::new(service, is_within_reach, snapshot))
+    });
+    let seen: HashMap<ServiceKey, ObservedService> = seen.collect();
+    let (mut looks, mut to_ask) = (AwaitedChecks::default(), BTreeMap::new());
+    for outage in held {
+        let asked: Vec<&ObservedService> = match outage.is_unreachable() {
+            true => seen.get(&outage.service).into_iter().collect(),
+            false => graph.parents_of(outage.service).filter_map(|parent| seen.get(&parent)).collect(),
+        };
+        let wait = WaitingOutage { outage: &outage, asked, now };
+        if wait.is_over_early() {
+            looks.cleared.insert(outage.service);
+        } else if wait.was_missed() {
+            looks.missed.insert(outage.service);
+        }
+        to_ask.extend(wait.to_ask_again().map(|address| (address.key, address)));
+    }
+    Ok(AwaitedChecks { to_ask: RequestedChecks(to_ask.into_values().collect()), ..looks })
+}
+
+/// A service with its present state.
+struct ObservedService {
+    address: ServiceAddress,
+    /// True if it can be checked on request.
+    can_look: bool,
+    /// True if it is not checked although it might be: it is paused, not configured, or all its locations are offline.
+    is_blind: bool,
+    snapshot: ServiceSnapshot,
+}
+
+impl ObservedService {
+    fn new(service: &ServiceOutline, is_within_reach: bool, snapshot: ServiceSnapshot) -> Self {
+        let is_probed = service.check_type.is_probed();
+        let is_on = service.is_configured() && service.pause.is_none();
+        let can_look = is_probed && is_on && is_within_reach;
+        let is_blind = !is_on || (is_probed && !is_within_reach);
+        Self { address: service.address(), can_look, is_blind, snapshot }
+    }
+
+    fn has_looked_since(&self, since: Timestamp) -> bool {
+        self.snapshot.last_check_at.is_some_and(|looked| looked > since)
+    }
+
+    /// Returns true if every location has checked since then, and no other verdict is on its way. A check that began before the
+    /// request may have finished before anything failed.
+    fn is_sure_since(&self, since: Timestamp) -> bool {
+        self.snapshot.sure_since.is_some_and(|looked| looked > since)
+    }
+}
+
+/// An outage that waits for checks.
+struct WaitingOutage<'a> {
+    outage: &'a Outage,
+    asked: Vec<&'a ObservedService>,
+    now: Timestamp,
+}
+
+impl WaitingOutage<'_> {
+    fn asked_at(&self) -> Timestamp {
+        self.outage.asked_at.unwrap_or(self.outage.began_at)
+    }
+
+    fn ended_ms_ago(&self) -> Option<i64> {
+        self.outage.held_until.map(|until| self.now.ms_since(until)).filter(|ms| *ms >= 0)
+    }
+
+    /// Returns true if all checks are done: the service fails by itself. If the service itself is up again, or a dependency down,
+    /// that may be on its way to the database. Dependencies that cannot be checked are not waited for.
+    fn is_over_early(&self) -> bool {
+        let is_sure = |seen: &ObservedService| seen.is_sure_since(self.asked_at());
+        let is_settled = |seen: &&ObservedService| match self.outage.is_unreachable() {
+            true => is_sure(seen) && seen.snapshot.verdict != Verdict::Up,
+            false if seen.is_blind => true,
+            false => (!seen.can_look || is_sure(seen)) && seen.snapshot.verdict != Verdict::Down,
+        };
+        self.ended_ms_ago().is_none() && self.asked.iter().all(is_settled)
+    }
+
+    /// Returns true if the program was not running at the end of the wait, and so requests may have been lost too.
+    fn was_missed(&self) -> bool {
+        let mut able = self.asked.iter().filter(|seen| seen.can_look).peekable();
+        let is_late = self.ended_ms_ago().is_some_and(|ms| ms > MISSED_MS);
+        is_late && able.peek().is_some() && able.all(|seen| !seen.has_looked_since(self.asked_at()))
+    }
+
+    /// Returns the services whose check is missing, from time to time during the wait.
+    fn to_ask_again(&self) -> impl Iterator<Item = ServiceAddress> {
+        let waited_ms = self.now.ms_since(self.asked_at());
+        let turn = |ms: i64| ms.max(0) / ASK_AGAIN_MS;
+        let is_turn =
+            turn(waited_ms) > turn(waited_ms - HAVE_THEY_LOOKED_MS) && self.ended_ms_ago().is_none();
+        let silent = self
+            .asked
+            .iter()
+            .filter(move |seen| is_turn && seen.can_look && !seen.has_looked_since(self.asked_at()));
+        silent.map(|seen| seen.address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::id::Id;
+    use crate::model::incident_policy::OutageKind;
+
+    const fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_ms(seconds * 1_000)
+    }
+
+    /// Down since 90 s; the checks that it waits for were requested at 100 s, until 110 s.
+    fn outage(is_unreachable: bool) -> Outage {
+        let unreachable_since = is_unreachable.then_some(at(90));
+        let begun = Outage::begun(1, 5, OutageKind::Down, at(90));
+        Outage { unreachable_since, ..begun.mark_recheck_requested(at(100), at(110)) }
+    }
+
+    /// Its newest check began at `looked`, and its verdict is sure since `sure`.
+    fn seen(verdict: Verdict, looked: i64, sure: Option<i64>) -> ObservedService {
+        let (last_check_at, sure_since) = (Some(at(looked)), sure.map(at));
+        let snapshot = ServiceSnapshot { verdict, last_check_at, sure_since, ..ServiceSnapshot::default() };
+        let address = ServiceAddress { id: Id::random(), key: 7 };
+        ObservedService { address, can_look: true, is_blind: false, snapshot }
+    }
+
+    /// A service that reports itself, such as a heartbeat.
+    fn reporting(verdict: Verdict) -> ObservedService {
+        ObservedService { can_look: false, ..seen(verdict, 99, None) }
+    }
+
+    /// A service that is paused, or whose locations are offline.
+    fn blind(verdict: Verdict) -> ObservedService {
+        ObservedService { is_blind: true, ..reporting(verdict) }
+    }
+
+    #[rstest]
+    #[case::it_fails_still(true, seen(Verdict::Down, 101, Some(101)), true)]
+    #[case::it_is_back(true, seen(Verdict::Up, 101, Some(101)), false)]
+    #[case::it_has_to_look_again(true, seen(Verdict::Down, 101, None), false)]
+    #[case::it_has_not_looked(true, seen(Verdict::Down, 99, Some(99)), false)]
+    #[case::a_location_has_not_looked(true, seen(Verdict::Down, 101, Some(99)), false)]
+    #[case::the_other_works(false, seen(Verdict::Up, 101, Some(101)), true)]
+    #[case::the_other_is_slow(false, seen(Verdict::Degraded, 101, Some(101)), true)]
+    #[case::the_other_is_down(false, seen(Verdict::Down, 101, Some(101)), false)]
+    #[case::the_other_tries_again(false, seen(Verdict::Up, 101, None), false)]
+    #[case::nobody_knows_of_the_other(false, seen(Verdict::Unknown, 101, None), false)]
+    #[case::the_other_reports_itself(false, reporting(Verdict::Up), true)]
+    #[case::the_other_reports_itself_and_is_late(false, reporting(Verdict::Down), false)]
+    #[case::the_other_is_blind(false, blind(Verdict::Up), true)]
+    #[case::the_other_was_down_when_it_went_blind(false, blind(Verdict::Down), true)]
+    #[case::it_reports_itself(true, reporting(Verdict::Down), false)]
+    fn a_wait_is_over_when_a_look_is_sure(
+        #[case] itself: bool,
+        #[case] seen: ObservedService,
+        #[case] is_over: bool,
+    ) {
+        let wait = WaitingOutage { outage: &outage(itself), asked: vec![&seen], now: at(105) };
+        assert_eq!(wait.is_over_early(), is_over);
+        assert!(!wait.was_missed());
+    }
+
+    #[rstest]
+    #[case::in_time(114, 99, true, false)]
+    #[case::nobody_was_here(116, 99, true, true)]
+    #[case::it_has_looked(116, 101, true, false)]
+    #[case::it_never_looks(116, 99, false, false)]
+    fn a_wait_whose_end_nobody_saw_was_missed(
+        #[case] now: i64,
+        #[case] looked: i64,
+        #[case] can_look: bool,
+        #[case] expected: bool,
+    ) {
+        let seen = ObservedService { can_look, ..seen(Verdict::Up, looked, Some(looked)) };
+        let wait = WaitingOutage { outage: &outage(false), asked: vec![&seen], now: at(now) };
+        assert_eq!(wait.was_missed(), expected);
+    }
+
+    #[test]
+    fn a_wait_for_nobody_is_over_and_never_missed() {
+        let nobody = |now| WaitingOutage { outage: &outage(false), asked: vec![], now: at(now) }.was_missed();
+        assert!(!nobody(200));
+        assert!(WaitingOutage { outage: &outage(false), asked: vec![], now: at(101) }.is_over_early());
+    }
+
+    /// Polled every 300 ms; the times in seconds at which the check is requested again.
+    #[rstest]
+    #[case::it_has_looked(101, &[])]
+    #[case::it_has_not_heard(99, &[102, 104, 106, 108])]
+    fn whoever_has_not_looked_is_asked_again_every_two_seconds(
+        #[case] looked: i64,
+        #[case] expected: &[i64],
+    ) {
+        let (outage, seen) = (outage(true), seen(Verdict::Down, looked, Some(looked)));
+        let moments = (100_000..115_000).step_by(300).map(Timestamp::from_ms);
+        let asks = moments.filter(|now| {
+            let wait = WaitingOutage { outage: &outage, asked: vec![&seen], now: *now };
+            wait.to_ask_again().next().is_some()
+        });
+        assert_eq!(asks.map(|now| now.ms() / 1_000).collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,245 @@
+//! Outages to report: each one becomes an incident, is added to an open one, or waits.
+//!
+//! Related failures that come close together are one incident: those of services with a common tag or a common parent, as
+//! configured in the policy.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use crate::clock::Timestamp;
+use crate::incidents::context::IncidentContext;
+use crate::incidents::parents::{
+    HAVE_THEY_LOOKED_MS, ParentServices, RequestedChecks, STILL_SO_MS, begin_unreachable, end_unreachable,
+    request_own_check,
+};
+use crate::incidents::pending_incidents::{PendingIncident, PendingIncidents};
+use crate::model::group_key::GroupKey;
+use crate::model::incident_outages::ServiceOutage as News;
+use crate::model::incident_policy::{IncidentPolicy, first_match};
+use crate::model::outage::Outage;
+use crate::model::outage::decision::{OutageCircumstances, OutageDecision};
+use crate::model::service::{NamedService, ServiceAddress, ServiceKey};
+use crate::model::service_outline::ServiceOutline;
+use crate::model::tag::Tag;
+use crate::store::incidents::group_keys;
+use crate::store::maintenances::effect::covered;
+use crate::store::services::outlines;
+use crate::store::{MainError, outages, tags};
+
+/// The result for outages to report.
+#[derive(Debug, Default)]
+pub(super) struct OutageDecisions {
+    /// Number of outages that were written to incidents.
+    pub(super) written: usize,
+    /// Services to check at once.
+    pub(super) asked: RequestedChecks,
+    /// Services that have become reachable again.
+    pub(super) reachable: Vec<ServiceAddress>,
+    /// Unreachable services, including known ones: an engine that has just started to watch them does not know it.
+    pub(super) unreachable: Vec<ServiceAddress>,
+}
+
+/// Handles these outages of one organisation.
+pub(super) async fn decide_outages(
+    desk: &IncidentContext<'_>,
+    mut undecided: Vec<Outage>,
+) -> Result<OutageDecisions, MainError> {
+    let mut result = OutageDecisions::default();
+    if undecided.is_empty() {
+        return Ok(result);
+    }
+    let before: HashMap<ServiceKey, Outage> = undecided.iter().map(|one| (one.service, *one)).collect();
+    let keys: Vec<ServiceKey> = undecided.iter().map(|outage| outage.service).collect();
+    let mut facts = OutageContext::read(desk, &keys).await?;
+    undecided.sort_by_cached_key(|outage| (facts.start_of(desk, outage), outage.service));
+    facts.parents.propagate_unreachable(&undecided);
+    let (mut drafts, mut waiting) = (PendingIncidents::of_services(keys), Vec::new());
+    for outage in undecided {
+        let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
+        let is_hidden = outage.is_measured && facts.parents.is_unreachable(outage.service);
+        if is_hidden && !outage.is_unreported() {
+            // Its incident says unstable. Being down now is not its own trouble.
+            waiting.push(Outage { look_at: Some(desk.now.plus_ms(STILL_SO_MS)), ..outage });
+            continue;
+        }
+        if is_hidden || outage.is_unreachable() {
+            let dependent = DependentOutage { outage, service, is_hidden };
+            waiting.push(decide_dependent(desk, &facts.parents, &mut result, dependent).await?);
+            continue;
+        }
+        if desk.missed.contains(&outage.service) {
+            waiting.push(facts.parents.hold_for_parents(desk, outage, &mut result.asked).await?);
+            continue;
+        }
+        let outage = Outage { held_until: desk.held_until(&outage), ..outage };
+        let policy = first_match(desk.policies, &facts.tags_of(outage.service));
+        let open = match outage.incident {
+            Some(key) => drafts.open(desk, key).await?.filter(|draft| !draft.after.incident.is_resolved()),
+            None => None,
+        };
+        let circumstances = OutageCircumstances {
+            rules: policy.map(|policy| &policy.rules),
+            is_held_back: facts.held_back.contains(&outage.service),
+            has_open_incident: open.is_some(),
+        };
+        if let Some(ended) = recover_harmless(desk, &outage, circumstances, open.as_deref()) {
+            waiting.push(ended);
+            continue;
+        }
+        let judged = outage.judged(circumstances.rules, desk.now);
+        let (severity, policy) = match (judged.decide(circumstances, desk.now), policy) {
+            (OutageDecision::Tell(severity), Some(policy)) => (severity, policy),
+            (OutageDecision::Wait(look_at), _) => {
+                let soon = outage.held_until.map(|_| desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
+                let look_at = look_at.into_iter().chain(soon).min();
+                waiting.push(Outage { look_at, ..outage });
+                continue;
+            }
+            (OutageDecision::Tell(_), None) => continue,
+        };
+        let ServiceOutline { key, id, name, .. } = service;
+        let service = NamedService { key, id, name };
+        let told = News { service, kind: judged.kind, began_at: judged.started_at(&policy.rules), severity };
+        if let Some(draft) = open {
+            draft.add_outage(&told, judged);
+        } else {
+            assign_incident(desk, &facts, &mut drafts, (policy, told, judged)).await?;
+        }
+    }
+    let told = drafts.store(desk).await?;
+    let changed = waiting.iter().filter(|outage| before.get(&outage.service) != Some(outage));
+    outages::save(desk.transaction, changed.chain(&told)).await?;
+    result.written = told.len();
+    Ok(result)
+}
+
+/// The outage of a service that fails behind others.
+struct DependentOutage {
+    outage: Outage,
+    service: ServiceOutline,
+    /// True if they are down; otherwise they were.
+    is_hidden: bool,
+}
+
+/// Handles a service behind others: it is unreachable while they are down, and until its next check after that.
+async fn decide_dependent(
+    desk: &IncidentContext<'_>,
+    parents: &ParentServices,
+    result: &mut OutageDecisions,
+    DependentOutage { outage, service, is_hidden }: DependentOutage,
+) -> Result<Outage, MainError> {
+    let address = service.address();
+    let was_asked = outage.asked_at.is_some() && !desk.missed.contains(&outage.service);
+    let is_held = desk.held_until(&outage).is_some();
+    if !is_hidden && was_asked && !is_held {
+        result.reachable.push(address);
+        return end_unreachable(desk, parents, outage, &mut result.asked).await;
+    }
+    result.unreachable.push(address);
+    if !outage.is_unreachable() {
+        return begin_unreachable(desk, outage).await;
+    }
+    if is_hidden {
+        return Ok(outage.keep_unreachable(desk.now.plus_ms(STILL_SO_MS)));
+    }
+    if was_asked {
+        let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
+        return Ok(Outage { look_at, ..outage });
+    }
+    result.asked.add([address]);
+    Ok(request_own_check(desk, outage, &service))
+}
+
+/// Handles the outage of a service that has recovered from its incident and is in trouble again without a policy that wants an
+/// incident: it counts as recovered, so that the incident can end. `None` for any other.
+fn recover_harmless(
+    desk: &IncidentContext<'_>,
+    outage: &Outage,
+    circumstances: OutageCircumstances<'_>,
+    open: Option<&PendingIncident>,
+) -> Option<Outage> {
+    let recovered_at = open?.recovered_at(outage.service)?;
+    let is_harmless = !circumstances.is_held_back && outage.is_unwanted(circumstances.rules);
+    let (told_at, recovered_at, look_at) = (Some(desk.now), Some(recovered_at), Some(desk.now));
+    is_harmless.then_some(Outage { told_at, recovered_at, look_at, ..*outage })
+}
+
+/// Adds the outage to a related incident, or creates one for it.
+async fn assign_incident(
+    desk: &IncidentContext<'_>,
+    facts: &OutageContext,
+    drafts: &mut PendingIncidents,
+    (policy, told, outage): (&IncidentPolicy, News, Outage),
+) -> Result<(), MainError> {
+    let since = told.began_at.plus_ms(-policy.rules.group_window_ms());
+    let keys = facts.group_keys(policy, told.service.key);
+    if drafts.is_first_search(policy.key) {
+        let found = group_keys::find(desk.transaction, policy, &facts.all_keys()).await?;
+        drafts.add_leads(policy.key, found);
+    }
+    let place = match drafts.find(desk, (policy.key, &keys), since).await? {
+        Some(place) => place,
+        None => drafts.add(PendingIncident::new(desk, policy, &told)),
+    };
+    // For every possible grouping: the policy may be changed or replaced.
+    drafts.add_outage_at(place, (&told, outage), (policy.key, &facts.keys_of(told.service.key)));
+    Ok(())
+}
+
+/// The data about the services.
+#[derive(Default)]
+struct OutageContext {
+    services: HashMap<ServiceKey, ServiceOutline>,
+    /// The tags of each that carries any.
+    tags: HashMap<ServiceKey, Vec<Tag>>,
+    /// Services under a maintenance in progress, or with a stated status.
+    held_back: HashSet<ServiceKey>,
+    /// The dependencies.
+    parents: ParentServices,
+}
+
+impl OutageContext {
+    async fn read(desk: &IncidentContext<'_>, keys: &[ServiceKey]) -> Result<Self, MainError> {
+        let found = outlines::by_keys(desk.transaction, keys).await?;
+        let mut held_back = covered(desk.transaction, keys).await?;
+        held_back.extend(found.iter().filter(|one| one.status_override.is_some()).map(|one| one.key));
+        let services = found.into_iter().map(|service| (service.key, service)).collect();
+        let parents = ParentServices::read(desk.transaction, keys).await?;
+        let tags = tags::of_services(desk.transaction, keys).await?;
+        Ok(Self { services, held_back, parents, tags })
+    }
+
+    /// Returns the keys of the tag rows of a service.
+    fn tags_of(&self, service: ServiceKey) -> Vec<i64> {
+        self.tags.get(&service).into_iter().flatten().map(|tag| tag.row).collect()
+    }
+
+    /// Returns the start of the trouble by the policy that matches the service.
+    fn start_of(&self, desk: &IncidentContext<'_>, outage: &Outage) -> Timestamp {
+        let policy = first_match(desk.policies, &self.tags_of(outage.service));
+        policy.map_or(outage.began_at, |policy| outage.started_at(&policy.rules))
+    }
+
+    /// Returns the group keys of the service under this policy; empty if it has none.
+    fn group_keys(&self, policy: &IncidentPolicy, service: ServiceKey) -> Vec<GroupKey> {
+        let tags = self.tags.get(&service).into_iter().flatten();
+        let tags = tags.filter(|tag| policy.rules.groups_by_tag(tag.name.key()));
+        let mut keys: Vec<GroupKey> = tags.map(|tag| GroupKey::Tag(tag.row)).collect();
+        if policy.rules.group_by.looks_at_parents() {
+            keys.extend(self.parents.lineage(service).into_iter().map(GroupKey::Service));
+        }
+        keys
+    }
+
+    /// Returns all possible group keys of the service, for any policy.
+    fn keys_of(&self, service: ServiceKey) -> Vec<GroupKey> {
+        let tags = self.tags.get(&service).into_iter().flatten().map(|tag| GroupKey::Tag(tag.row));
+        tags.chain(self.parents.lineage(service).into_iter().map(GroupKey::Service)).collect()
+    }
+
+    /// Returns all possible group keys of all these services, without duplicates.
+    fn all_keys(&self) -> Vec<GroupKey> {
+        let keys: BTreeSet<GroupKey> =
+            self.services.keys().flat_map(|service| self.keys_of(*service)).collect();
+        keys.into_iter().collect()
+    }
+}

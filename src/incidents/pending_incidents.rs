@@ -1,0 +1,305 @@
+//! Pending incident changes: stored state, new state, and the outages merged into it.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::incidents::context::IncidentContext;
+use crate::incidents::evidence;
+use crate::incidents::followed_policy::policy_of;
+use crate::incidents::incident_texts::{self, OutageNews};
+use crate::lifecycle;
+use crate::model::automation::{AutomationState, EditedFields};
+use crate::model::group_key::GroupKey;
+use crate::model::incident::{Incident, IncidentKind, IncidentStatus, TimelineEntry, WholeIncident};
+use crate::model::incident_outages::{ImpactChange, ServiceOutage};
+use crate::model::incident_policy::IncidentPolicy;
+use crate::model::outage::Outage;
+use crate::model::service::ServiceKey;
+use crate::model::timeline_size::TimelineSize;
+use crate::model::translated_text::TranslatedText;
+use crate::store::MainError;
+use crate::store::incidents::{excerpt, group_keys};
+
+/// Milliseconds within which the same automatic entry is not repeated.
+const REPEATED_MS: i64 = 60_000;
+
+/// One incident with pending changes.
+pub(super) struct PendingIncident {
+    /// The stored state; `None` for a new one.
+    before: Option<WholeIncident>,
+    pub(super) after: WholeIncident,
+    /// Key of its policy; `None` when there is none.
+    policy: Option<i64>,
+    /// The time at which the last service was added.
+    grown_at: Option<Timestamp>,
+    heard: Vec<OutageNews>,
+    /// The outages added to it.
+    outages: Vec<Outage>,
+    /// Group keys of added services that the database does not map to this incident yet.
+    keys: BTreeSet<GroupKey>,
+    /// The internal entry with the reasons.
+    reasons: Option<TimelineEntry>,
+}
+
+impl PendingIncident {
+    /// Creates an incident for this outage.
+    pub(super) fn new(desk: &IncidentContext<'_>, policy: &IncidentPolicy, told: &ServiceOutage) -> Self {
+        let incident = Incident {
+            key: 0,
+            id: Id::random(),
+            organisation: desk.organisation.key,
+            // Written when the number of its services is known.
+            title: incident_texts::resolved(desk.organisation),
+            kind: IncidentKind::Standard,
+            status: IncidentStatus::Investigating,
+            severity: told.severity,
+            is_published: policy.rules.publish,
+            started_at: told.began_at,
+            resolved_at: None,
+            sla_counts_as_downtime: false,
+            created_by: None,
+            acknowledgement: None,
+            created_at: desk.now,
+            updated_at: desk.now,
+        };
+        let automation = Some(AutomationState { policy: Some(policy.key), edited: EditedFields::default() });
+        let after = WholeIncident {
+            incident,
+            services: Vec::new(),
+            others: 0,
+            statuspages: Vec::new(),
+            updates: Vec::new(),
+            unread_updates: TimelineSize::default(),
+            internal_updates: Vec::new(),
+            automation,
+        };
+        Self::of(None, after, Some(policy.key))
+    }
+
+    /// Wraps a stored incident and its policy; the last added service was read with it.
+    fn known(stored: WholeIncident, policy: Option<i64>) -> Self {
+        Self::of(Some(stored.clone()), stored, policy)
+    }
+
+    fn of(before: Option<WholeIncident>, after: WholeIncident, policy: Option<i64>) -> Self {
+        let grown_at = after.services.iter().map(|affected| affected.added_at).max();
+        let (heard, outages, keys) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Self { before, after, policy, grown_at, heard, outages, keys, reasons: None }
+    }
+
+    /// Adds an outage.
+    pub(super) fn add_outage(&mut self, told: &ServiceOutage, outage: Outage) {
+        let news = self.after.apply_outage(told);
+        if news == ImpactChange::Joined {
+            let added_at = told.began_at.max(self.after.incident.started_at);
+            self.grown_at = self.grown_at.max(Some(added_at));
+        }
+        self.heard.push(OutageNews { news, kind: told.kind });
+        self.outages.push(outage);
+    }
+
+    /// Returns the time at which this service has recovered from it; `None` when it has not.
+    pub(super) fn recovered_at(&self, service: ServiceKey) -> Option<Timestamp> {
+        self.after.services.iter().find(|row| row.service == service)?.recovered_at
+    }
+
+    /// Returns true if an outage may be added: the incident is open, follows this policy, and has grown since then.
+    fn accepts_outage(&self, policy: i64, since: Timestamp) -> bool {
+        self.policy == Some(policy) && self.grown_at >= Some(since) && !self.after.incident.is_resolved()
+    }
+
+    /// Stores it; returns the added outages with their new state.
+    pub(super) async fn store(mut self, desk: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
+        self.write(desk);
+        match &self.before {
+            Some(before) => {
+                lifecycle::incidents::save(desk.transaction, before, &self.after, desk.now).await?;
+            }
+            None => lifecycle::incidents::insert(desk.transaction, &mut self.after).await?,
+        }
+        if let Some(reasons) = &self.reasons {
+            lifecycle::incidents::add_reasons(desk.transaction, self.after.incident.key, reasons).await?;
+        }
+        if let Some(policy) = self.policy.filter(|_| !self.keys.is_empty()) {
+            let keys: Vec<GroupKey> = self.keys.into_iter().collect();
+            group_keys::assign_keys(desk.transaction, (policy, self.after.incident.key), &keys).await?;
+        }
+        let incident = Some(self.after.incident.key);
+        Ok(self.outages.into_iter().map(|outage| outage.mark_reported(incident, desk.now)).collect())
+    }
+
+    /// Writes title and timeline, as far as people have not.
+    fn write(&mut self, desk: &IncidentContext<'_>) {
+        let follows = self.after.follows_outages();
+        let is_title_ours = self.after.automation.is_some_and(|automation| !automation.edited.title);
+        if is_title_ours && self.heard.iter().any(|heard| heard.news != ImpactChange::Nothing) {
+            let kind = incident_texts::worst_kind(&self.after, &self.heard);
+            self.after.incident.title = incident_texts::title_of(&self.after, kind, desk.organisation);
+        }
+        let status = match self.after.incident.status {
+            // It is not over after all.
+            IncidentStatus::Monitoring if follows => IncidentStatus::Investigating,
+            status => status,
+        };
+        let messages = match (&self.before, self.heard.first()) {
+            (None, Some(first)) => vec![incident_texts::opened(*first, desk.organisation)],
+            _ => incident_texts::entries(&self.heard, desk.organisation),
+        };
+        for message in messages {
+            let newest = self.after.updates.last();
+            if newest.is_none_or(|newest| !repeats(newest, (status, &message), desk.now)) {
+                self.after.post(incident_texts::entry(status, message, desk.now));
+            }
+        }
+        let given = desk.evidence.give_to(&mut self.after.services, &self.outages);
+        let news = self.heard.iter().filter(|heard| heard.news != ImpactChange::Nothing).count();
+        self.reasons = evidence::internal_entry(&self.after, (&given, news), (desk.organisation, desk.now));
+    }
+}
+
+/// Returns true if the newest entry of a timeline is equal, and no older than [`REPEATED_MS`]: a large outage arrives in many
+/// parts, each of which would be an entry.
+fn repeats(
+    newest: &TimelineEntry,
+    (status, message): (IncidentStatus, &TranslatedText),
+    now: Timestamp,
+) -> bool {
+    let is_same = newest.status == status && newest.message == *message;
+    is_same && now.ms_since(newest.created_at) < REPEATED_MS
+}
+
+/// An incident found by a group key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IncidentLead {
+    /// A stored one, by its key.
+    Stored(i64),
+    /// A pending one, by its index.
+    Written(usize),
+}
+
+/// The incidents with pending changes, so that each is read and stored once.
+#[derive(Default)]
+pub(super) struct PendingIncidents {
+    /// The services with outages to add: for a large incident only these are read.
+    services: Vec<ServiceKey>,
+    drafts: Vec<PendingIncident>,
+    by_key: HashMap<i64, usize>,
+    /// The incidents that services with these group keys may join, by policy; the first suitable one is used.
+    leads: HashMap<(i64, GroupKey), Vec<IncidentLead>>,
+    /// Policies whose group keys have been looked up.
+    searched: HashSet<i64>,
+}
+
+impl PendingIncidents {
+    /// Creates an empty set, for outages of these services.
+    pub(super) fn of_services(services: Vec<ServiceKey>) -> Self {
+        Self { services, ..Self::default() }
+    }
+
+    /// Returns the stored incident with this key and its pending changes; `None` when it was deleted.
+    pub(super) async fn open(
+        &mut self,
+        desk: &IncidentContext<'_>,
+        key: i64,
+    ) -> Result<Option<&mut PendingIncident>, MainError> {
+        let place = self.place(desk, key).await?;
+        Ok(place.and_then(|place| self.drafts.get_mut(place)))
+    }
+
+    async fn place(&mut self, desk: &IncidentContext<'_>, key: i64) -> Result<Option<usize>, MainError> {
+        if let Some(place) = self.by_key.get(&key) {
+            return Ok(Some(*place));
+        }
+        let stored = excerpt::of_key_for_update(desk.transaction, key, &self.services).await?;
+        let Some(stored) = stored else { return Ok(None) };
+        let policy = policy_of(desk, &stored).await?.map(|policy| policy.key);
+        let place = self.add(PendingIncident::known(stored, policy));
+        self.by_key.insert(key, place);
+        Ok(Some(place))
+    }
+
+    /// Returns true the first time, when the group keys of this policy have to be looked up.
+    pub(super) fn is_first_search(&mut self, policy: i64) -> bool {
+        self.searched.insert(policy)
+    }
+
+    /// Adds stored incidents found by group keys, which may follow a policy.
+    pub(super) fn add_leads(&mut self, policy: i64, found: HashMap<GroupKey, Vec<i64>>) {
+        for (key, incidents) in found {
+            let leads = incidents.into_iter().map(IncidentLead::Stored);
+            self.leads.entry((policy, key)).or_default().extend(leads);
+        }
+    }
+
+    /// Returns the index of an incident that follows the policy, has grown since then and accepts a service with these keys.
+    pub(super) async fn find(
+        &mut self,
+        desk: &IncidentContext<'_>,
+        (policy, keys): (i64, &[GroupKey]),
+        since: Timestamp,
+    ) -> Result<Option<usize>, MainError> {
+        for key in keys {
+            for lead in self.leads.get(&(policy, *key)).cloned().unwrap_or_default() {
+                let place = match lead {
+                    IncidentLead::Written(place) => Some(place),
+                    IncidentLead::Stored(incident) => self.place(desk, incident).await?,
+                };
+                let draft = place.and_then(|place| self.drafts.get(place));
+                if draft.is_some_and(|draft| draft.accepts_outage(policy, since)) {
+                    return Ok(place);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds an incident; returns its index.
+    pub(super) fn add(&mut self, draft: PendingIncident) -> usize {
+        self.drafts.push(draft);
+        self.drafts.len() - 1
+    }
+
+    /// Adds an outage to the incident at this index; the group keys of its service lead there from now on.
+    pub(super) fn add_outage_at(
+        &mut self,
+        place: usize,
+        (told, outage): (&ServiceOutage, Outage),
+        (policy, keys): (i64, &[GroupKey]),
+    ) {
+        let Some(draft) = self.drafts.get_mut(place) else { return };
+        draft.add_outage(told, outage);
+        let stored = draft.before.as_ref().map(|before| before.incident.key);
+        for key in keys {
+            let leads = self.leads.entry((policy, *key)).or_default();
+            let is_here = |lead: &IncidentLead| match *lead {
+                IncidentLead::Written(known) => known == place,
+                IncidentLead::Stored(incident) => Some(incident) == stored,
+            };
+            if !leads.first().is_some_and(is_here) {
+                leads.retain(|lead| !is_here(lead));
+                leads.insert(0, IncidentLead::Written(place));
+                draft.keys.insert(*key);
+            }
+        }
+    }
+
+    /// Stores those with changes; returns the outages added to them.
+    pub(super) async fn store(self, desk: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
+        let Self { drafts, leads, .. } = self;
+        let mut told = Vec::new();
+        for (place, mut draft) in drafts.into_iter().enumerate() {
+            if draft.outages.is_empty() {
+                continue;
+            }
+            let policy = draft.policy;
+            // A key leads to the incident that was changed last.
+            draft.keys.retain(|key| {
+                let leads = policy.and_then(|policy| leads.get(&(policy, *key)));
+                leads.and_then(|leads| leads.first()) == Some(&IncidentLead::Written(place))
+            });
+            told.extend(draft.store(desk).await?);
+        }
+        Ok(told)
+    }
+}

@@ -1,0 +1,270 @@
+//! The effect of an action on a maintenance: its new state, and its new entries on the timeline.
+//!
+//! Every action is a plain function from before to after. Whether it is allowed is checked first; an action of the
+//! clock is allowed when it is due, so doing it twice is impossible.
+
+use crate::clock::Timestamp;
+use crate::model::maintenance::{
+    Maintenance, MaintenanceOperation, MaintenanceStateError, MaintenanceStatus, MaintenanceWindow, texts,
+};
+use crate::model::subscriber_fact::FactKind;
+use crate::model::timeline_size::TimelineSize;
+use crate::model::translated_text::TranslatedText;
+
+/// The time of an action, and the language in which generated texts are stored.
+#[derive(Clone, Copy, Debug)]
+pub struct OperationContext<'a> {
+    /// The moment.
+    pub at: Timestamp,
+    /// The default language of the organisation.
+    pub locale: &'a str,
+}
+
+/// The kind of an entry of the timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaintenanceMilestone {
+    /// Work is planned.
+    Announced,
+    /// It has another window; the state that follows.
+    Moved(MaintenanceStatus),
+    /// It has started.
+    Started,
+    /// It has ended.
+    Completed,
+    /// It was called off.
+    Cancelled,
+}
+
+/// A new entry of the timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewTimelineEntry {
+    /// Its kind.
+    pub happened: MaintenanceMilestone,
+    /// The text of the entry.
+    pub message: TranslatedText,
+    /// True if subscribers are notified.
+    pub notify_subscribers: bool,
+    /// Time of creation.
+    pub created_at: Timestamp,
+}
+
+/// A maintenance after an act, with the entries that the act adds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaintenanceTransition {
+    /// The new state, to be stored.
+    pub after: Maintenance,
+    /// Oldest first.
+    pub entries: Vec<NewTimelineEntry>,
+}
+
+/// The settings for announcing a changed window: on the timeline, and to subscribers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RescheduleOptions {
+    /// `post_update`.
+    pub is_posted: bool,
+    /// `notify_subscribers`.
+    pub notifies: bool,
+}
+
+/// The arguments of `extend`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaintenanceExtension {
+    /// The new window.
+    pub schedule: MaintenanceWindow,
+    /// The text for the timeline; `None` = generated.
+    pub message: Option<TranslatedText>,
+    /// True if subscribers are notified.
+    pub notifies: bool,
+}
+
+impl MaintenanceTransition {
+    /// A new maintenance is announced; it starts at once if its start has been reached.
+    #[must_use]
+    pub fn announce(
+        maintenance: Maintenance,
+        message: Option<TranslatedText>,
+        stamp: OperationContext<'_>,
+    ) -> Self {
+        let generated = || texts::announced(maintenance.schedule);
+        let notifies = maintenance.notices.announcement;
+        let entry = stamp.entry(MaintenanceMilestone::Announced, message, generated, notifies);
+        Self { after: maintenance, entries: vec![entry] }.begin_if_due(stamp)
+    }
+
+    /// An update from `before` to `after`; it starts at once if its start has been reached.
+    #[must_use]
+    pub fn revise(
+        before: &Maintenance,
+        after: Maintenance,
+        announcement: RescheduleOptions,
+        stamp: OperationContext<'_>,
+    ) -> Self {
+        let mut entries = Vec::new();
+        if announcement.is_posted && after.schedule != before.schedule {
+            let generated = || texts::moved(after.schedule);
+            entries.push(stamp.entry(
+                MaintenanceMilestone::Moved(after.status),
+                None,
+                generated,
+                announcement.notifies,
+            ));
+        }
+        Self { after, entries }.begin_if_due(stamp)
+    }
+
+    /// It starts.
+    ///
+    /// # Errors
+    /// [`WrongState`] unless it is scheduled.
+    pub fn start(before: &Maintenance, stamp: OperationContext<'_>) -> Result<Self, MaintenanceStateError> {
+        before.allow(MaintenanceOperation::Start)?;
+        Ok(Self { after: before.clone(), entries: Vec::new() }.begin(stamp))
+    }
+
+    /// It ends.
+    ///
+    /// # Errors
+    /// [`WrongState`] unless it is in progress.
+    pub fn complete(
+        before: &Maintenance,
+        stamp: OperationContext<'_>,
+    ) -> Result<Self, MaintenanceStateError> {
+        before.allow(MaintenanceOperation::Complete)?;
+        let status = MaintenanceStatus::Completed;
+        let after = Maintenance { status, actual_end: Some(stamp.at), ..before.clone() };
+        let said = || texts::COMPLETED.into();
+        let entry = stamp.entry(MaintenanceMilestone::Completed, None, said, before.notices.complete);
+        Ok(Self { after, entries: vec![entry] })
+    }
+
+    /// It is called off.
+    ///
+    /// # Errors
+    /// [`WrongState`] unless it is scheduled.
+    pub fn cancel(before: &Maintenance, stamp: OperationContext<'_>) -> Result<Self, MaintenanceStateError> {
+        before.allow(MaintenanceOperation::Cancel)?;
+        let status = MaintenanceStatus::Cancelled;
+        let after = Maintenance { status, ..before.clone() };
+        let said = || texts::CANCELLED.into();
+        let entry = stamp.entry(MaintenanceMilestone::Cancelled, None, said, before.notices.announcement);
+        Ok(Self { after, entries: vec![entry] })
+    }
+
+    /// It gets another window: it continues, or, when the window starts in the future, is scheduled again. An open
+    /// end cannot be waited for, so it switches automatic completion off.
+    ///
+    /// # Errors
+    /// [`WrongState`] unless it is in progress or completed.
+    pub fn extend(
+        before: &Maintenance,
+        extension: MaintenanceExtension,
+        stamp: OperationContext<'_>,
+    ) -> Result<Self, MaintenanceStateError> {
+        before.allow(MaintenanceOperation::Extend)?;
+        let MaintenanceExtension { schedule, message, notifies } = extension;
+        let waits = schedule.start > stamp.at;
+        let status = if waits { MaintenanceStatus::Scheduled } else { MaintenanceStatus::InProgress };
+        let after = Maintenance {
+            status,
+            schedule,
+            actual_start: if waits { None } else { before.actual_start.or(Some(stamp.at)) },
+            actual_end: None,
+            auto_complete: before.auto_complete && schedule.end.is_some(),
+            ..before.clone()
+        };
+        let generated = || if waits { texts::moved(schedule) } else { texts::extended(schedule) };
+        let entry = stamp.entry(MaintenanceMilestone::Moved(status), message, generated, notifies);
+        Ok(Self { entries: vec![entry], after })
+    }
+
+    /// Returns the action of the clock at this moment, if one is due: one transition at a time.
+    #[must_use]
+    pub fn when_due(before: &Maintenance, stamp: OperationContext<'_>) -> Option<Self> {
+        if starts_by_itself(before, stamp.at) {
+            return Self::start(before, stamp).ok();
+        }
+        let is_over = before.schedule.end.is_some_and(|end| end <= stamp.at);
+        if before.auto_complete && is_over { Self::complete(before, stamp).ok() } else { None }
+    }
+
+    /// Leaves out entries for which the timeline has no room; the end or cancellation of work has some room beyond
+    /// the limits.
+    #[must_use]
+    pub fn fitted(mut self, mut size: TimelineSize) -> Self {
+        self.entries.retain(|entry| {
+            let tells_end =
+                matches!(entry.happened, MaintenanceMilestone::Completed | MaintenanceMilestone::Cancelled);
+            let has_room = size.has_room_for(&entry.message) || (tells_end && size.has_room_for_end());
+            if has_room {
+                size = size.with(&entry.message);
+            }
+            has_room
+        });
+        self
+    }
+
+    fn begin_if_due(self, stamp: OperationContext<'_>) -> Self {
+        if starts_by_itself(&self.after, stamp.at) { self.begin(stamp) } else { self }
+    }
+
+    fn begin(mut self, stamp: OperationContext<'_>) -> Self {
+        let status = MaintenanceStatus::InProgress;
+        let notifies = self.after.notices.start;
+        self.entries.push(stamp.entry(
+            MaintenanceMilestone::Started,
+            None,
+            || texts::STARTED.into(),
+            notifies,
+        ));
+        let after = Maintenance { status, actual_start: Some(stamp.at), ..self.after };
+        Self { after, entries: self.entries }
+    }
+}
+
+/// The planned window has no effect once it was started or ended by hand.
+fn starts_by_itself(maintenance: &Maintenance, now: Timestamp) -> bool {
+    let waits = maintenance.status == MaintenanceStatus::Scheduled;
+    waits && maintenance.auto_start && maintenance.schedule.start <= now
+}
+
+impl MaintenanceMilestone {
+    /// The state in the entry.
+    #[must_use]
+    pub const fn status(self) -> MaintenanceStatus {
+        match self {
+            Self::Announced => MaintenanceStatus::Scheduled,
+            Self::Moved(status) => status,
+            Self::Started => MaintenanceStatus::InProgress,
+            Self::Completed => MaintenanceStatus::Completed,
+            Self::Cancelled => MaintenanceStatus::Cancelled,
+        }
+    }
+
+    /// The kind of fact for subscribers.
+    #[must_use]
+    pub const fn fact(self) -> FactKind {
+        match self {
+            Self::Announced => FactKind::MaintenanceAnnounced,
+            Self::Moved(_) => FactKind::MaintenanceMoved,
+            Self::Started => FactKind::MaintenanceStarted,
+            Self::Completed => FactKind::MaintenanceCompleted,
+            Self::Cancelled => FactKind::MaintenanceCancelled,
+        }
+    }
+}
+
+impl OperationContext<'_> {
+    fn entry(
+        self,
+        happened: MaintenanceMilestone,
+        message: Option<TranslatedText>,
+        generated: impl FnOnce() -> String,
+        notify_subscribers: bool,
+    ) -> NewTimelineEntry {
+        let message = message.unwrap_or_else(|| TranslatedText::single(self.locale, generated()));
+        NewTimelineEntry { happened, message, notify_subscribers, created_at: self.at }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! The incidents that status changes would have opened, when, and until when.
+//!
+//! It has the role of `crate::incidents` for one service alone: there is no grouping, and the state of its
+//! dependencies is known from the recorded windows. So are maintenances and stated statuses, which hold incidents
+//! back.
+
+use crate::clock::Timestamp;
+use crate::model::history::MeasuredStatus;
+use crate::model::incident::Severity;
+use crate::model::incident_policy::{IncidentRules, OutageKind};
+use crate::model::outage::Outage;
+use crate::model::outage::decision::{OutageCircumstances, OutageDecision};
+use crate::model::service::ServiceKey;
+use crate::model::service_window::{ServiceWindow, WindowKind};
+use crate::model::simulation::replay::{PriorStatus, ReplayedChange};
+use crate::model::time_range::TimeRange;
+
+/// The key of the one incident that may be open.
+const INCIDENT: Option<i64> = Some(1);
+const NO_ORGANISATION: i64 = 0;
+
+/// An incident that would have been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HypotheticalIncident {
+    /// Its severity at the end.
+    pub severity: Severity,
+    /// The start of the trouble.
+    pub started_at: Timestamp,
+    /// The time at which it would have been opened.
+    pub opened_at: Timestamp,
+    /// The end of the trouble; `None` while it would have been open.
+    pub resolved_at: Option<Timestamp>,
+}
+
+/// The circumstances of a service, beside its status.
+#[derive(Clone, Copy, Debug)]
+pub struct IncidentSimulation<'a> {
+    /// The service.
+    pub service: ServiceKey,
+    /// Its status at the start.
+    pub known: PriorStatus,
+    /// The rules of the policy that decides; `None` when none matches.
+    pub rules: Option<&'a IncidentRules>,
+    /// Decided windows, and unreachable times.
+    pub windows: &'a [ServiceWindow],
+}
+
+impl IncidentSimulation<'_> {
+    /// The incidents that these changes would have opened in the range, in the order of their opening.
+    #[must_use]
+    pub fn incidents(&self, told: &[ReplayedChange], range: TimeRange) -> Vec<HypotheticalIncident> {
+        let kind = match self.known.status {
+            MeasuredStatus::Down => Some(OutageKind::Down),
+            MeasuredStatus::Degraded => Some(OutageKind::Degraded),
+            MeasuredStatus::Up | MeasuredStatus::Unknown | MeasuredStatus::NoData => None,
+        };
+        let since = self.known.since.unwrap_or(range.from);
+        let begun = kind.map(|kind| Outage::begun(NO_ORGANISATION, self.service, kind, since));
+        let mut course =
+            SimulationProgress { case: self, outage: begun, open: None, over: Vec::new(), now: range.from };
+        for ReplayedChange { change, known_at } in told {
+            course.pass(*known_at);
+            course.outage = Outage::follow(course.outage, NO_ORGANISATION, change).outage;
+        }
+        course.pass(range.to);
+        course.over.extend(course.open);
+        course.over
+    }
+
+    /// The end of a window of this kind that is open at `at`; the end of time if it has none.
+    fn covered_until(&self, at: Timestamp, is_kind: impl Fn(WindowKind) -> bool) -> Option<Timestamp> {
+        let end = |window: &ServiceWindow| window.to.unwrap_or(Timestamp::from_ms(i64::MAX));
+        let covers = |window: &&ServiceWindow| window.from <= at && at < end(window) && is_kind(window.kind);
+        self.windows.iter().filter(covers).map(end).max()
+    }
+}
+
+/// The trouble of a service while time passes.
+struct SimulationProgress<'a> {
+    case: &'a IncidentSimulation<'a>,
+    outage: Option<Outage>,
+    open: Option<HypotheticalIncident>,
+    over: Vec<HypotheticalIncident>,
+    now: Timestamp,
+}
+
+impl SimulationProgress<'_> {
+    /// Carries out decisions that are due before `until`.
+    fn pass(&mut self, until: Timestamp) {
+        while let Some(outage) = self.outage {
+            let Some(at) = outage.look_at.map(|at| at.max(self.now)).filter(|at| *at < until) else { break };
+            self.now = at;
+            self.outage =
+                if outage.is_undecided() { Some(self.decide_outage(outage)) } else { self.settle(outage) };
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// Reports the outage to the incident, or to a new one, or postpones that.
+    fn decide_outage(&mut self, outage: Outage) -> Outage {
+        let unreachable = |kind| kind == WindowKind::Unreachable;
+        match self.case.covered_until(self.now, unreachable).filter(|_| outage.is_measured) {
+            Some(until) if outage.is_unreported() => return outage.unreachable(until),
+            Some(until) => return Outage { look_at: Some(until), ..outage },
+            None if outage.is_unreachable() => return outage.become_own_outage(self.now),
+            None => {}
+        }
+        let holds_back = |kind| matches!(kind, WindowKind::Maintenance | WindowKind::Override(_));
+        let held_back_until = self.case.covered_until(self.now, holds_back);
+        let circumstances = OutageCircumstances {
+            rules: self.case.rules,
+            is_held_back: held_back_until.is_some(),
+            has_open_incident: self.open.is_some(),
+        };
+        let judged = outage.judged(self.case.rules, self.now);
+        match judged.decide(circumstances, self.now) {
+            OutageDecision::Wait(look_at) => Outage { look_at: look_at.max(held_back_until), ..outage },
+            OutageDecision::Tell(severity) => {
+                let started_at = self.case.rules.map_or(judged.began_at, |rules| judged.started_at(rules));
+                let opened_at = self.now;
+                let new = HypotheticalIncident { severity, started_at, opened_at, resolved_at: None };
+                let open = self.open.get_or_insert(new);
+                open.severity = open.severity.max(severity);
+                judged.mark_reported(INCIDENT, self.now)
+            }
+        }
+    }
+
+    /// Resolves the incident of an outage that is over, once the recovery has lasted.
+    fn settle(&mut self, outage: Outage) -> Option<Outage> {
+        let Some(recovered_at) = outage.recovered_at else { return Some(Outage { look_at: None, ..outage }) };
+        let resolves_at = self.case.rules.and_then(|rules| rules.resolves_at(recovered_at));
+        if resolves_at.is_none_or(|at| self.now < at) {
+            return Some(Outage { look_at: resolves_at, ..outage });
+        }
+        let resolved = |open: HypotheticalIncident| HypotheticalIncident {
+            resolved_at: Some(recovered_at.max(open.started_at)),
+            ..open
+        };
+        self.over.extend(self.open.take().map(resolved));
+        None
+    }
+}

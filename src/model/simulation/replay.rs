@@ -1,0 +1,274 @@
+//! The watch of the engine on virtual time: it reads stored results in the place of locations, without waiting.
+//!
+//! It has the role of the actor around the watch (`engine::service`): effects become checks and one next moment. The
+//! recheck budget is unlimited.
+
+use crate::clock::Timestamp;
+use crate::model::check::{CheckOutcome, LocalFault, Measurement, PhaseTimings};
+use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
+use crate::model::service::ServiceKey;
+use crate::model::simulation::recorded_location::{
+    RecordedAnswer, RecordedCadence, RecordedCheck, RecordedLocation, ReplayedCheck,
+};
+use crate::model::status_line::MeasuredStatusChange;
+use crate::model::time_range::TimeRange;
+use crate::model::verdict::{LocationVote, Verdict};
+use crate::model::watch::{CheckAttempt, WatchEffect, WatchMemory, WatchPlan, WatchState};
+
+/// Maximum number of checks of one replay: half a minute between two checks of ten locations for two months.
+const LOOKS_MAX: u64 = 2_000_000;
+
+/// The period would take too long to go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("more than {LOOKS_MAX} looks")]
+pub struct ReplayLimitExceeded;
+
+/// A moment from which on earlier results do not count: a pause starts, the target changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistoryBreak {
+    /// The moment.
+    pub at: Timestamp,
+    /// The reason.
+    pub cause: ChangeCause,
+}
+
+/// The past of a service before a replay starts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PriorStatus {
+    /// Its status.
+    pub status: MeasuredStatus,
+    /// Since when.
+    pub since: Option<Timestamp>,
+}
+
+/// Stored results, and the plan by which they are judged again.
+#[derive(Debug)]
+pub struct CheckReplay<'a> {
+    /// The service.
+    pub service: ServiceKey,
+    /// The plan; each of its locations is one of [`Self::seen`], and the watch keeps its schedule.
+    pub plan: WatchPlan,
+    /// The rhythm in which the results were measured.
+    pub rhythm: RecordedCadence,
+    /// The results of each location of the plan, in the order of their times.
+    pub seen: Vec<&'a [RecordedCheck]>,
+    /// The past before the range.
+    pub known: PriorStatus,
+    /// In the order of their times.
+    pub breaks: &'a [HistoryBreak],
+}
+
+/// A simulated status change, and when the watch would have recorded it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayedChange {
+    /// The change, as it would have been recorded.
+    pub change: StatusChange,
+    /// The time of the verdict.
+    pub known_at: Timestamp,
+}
+
+/// The course of a service as it would have been.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplayOutcome {
+    /// Its changes in the order in which they would have been recorded, those of flapping among them.
+    pub told: Vec<ReplayedChange>,
+    /// The time until which results back the last status; `None` without any.
+    pub measured_until: Option<Timestamp>,
+}
+
+impl CheckReplay<'_> {
+    /// Replays the range.
+    ///
+    /// # Errors
+    /// [`TooManyLooks`].
+    pub fn run(&self, range: TimeRange) -> Result<ReplayOutcome, ReplayLimitExceeded> {
+        let timeout_ms = self.plan.timeout_ms;
+        let seen = self.seen.iter().copied();
+        let witnesses: Vec<RecordedLocation<'_>> =
+            seen.map(|seen| RecordedLocation::new(seen, self.rhythm, timeout_ms)).collect();
+        let mut stage = ReplayState {
+            service: self.service,
+            running: vec![None; witnesses.len()],
+            back_at: vec![None; witnesses.len()],
+            witnesses,
+            now: range.from,
+            haste_ms: self.plan.uncertain_interval_ms,
+            looks: 0,
+            done: ReplayOutcome::default(),
+        };
+        let mut watch = stage.open(&self.plan, self.known);
+        for break_ in self.breaks.iter().filter(|one| range.contains(one.at)) {
+            stage.advance_to(&mut watch, break_.at)?;
+            let effects = watch.end(break_.cause, break_.at);
+            stage.carry_out(&mut watch, effects);
+            stage.forget();
+            let memory = watch.memory().without_votes();
+            watch = stage.begin_at_next_result(&self.plan, memory, range.to);
+        }
+        stage.advance_to(&mut watch, range.to)?;
+        let is_known = watch.verdict() != Verdict::Unknown;
+        stage.done.measured_until = watch.measured_until().filter(|_| is_known);
+        Ok(stage.done)
+    }
+}
+
+/// The running check of a location.
+#[derive(Clone, Copy, Debug)]
+struct RunningCheck {
+    attempt: CheckAttempt,
+    /// `None`: the check could not be made.
+    look: Option<ReplayedCheck>,
+    ends_at: Timestamp,
+}
+
+/// A running replay.
+struct ReplayState<'a> {
+    service: ServiceKey,
+    /// Of each location.
+    witnesses: Vec<RecordedLocation<'a>>,
+    running: Vec<Option<RunningCheck>>,
+    /// The time at which a location without a result checks again.
+    back_at: Vec<Option<Timestamp>>,
+    now: Timestamp,
+    haste_ms: i64,
+    looks: u64,
+    done: ReplayOutcome,
+}
+
+impl ReplayState<'_> {
+    /// The watch at the start: it continues from the past, as far as results support it.
+    fn open(&mut self, plan: &WatchPlan, known: PriorStatus) -> WatchState {
+        let memory =
+            WatchMemory { status: known.status, status_since: known.since, ..WatchMemory::default() };
+        let is_measured = known.status.verdict() != Verdict::Unknown;
+        let now = self.now;
+        let vote = |(slot, witness): (usize, &RecordedLocation<'_>)| {
+            let status = witness.status_at(now)?;
+            Some((slot, LocationVote { status, checked_at: now }))
+        };
+        let votes: Vec<(usize, LocationVote)> =
+            self.witnesses.iter().enumerate().filter(|_| is_measured).filter_map(vote).collect();
+        if votes.is_empty() {
+            return self.begin_at_next_result(plan, memory, Timestamp::from_ms(i64::MAX));
+        }
+        self.begin(plan, WatchMemory { votes, ..memory })
+    }
+
+    /// A watch that starts with the next result: a check was made at once then.
+    fn begin_at_next_result(
+        &mut self,
+        plan: &WatchPlan,
+        memory: WatchMemory,
+        latest: Timestamp,
+    ) -> WatchState {
+        let now = self.now;
+        let first = self.witnesses.iter().filter_map(|witness| witness.first_since(now)).min();
+        self.now = first.map_or(now, |first| first.min(latest)).max(now);
+        self.begin(plan, memory)
+    }
+
+    fn begin(&mut self, plan: &WatchPlan, memory: WatchMemory) -> WatchState {
+        let (mut watch, effects) = WatchState::begin(plan.clone(), memory, self.now);
+        self.carry_out(&mut watch, effects);
+        watch
+    }
+
+    /// Drops earlier results and running checks.
+    fn forget(&mut self) {
+        self.running.fill(None);
+        self.back_at.fill(None);
+        for witness in &mut self.witnesses {
+            witness.forget_before(self.now);
+        }
+    }
+
+    /// Advances time to `until`.
+    fn advance_to(&mut self, watch: &mut WatchState, until: Timestamp) -> Result<(), ReplayLimitExceeded> {
+        loop {
+            let ends = self.running.iter().flatten().map(|running| running.ends_at);
+            let backs = self.back_at.iter().flatten().copied();
+            let next = ends.chain(backs).chain(watch.next_wake()).min();
+            let Some(next) = next.map(|next| next.max(self.now)).filter(|next| *next < until) else { break };
+            self.now = next;
+            self.finish(watch);
+            self.bring_back(watch);
+            if watch.next_wake().is_some_and(|at| at <= self.now) {
+                let effects = watch.wake(self.now);
+                self.carry_out(watch, effects);
+            }
+            if self.looks > LOOKS_MAX {
+                return Err(ReplayLimitExceeded);
+            }
+        }
+        self.now = self.now.max(until);
+        Ok(())
+    }
+
+    /// Ends the checks whose time has come.
+    fn finish(&mut self, watch: &mut WatchState) {
+        for slot in 0..self.running.len() {
+            let Some(RunningCheck { attempt, look, .. }) =
+                self.running[slot].take_if(|running| running.ends_at <= self.now)
+            else {
+                continue;
+            };
+            let (began_at, outcome) = match look {
+                Some(look) => (look.began_at, CheckOutcome::Measured(measurement(look))),
+                None => (self.now, CheckOutcome::Unmeasured(LocalFault::QueueFull)),
+            };
+            let effects = watch.finish(attempt, began_at, outcome, self.now);
+            self.carry_out(watch, effects);
+        }
+    }
+
+    /// Makes locations check again that could not.
+    fn bring_back(&mut self, watch: &mut WatchState) {
+        for slot in 0..self.back_at.len() {
+            if self.back_at[slot].take_if(|at| *at <= self.now).is_some() {
+                watch.hasten(slot, self.now);
+            }
+        }
+    }
+
+    fn carry_out(&mut self, watch: &mut WatchState, effects: Vec<WatchEffect>) {
+        for effect in effects {
+            match effect {
+                WatchEffect::Run(attempt) => self.look(attempt),
+                WatchEffect::Hasten(slot) => watch.hasten(slot, self.now),
+                WatchEffect::Change(change) => {
+                    let MeasuredStatusChange { at, from, to, cause } = change;
+                    let change = StatusChange { service: self.service, at, from, to, cause };
+                    self.done.told.push(ReplayedChange { change, known_at: self.now });
+                }
+                WatchEffect::Record(_)
+                | WatchEffect::Missed(_)
+                | WatchEffect::Opinion(_)
+                | WatchEffect::Urge(_) => {}
+            }
+        }
+    }
+
+    fn look(&mut self, attempt: CheckAttempt) {
+        self.looks += 1;
+        let answer = self.witnesses[attempt.slot].ask(self.now);
+        let running = match answer {
+            RecordedAnswer::Saw(look) => RunningCheck { attempt, look: Some(look), ends_at: look.ended_at },
+            RecordedAnswer::Nothing(back_at) => {
+                // The watch adds this delay to a hastened check.
+                self.back_at[attempt.slot] = back_at.map(|at| at.plus_ms(-self.haste_ms));
+                RunningCheck { attempt, look: None, ends_at: self.now }
+            }
+        };
+        self.running[attempt.slot] = Some(running);
+    }
+}
+
+fn measurement(look: ReplayedCheck) -> Measurement {
+    Measurement {
+        status: look.status,
+        response_time: None,
+        timings: PhaseTimings::default(),
+        status_code: None,
+        failure: None,
+    }
+}

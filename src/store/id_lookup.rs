@@ -1,0 +1,113 @@
+//! Finds services and status pages of one organisation by the ids in bodies and filters, all in one query.
+//!
+//! For a filter the key is enough (`…_by_id`). Code that is going to link a resource also gets its name, and the row
+//! is kept from being deleted until the transaction ends (`…_to_link`), in the order of the keys: two transactions
+//! that link the same resources cannot wait for each other. Unknown and foreign ids are simply missing.
+
+use std::collections::HashMap;
+
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use watchkeeper_entities::{service, statuspage};
+
+use crate::id::Id;
+use crate::model::service::{NamedService, ServiceKey};
+use crate::model::translated_text::TranslatedText;
+use crate::model::visibility::Visibility;
+use crate::store::scope_filter::{ScopedResource, narrowed};
+use crate::store::{MainError, named_services};
+
+/// A status page that something can be linked with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkedPage {
+    /// Database key.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Its name.
+    pub name: TranslatedText,
+}
+
+/// The keys of those of these ids that are services of the sight.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn services_by_id(
+    connection: &impl ConnectionTrait,
+    sight: Visibility,
+    ids: &[Id],
+) -> Result<HashMap<Id, ServiceKey>, MainError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let seen = narrowed(service::Entity::find(), ScopedResource::Services, sight);
+    let rows: Vec<(i64, String)> = seen
+        .select_only()
+        .columns([service::Column::Id, service::Column::PublicId])
+        .filter(service::Column::OrganisationId.eq(sight.organisation()))
+        .filter(service::Column::PublicId.is_in(texts(ids)))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    rows.into_iter().map(|(key, id)| Ok((read_id("service", key, &id)?, key))).collect()
+}
+
+/// Those of these ids that are visible services; their rows are locked until the transaction ends.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn services_to_link(
+    connection: &impl ConnectionTrait,
+    sight: Visibility,
+    ids: &[Id],
+) -> Result<HashMap<Id, NamedService>, MainError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let query = narrowed(service::Entity::find(), ScopedResource::Services, sight)
+        .filter(service::Column::OrganisationId.eq(sight.organisation()))
+        .filter(service::Column::PublicId.is_in(texts(ids)))
+        .order_by_asc(service::Column::Id)
+        .lock_shared();
+    let services = named_services::services(connection, query).await?;
+    Ok(services.into_iter().map(|service| (service.id, service)).collect())
+}
+
+/// Those of these ids that are visible status pages; their rows are locked until the transaction ends.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn statuspages_to_link(
+    connection: &impl ConnectionTrait,
+    sight: Visibility,
+    ids: &[Id],
+) -> Result<HashMap<Id, LinkedPage>, MainError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let seen = narrowed(statuspage::Entity::find(), ScopedResource::Statuspages, sight);
+    let rows: Vec<(i64, String, String)> = seen
+        .select_only()
+        .columns([statuspage::Column::Id, statuspage::Column::PublicId, statuspage::Column::Name])
+        .filter(statuspage::Column::OrganisationId.eq(sight.organisation()))
+        .filter(statuspage::Column::PublicId.is_in(texts(ids)))
+        .order_by_asc(statuspage::Column::Id)
+        .lock_shared()
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let linked = |(key, id, name): (i64, String, String)| {
+        let id = read_id("statuspage", key, &id)?;
+        let name = TranslatedText::from_stored(&name)
+            .map_err(|error| MainError::corrupt("statuspage", &key, &error))?;
+        Ok((id, LinkedPage { key, id, name }))
+    };
+    rows.into_iter().map(linked).collect()
+}
+
+fn texts(ids: &[Id]) -> impl Iterator<Item = &str> {
+    ids.iter().map(Id::as_str)
+}
+
+fn read_id(table: &'static str, key: i64, text: &str) -> Result<Id, MainError> {
+    text.parse().map_err(|error| MainError::corrupt(table, &key, &error))
+}

@@ -1,0 +1,114 @@
+//! A selection of services: by id, by a tag, by a status page that shows them; all given conditions must hold.
+//!
+//! An unknown or invisible id, tag or page selects nothing. Present tags and pages count.
+
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _,
+};
+use watchkeeper_entities::{component, service, service_tag, statuspage};
+
+use crate::id::Id;
+use crate::model::service::{NamedService, ServiceKey};
+use crate::model::tag::TagName;
+use crate::model::visibility::Visibility;
+use crate::store::scope_filter::{ScopedResource, narrowed};
+use crate::store::{MainError, named_services, tags};
+
+/// Keys per statement: a statement takes a limited number of values.
+const KEYS_AT_ONCE: usize = 1_000;
+
+/// A selection of services.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServiceSelection {
+    /// Only the service with this id.
+    pub service: Option<Id>,
+    /// Only services that carry the tag with this name.
+    pub tag: Option<TagName>,
+    /// Only services with a component on the status page with this id.
+    pub statuspage: Option<Id>,
+}
+
+impl ServiceSelection {
+    /// Returns true if no condition is given: every service is selected.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Those of these services that the sight shows and that are selected.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn among(
+    connection: &impl ConnectionTrait,
+    sight: Visibility,
+    selection: &ServiceSelection,
+    keys: &[ServiceKey],
+) -> Result<Vec<NamedService>, MainError> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(selected) = query(connection, sight, selection).await? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for keys in keys.chunks(KEYS_AT_ONCE) {
+        let these = selected.clone().filter(service::Column::Id.is_in(keys.iter().copied()));
+        found.extend(named_services::services(connection, these).await?);
+    }
+    Ok(found)
+}
+
+/// The first services that the sight shows and that are selected.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn first(
+    connection: &impl ConnectionTrait,
+    sight: Visibility,
+    selection: &ServiceSelection,
+    limit: u64,
+) -> Result<Vec<NamedService>, MainError> {
+    match query(connection, sight, selection).await? {
+        Some(selected) => {
+            let first = selected.order_by_asc(service::Column::Id).limit(limit);
+            named_services::services(connection, first).await
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The statement for the selected services; `None` when there cannot be any.
+async fn query(
+    connection: &impl ConnectionTrait,
+    sight: Visibility,
+    selection: &ServiceSelection,
+) -> Result<Option<sea_orm::Select<service::Entity>>, MainError> {
+    let owned = service::Entity::find().filter(service::Column::OrganisationId.eq(sight.organisation()));
+    let mut wanted = narrowed(owned, ScopedResource::Services, sight);
+    if let Some(id) = selection.service {
+        wanted = wanted.filter(service::Column::PublicId.eq(id.as_str()));
+    }
+    if let Some(name) = &selection.tag {
+        let Some(tag) = tags::find_named(connection, sight, name).await? else { return Ok(None) };
+        let carrying = service_tag::Entity::find()
+            .select_only()
+            .column(service_tag::Column::ServiceId)
+            .filter(service_tag::Column::TagId.eq(tag.row));
+        wanted = wanted.filter(service::Column::Id.in_subquery(carrying.into_query()));
+    }
+    if let Some(id) = selection.statuspage {
+        let page =
+            statuspage::Entity::find().filter(statuspage::Column::OrganisationId.eq(sight.organisation()));
+        let page = narrowed(page, ScopedResource::Statuspages, sight)
+            .select_only()
+            .column(statuspage::Column::Id)
+            .filter(statuspage::Column::PublicId.eq(id.as_str()));
+        let shown = component::Entity::find()
+            .select_only()
+            .column(component::Column::ServiceId)
+            .filter(component::Column::ServiceId.is_not_null())
+            .filter(component::Column::StatuspageId.in_subquery(page.into_query()));
+        wanted = wanted.filter(service::Column::Id.in_subquery(shown.into_query()));
+    }
+    Ok(Some(wanted))
+}

@@ -1,0 +1,92 @@
+//! Parts of the object of a status page from other tables: its first domain, its files, the number of its components.
+//!
+//! Each query runs once for all pages of a list.
+
+use std::collections::HashMap;
+
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use watchkeeper_entities::{asset, component, custom_domain};
+
+use crate::model::visibility::Visibility;
+use crate::store::{MainError, components};
+
+/// The parts of the object of one page that come from other tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageExtras {
+    /// Host name of the domain that was attached first, while it is active.
+    pub active_hostname: Option<String>,
+    /// Kind and hash of each file.
+    pub files: Vec<(String, String)>,
+    /// Components, groups included.
+    pub components_count: u64,
+}
+
+/// Reads the parts of these pages that come from other tables, restricted to the sight, by the key of the page.
+///
+/// # Errors
+/// When the database fails.
+pub async fn of_pages(
+    connection: &impl ConnectionTrait,
+    sight: Visibility,
+    pages: &[i64],
+) -> Result<HashMap<i64, PageExtras>, MainError> {
+    let mut shown: HashMap<i64, PageExtras> =
+        pages.iter().map(|page| (*page, PageExtras::default())).collect();
+    for (page, hostname) in active_hostnames(connection, pages).await? {
+        shown.entry(page).or_default().active_hostname = hostname;
+    }
+    let files: Vec<(i64, String, String)> = asset::Entity::find()
+        .select_only()
+        .columns([asset::Column::StatuspageId, asset::Column::Kind, asset::Column::Hash])
+        .filter(asset::Column::StatuspageId.is_in(pages.iter().copied()))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    for (page, kind, hash) in files {
+        shown.entry(page).or_default().files.push((kind, hash));
+    }
+    if sight.is_confined() {
+        for component in components::of_pages(connection, sight, pages).await? {
+            shown.entry(component.page).or_default().components_count += 1;
+        }
+        return Ok(shown);
+    }
+    let counts: Vec<(i64, i64)> = component::Entity::find()
+        .select_only()
+        .column(component::Column::StatuspageId)
+        .column_as(component::Column::Id.count(), "components")
+        .filter(component::Column::StatuspageId.is_in(pages.iter().copied()))
+        .group_by(component::Column::StatuspageId)
+        .into_tuple()
+        .all(connection)
+        .await?;
+    for (page, count) in counts {
+        shown.entry(page).or_default().components_count = u64::try_from(count).unwrap_or_default();
+    }
+    Ok(shown)
+}
+
+/// The first domain of each page: its host name, or `None` while it is not active.
+async fn active_hostnames(
+    connection: &impl ConnectionTrait,
+    pages: &[i64],
+) -> Result<HashMap<i64, Option<String>>, MainError> {
+    let domains: Vec<(i64, String, String)> = custom_domain::Entity::find()
+        .select_only()
+        .columns([
+            custom_domain::Column::StatuspageId,
+            custom_domain::Column::Hostname,
+            custom_domain::Column::Status,
+        ])
+        .filter(custom_domain::Column::StatuspageId.is_in(pages.iter().copied()))
+        .order_by_asc(custom_domain::Column::CreatedAt)
+        .order_by_asc(custom_domain::Column::PublicId)
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let mut first = HashMap::new();
+    for (page, hostname, status) in domains {
+        first.entry(page).or_insert_with(|| (status == "active").then_some(hostname));
+    }
+    Ok(first)
+}
