@@ -1,6 +1,6 @@
 //! Status pages. Every finder is scoped by organisation.
 //!
-//! The slug of a page is assigned in `slugs`; parts of a page from other tables are read in `shown`.
+//! The slug of a page is assigned in `slugs`; parts of a page from other tables are read in `page_extras`.
 
 pub mod page_extras;
 pub mod row;
