@@ -319,7 +319,7 @@ impl EventSubscriber {
         }
     }
 
-    /// The audience of this listener.
+    /// The subscription of this listener.
     #[must_use]
     pub fn audience(&self) -> &EventSubscription {
         &self.audience

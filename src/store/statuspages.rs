@@ -30,7 +30,7 @@ fn seen(sight: Visibility) -> Select<Entity> {
     narrowed(of_organisation(sight.organisation()), ScopedResource::Statuspages, sight)
 }
 
-/// The page that the sight shows with this id.
+/// The visible page with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.

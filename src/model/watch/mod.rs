@@ -199,7 +199,7 @@ impl WatchState {
     }
 
     /// An attempt that started at `since` is not over yet, where the target was believed to be up: it keeps silent, or
-    /// its answer has no end. The other locations of this process look at once, so that their time-outs do not begin
+    /// its answer has no end. The other locations of this process check at once, so that their time-outs do not begin
     /// after this one's.
     pub fn note_silence(&mut self, slot: usize, since: Timestamp, now: Timestamp) {
         let is_news = now.ms_since(self.silence_noted_at) >= SILENCE_AGAIN_MS;
