@@ -171,7 +171,7 @@ pub struct EventLimits {
     /// Rounds of events, ten a second at most, that wait for a client; one that is further behind is cut off.
     #[serde(skip)]
     pub rounds_waiting: usize,
-    /// Clients that are told at the same time what they have missed.
+    /// Clients that may receive missed events at the same time.
     #[serde(skip)]
     pub replays: usize,
 }

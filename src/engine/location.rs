@@ -22,7 +22,7 @@ use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};
 
 /// A check ends by itself within its timeout; one that runs this many milliseconds longer is cancelled.
 const OVERRUN_MS: u64 = 200;
-/// A target whose check lasts for so long may have gone away: its service is told, before the time-out says so. That
+/// A target whose check lasts for so long may have gone away: its service is notified before the time-out says so. That
 /// its answer only has no end is not known here.
 const SILENCE: Duration = Duration::from_secs(3);
 

@@ -1,4 +1,4 @@
-//! The course of a service: its status line up to now, and whether it flaps.
+//! The status tracker of a service: its status line up to now, and whether it flaps.
 //!
 //! Both checks and pings extend it. The start and the end of flapping are recorded as changes from the present status
 //! to itself: they change no status, and readers of a status line leave them out.
