@@ -369,7 +369,7 @@ fn start_engine(
     })
 }
 
-/// The same announcer, aware of other nodes.
+/// The same service router, aware of other nodes.
 fn among_others(
     alone: ServiceRouter,
     ownership: Ownership,

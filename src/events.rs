@@ -1,8 +1,8 @@
 //! Events for listening clients: status changes, results, and changes of incidents and maintenances, as they happen.
 //!
 //! One tail reads each source once, and only while there are listeners ([`tail`]). Listeners with equal visibility and filter
-//! share an [`audience`], for which each event is rendered once; the API renders them. Slow listeners are not waited for: their
-//! stream is closed, they reconnect with the id of the last event, and miss nothing.
+//! share a [`subscription`], for which each event is rendered once; the API renders them. Slow listeners are not waited
+//! for: their stream is closed, they reconnect with the id of the last event, and miss nothing.
 
 pub mod fact;
 mod publication_queue;
@@ -93,8 +93,8 @@ impl EventHub {
         }
     }
 
-    /// Adds a listener, which receives events from now on; `key` identifies the audience, for which `teller` renders events if
-    /// it is new.
+    /// Adds a listener, which receives events from now on; `key` identifies the subscription, for which `teller`
+    /// renders events if it is new.
     ///
     /// # Errors
     /// When there are too many listeners, or events cannot be read.
@@ -319,7 +319,7 @@ impl EventSubscriber {
         }
     }
 
-    /// The audience of this listener.
+    /// The subscription of this listener.
     #[must_use]
     pub fn audience(&self) -> &EventSubscription {
         &self.audience

@@ -1,13 +1,13 @@
 //! Automatic incidents: the engine's status changes become outages, outages become incidents.
 //!
-//! - `follow`: reads the changes in order, each once, and updates the outages of services
-//! - `tell`: turns an outage into an incident, or adds it to one
+//! - `change_follower`: reads the changes in order, each once, and updates the outages of services
+//! - `outage_decisions`: turns an outage into an incident, or adds it to one
 //! - `parents`: services that others depend on
-//! - `looks`: the state of requested checks
-//! - `resting`: outages that wait for people
-//! - `following`: the policy of an incident
+//! - `awaited_checks`: the state of requested checks
+//! - `outage_waker`: wakes outages that wait for people
+//! - `followed_policy`: the policy of an incident
 //! - `evidence`: the reasons of outages
-//! - `settle`: an incident whose services all work again
+//! - `resolution`: an incident whose services all work again
 //! - `recovery`: recoveries from before this process
 //!
 //! The engine does not know of it: only durable data are read. Each step is one transaction, and after a kill the remaining

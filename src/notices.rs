@@ -1,15 +1,15 @@
-//! Events that are no incidents: the present troubles are compared with the open notices repeatedly; missing notices are opened,
-//! obsolete ones are closed.
+//! Events that are no incidents: the present troubles are compared with the open notices repeatedly; missing notices
+//! are opened, obsolete ones are closed.
 //!
 //! - `budgets`: error budgets that burn too fast
 //! - `services`: certificates near their expiry, missed heartbeats
-//! - `hearing`: heartbeats whose pings could not be judged
+//! - `unjudged_heartbeats`: heartbeats whose pings could not be judged
 //! - `locations`: locations without network, or without reports
 //! - `monitor`: troubles of this process
 //! - `duty`: uncovered periods in on-call schedules
 //! - `templates`: templates of channels that cannot be filled
-//! - `signs`: the state that a process knows of itself
-//! - `patience`: how long a trouble has to last before it counts
+//! - `process_symptoms`: what this process knows of its own state
+//! - `debouncer`: how long a trouble has to last before it counts
 //! - `phrase`: the texts, in the language of an organisation
 //!
 //! Nothing is remembered that is not stored, except the durations. Among several nodes the leading one compares the common
@@ -150,8 +150,8 @@ impl NoticeReconciler {
         }
     }
 
-    /// Opens notices for unknown troubles, lowers the severity of those that have been less severe for long, and closes obsolete
-    /// ones. A failed write is repeated with the next comparison.
+    /// Opens notices for unknown troubles, lowers the severity of those that have been less severe for long, and closes
+    /// obsolete ones. A failed write is repeated with the next comparison.
     async fn reconcile(
         &self,
         wrong: &[NoticeCondition],

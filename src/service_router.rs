@@ -145,7 +145,7 @@ impl ServiceRouter {
     /// Returns a present snapshot of each of these services, in their order, from the nodes that watch them.
     ///
     /// # Errors
-    /// [`NobodyAnswers`] when an owner does not answer in time.
+    /// [`OwnersUnavailable`] when an owner does not answer in time.
     pub async fn snapshots(
         &self,
         services: &[ServiceAddress],

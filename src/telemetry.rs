@@ -1,6 +1,6 @@
 //! The metrics of this process, in the Prometheus text format.
 //!
-//! Sources of metrics implement [`Collect`]; the handler of `/metrics` knows only that trait.
+//! Sources of metrics implement [`MetricCollector`]; the handler of `/metrics` knows only that trait.
 
 use std::fmt::{Display, Write as _};
 
@@ -27,7 +27,7 @@ impl Exposition {
         self.family(name, help, "gauge")
     }
 
-    /// Starts a histogram; its samples are written by [`Family::buckets`].
+    /// Starts a histogram; its samples are written by [`MetricFamily::buckets`].
     pub fn histogram(&mut self, name: &str, help: &str) -> MetricFamily<'_> {
         self.family(name, help, "histogram")
     }

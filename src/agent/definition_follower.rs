@@ -34,7 +34,7 @@ pub(super) struct DefinitionFollower {
     pub(super) code: LocationCode,
     pub(super) key: SealingKey,
     pub(super) engine: Engine,
-    /// The roster with the one location.
+    /// The registry with the one location.
     pub(super) roster: Arc<LocationRegistry>,
     pub(super) catalogue: Arc<ServiceCatalogue>,
     pub(super) archive: DefinitionArchive,
@@ -196,7 +196,8 @@ impl DefinitionFollower {
             organisation: 0,
             name: given.name.into(),
             check_type,
-            // It grows with every change, unlike the revision of the stored service, or that of a bucket that was created again.
+            // It grows with every change, unlike the revision of the stored service, or that of a bucket that was
+            // created again.
             revision: self.applied.fetch_add(1, Ordering::Relaxed) + 1,
             task: Some(compile_checks(check_type, planned).ok()?),
             heartbeat: None,

@@ -1,9 +1,10 @@
 //! This process as a remote location (`watchkeeper probe`): it receives definitions, and sends results.
 //!
 //! - [`identity`]: its identity from the enrolment, with its keys.
-//! - `catalogue`: its services with their versions over time; `following` updates it, `archive` stores it on disk.
-//! - `uplink`: sends results to the engine; the recorder keeps them until they are delivered.
-//! - `attention`: receives requests, and reports its state.
+//! - `catalogue`: its services with their versions over time; `definition_follower` updates it, `archive` stores it on
+//!   disk.
+//! - `result_sender`: sends results to the engine; the recorder keeps them until they are delivered.
+//! - `background_tasks`: receive requests for checks, report its state, and renew its token.
 //!
 //! It is an engine of its own with one location: schedule, retries and lateness are those of every engine, and continue
 //! without a connection. It judges nothing: the status of a service is decided by an engine node from all locations.

@@ -95,7 +95,7 @@ impl StandaloneNode {
     /// Returns true if nodes hold the services and the operator has confirmed that they are gone.
     ///
     /// # Errors
-    /// [`BadConfig`] if nodes hold the services without such a confirmation: this process would check everything a
+    /// [`ConfigError`] if nodes hold the services without such a confirmation: this process would check everything a
     /// second time. Any other error if the history is unavailable.
     pub(super) async fn ask(self, history: &History) -> anyhow::Result<bool> {
         if holds::newest(history.reader()).await?.is_none() {

@@ -60,7 +60,8 @@ async fn once(announcer: &ServiceRouter) -> Result<(), ReconcileError> {
             engine.apply(Arc::new(definition)).await?;
         }
     }
-    // What has changed hands meanwhile is looked at by whoever has it now. A row that cannot be read ends nothing that runs.
+    // A service that has changed hands meanwhile is compared by its present owner. A row that cannot be read ends
+    // nothing that runs.
     let gone = running.into_iter().filter(|(_, gone)| {
         let is_ours = ready.contains(Partition::of(gone.key)) && ownership.watches(gone.key);
         is_ours && !unreadable.contains(&gone.key)

@@ -12,7 +12,7 @@ use crate::bus::jwt::{self, TokenClaims, TokenError};
 use crate::bus::server_config::CONNECTIONS;
 use crate::clock::Timestamp;
 
-/// Services of the engine's account that locations may call. Patterns of [`crate::bus::subjects::Subject`].
+/// Services of the engine's account that locations may call. Patterns of [`crate::bus::subjects::BusSubject`].
 pub const CALLS: [&str; 5] =
     ["wk.results.*.*", "wk.enrol.*", "wk.renew.*", "wk.follow.*", "$KV.wk_presence.*"];
 

@@ -1,6 +1,6 @@
 //! A connection to the bus: encrypted, to a pinned authority, with an inbox of its own; it reconnects by itself.
 //!
-//! Credentials can be replaced while it lives ([`Connection::use_credentials`]): the next connection uses the new ones. The
+//! Credentials can be replaced while it lives ([`BusConnection::use_credentials`]): the next connection uses the new ones. The
 //! state of the connection is counted in [`ConnectionState`].
 
 use std::path::PathBuf;

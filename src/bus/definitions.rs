@@ -1,9 +1,9 @@
 //! The delivery of definitions to a location: the engine delivers, the location only subscribes.
 //!
 //! A location may not create a consumer: JetStream would deliver wherever the consumer says, also into other locations'
-//! subjects or over a lease. So the location sends a request ([`Following::ask`]), and an engine node creates the consumer
-//! ([`answer`]), which starts with the newest version of every definition and continues with each change. Messages are numbered
-//! without gaps; after a gap or silence the location requests again, and the delivery restarts.
+//! subjects or over a lease. So the location sends a request ([`DefinitionSubscription::ask`]), and an engine node
+//! creates the consumer ([`answer`]), which starts with the newest version of every definition and continues with each
+//! change. Messages are numbered without gaps; after a gap or silence the location requests again, and the delivery restarts.
 
 use std::time::Duration;
 

@@ -90,7 +90,7 @@ impl BusRequest {
 /// Sends a request, and waits for the answer.
 ///
 /// # Errors
-/// [`Unanswered`] when there is no answer, or a refusal.
+/// [`BusRequestError`] when there is no answer, or a refusal.
 pub async fn ask<T: DeserializeOwned>(
     connection: &BusConnection,
     subject: &BusSubject,

@@ -169,7 +169,7 @@ impl TokenIssuer {
         Self { account, key }
     }
 
-    /// Reads the file that [`Issuer::to_text`] wrote.
+    /// Reads the file that [`TokenIssuer::to_text`] wrote.
     ///
     /// # Errors
     /// When the file cannot be read, or contains no key of an account; the text names the file.

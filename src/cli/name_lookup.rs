@@ -21,7 +21,7 @@ const ORGANISATION: NamedKind =
 /// Returns the item with this id, or else the only one with this name.
 ///
 /// # Errors
-/// [`BadConfig`] if there is none, or if several have the name.
+/// [`ConfigError`] if there is none, or if several have the name.
 pub(super) fn find_named<'a, T>(
     all: &'a [T],
     wanted: &str,

@@ -71,7 +71,8 @@ struct SettingFlags {
     #[command(flatten)]
     probe: ProbeFlags,
     /// Addresses that checks may reach: private-allowed or public-only; link-local, cloud
-    /// metadata, documentation, multicast and reserved addresses never. A second organisation needs an explicit choice [default: private-allowed]
+    /// metadata, documentation, multicast and reserved addresses never. A second organisation needs an explicit choice
+    /// [default: private-allowed]
     #[arg(long, env = "WATCHKEEPER_EGRESS", value_name = "POLICY")]
     egress: Option<String>,
     /// Most bytes of the history, such as 20GiB; beyond, the oldest results go before their plan's time [default: as
@@ -150,7 +151,7 @@ pub(super) fn defaults() -> BTreeMap<String, String> {
 /// Reads the settings of the command that was given.
 ///
 /// # Errors
-/// [`BadConfig`] for the first invalid setting.
+/// [`ConfigError`] for the first invalid setting.
 pub(super) fn read(matches: &ArgMatches) -> Result<Config, ConfigError> {
     let flags = SettingFlags::from_arg_matches(matches).map_err(|error| ConfigError(error.to_string()))?;
     let given = texts(&flags).into_iter().map(|(key, text)| SettingOverride {

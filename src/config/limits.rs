@@ -136,7 +136,7 @@ pub struct RecordLimits {
     /// The time that the database has when the process stops, in milliseconds; what is left then goes to the spool.
     #[serde(skip)]
     pub stop_ms: u64,
-    /// The interval at which finished hours are looked for and deleted services are erased, in milliseconds.
+    /// The interval at which finished hours are searched for and deleted services are erased, in milliseconds.
     #[serde(skip)]
     pub upkeep_ms: u64,
 }
@@ -171,7 +171,7 @@ pub struct EventLimits {
     /// Rounds of events, ten a second at most, that wait for a client; one that is further behind is cut off.
     #[serde(skip)]
     pub rounds_waiting: usize,
-    /// Clients that are told at the same time what they have missed.
+    /// Clients that may receive missed events at the same time.
     #[serde(skip)]
     pub replays: usize,
 }
@@ -192,7 +192,7 @@ impl Default for EventLimits {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [compaction]")]
 pub struct CompactionLimits {
-    /// The interval between two looks for work, in milliseconds.
+    /// The interval between two polls for work, in milliseconds.
     #[serde(deserialize_with = "rule::amount")]
     pub pass_ms: u64,
     /// Fresh results of one bucket (1/1,024 of all services) before they are sealed without waiting for the end of

@@ -33,7 +33,7 @@ pub struct SettingOverride {
 /// Reads the file, variables and flags.
 ///
 /// # Errors
-/// [`BadConfig`] for the first setting that cannot be used.
+/// [`ConfigError`] for the first setting that cannot be used.
 pub fn read(file: Option<&Path>, given: Vec<SettingOverride>) -> Result<Config, ConfigError> {
     let Some(path) = file else { return layered("", "", given) };
     let shown = path.display().to_string();

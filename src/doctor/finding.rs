@@ -43,25 +43,25 @@ pub struct DoctorFinding {
 }
 
 impl DoctorFinding {
-    /// A finding with [`Verdict::Fine`].
+    /// A finding with [`FindingVerdict::Fine`].
     #[must_use]
     pub fn fine(check: &'static str, said: impl Into<String>) -> Self {
         Self { check, verdict: FindingVerdict::Fine, said: said.into(), advice: None }
     }
 
-    /// A finding with [`Verdict::Warning`].
+    /// A finding with [`FindingVerdict::Warning`].
     #[must_use]
     pub fn warning(check: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { check, verdict: FindingVerdict::Warning, said: said.into(), advice: Some(advice.into()) }
     }
 
-    /// A finding with [`Verdict::Unknown`].
+    /// A finding with [`FindingVerdict::Unknown`].
     #[must_use]
     pub fn unknown(check: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { check, verdict: FindingVerdict::Unknown, said: said.into(), advice: Some(advice.into()) }
     }
 
-    /// A finding with [`Verdict::Problem`].
+    /// A finding with [`FindingVerdict::Problem`].
     #[must_use]
     pub fn problem(check: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { check, verdict: FindingVerdict::Problem, said: said.into(), advice: Some(advice.into()) }

@@ -1,8 +1,8 @@
 //! The only gate for outbound connections: classify, pin, connect.
 //!
-//! An address becomes a [`Pinned`] one only through [`Egress::permit`], and only a pinned address can be connected to: the
-//! connection goes to the address that was classified, so a name that changes its address between the two gains nothing.
-//! Names are resolved by the callers; redirects pass the gate again, hop by hop.
+//! An address becomes a [`PermittedAddress`] one only through [`EgressGate::permit`], and only a pinned address can be
+//! connected to: the connection goes to the address that was classified, so a name that changes its address between the
+//! two gains nothing. Names are resolved by the callers; redirects pass the gate again, hop by hop.
 
 mod address;
 mod authorities;

@@ -1,7 +1,7 @@
 //! One actor per shard: it answers questions about the present state without reading the history, and sends batches to the
 //! recorder.
 //!
-//! The data are the [`Figures`] of the shard. Services write to them directly, and they outlive the actor: a restarted
+//! The data are the [`ShardFigures`] of the shard. Services write to them directly, and they outlive the actor: a restarted
 //! aggregator continues with them. Facts wait at most `batch_ms`.
 
 mod figures;

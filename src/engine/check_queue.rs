@@ -11,7 +11,7 @@ pub trait HostJob {
     fn host_key(&self) -> u64;
 }
 
-/// Limits of a lane.
+/// Limits of a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckQueueLimits {
     /// Jobs that run at once.
@@ -29,7 +29,7 @@ pub enum OfferOutcome<J> {
     Start(J),
     /// The job waits in the queue.
     Wait,
-    /// The lane is full; the job is returned.
+    /// The queue is full; the job is returned.
     Refuse(J),
 }
 
@@ -40,7 +40,7 @@ pub struct CheckQueue<J> {
     running: usize,
     waiting: usize,
     hosts: HashMap<u64, HostQueue<J>>,
-    /// Jobs whose host has a free slot, while the lane has none.
+    /// Jobs whose host has a free slot, while the queue has none.
     ready: VecDeque<J>,
 }
 
@@ -51,7 +51,7 @@ struct HostQueue<J> {
 }
 
 impl<J: HostJob> CheckQueue<J> {
-    /// An empty lane.
+    /// An empty queue.
     #[must_use]
     pub fn new(limits: CheckQueueLimits) -> Self {
         Self { limits, running: 0, waiting: 0, hosts: HashMap::new(), ready: VecDeque::new() }

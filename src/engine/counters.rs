@@ -27,8 +27,8 @@ impl AtomicCounter {
     }
 }
 
-/// A running attempt. Dropping it without settling it (the service was deleted, a lane was closed, a task was cancelled)
-/// counts the attempt as dropped, so that every attempt is counted.
+/// A running attempt. Dropping it without settling it (the service was deleted, a check queue was closed, a task was
+/// cancelled) counts the attempt as dropped, so that every attempt is counted.
 #[derive(Debug)]
 pub struct AttemptTicket {
     counters: Arc<EngineCounters>,

@@ -1,7 +1,7 @@
 //! One location on one shard: bounded concurrency, a limit per host, and the outer time limit of every check.
 //!
 //! Checks run as tasks on the shard's own thread. They are run by a [`Prober`]: this process's own toolbox or a remote
-//! worker; the service actor cannot distinguish them. A full lane answers `queue_full`: no data, never down.
+//! worker; the service actor cannot distinguish them. A full check queue answers `queue_full`: no data, never down.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,11 +22,11 @@ use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};
 
 /// A check ends by itself within its timeout; one that runs this many milliseconds longer is cancelled.
 const OVERRUN_MS: u64 = 200;
-/// A target whose check lasts for so long may have gone away: its service is told, before the time-out says so. That its answer
-/// only has no end is not known here.
+/// A target whose check lasts for so long may have gone away: its service is notified before the time-out says so. That
+/// its answer only has no end is not known here.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// The actor of one location on one shard. The lane outlives it: a restarted actor continues with the same lane.
+/// The actor of one location on one shard. The check queue outlives it: a restarted actor continues with the same one.
 pub struct LocationActor {
     lane: Arc<LocationQueue>,
 }
@@ -100,8 +100,8 @@ impl CheckReply {
     fn finish(&mut self, started: Instant, outcome: CheckOutcome) {
         let Some(ticket) = self.ticket.take() else { return };
         let Self { attempt, sequence, .. } = *self;
-        // A deleted service does not need the answer, and the ticket counts that; a living one's mailbox has room for everything
-        // that its locations can send.
+        // A deleted service does not need the answer, and the ticket counts that; a living one's mailbox has room for
+        // everything that its locations can send.
         drop(self.to.try_send(CheckFinished { attempt, sequence, started, outcome, ticket }));
     }
 }
@@ -113,7 +113,7 @@ impl Drop for CheckReply {
 }
 
 impl LocationQueue {
-    /// An empty lane.
+    /// An empty check queue.
     #[must_use]
     pub fn new(prober: Arc<dyn Prober>, limits: CheckQueueLimits) -> Self {
         Self { prober, lane: Mutex::new(CheckQueue::new(limits)) }

@@ -6,8 +6,8 @@
 //! - [`aggregator`]: one actor per shard; live figures, and batches for the recorder.
 //! - [`listening`]: the times in which this process receives pings.
 //!
-//! [`Engine`] is the only entry point. The engine never imports the store: facts leave it through a `Recipient`. A shard is one
-//! thread, and everything of a service happens on its shard, so that a check wakes no other thread.
+//! [`Engine`] is the only entry point. The engine never imports the store: facts leave it through a `Recipient`. A
+//! shard is one thread, and everything of a service happens on its shard, so that a check wakes no other thread.
 
 pub mod aggregator;
 pub mod check_queue;
@@ -60,7 +60,7 @@ const ANSWER_TAKES: Duration = Duration::from_secs(2);
 pub struct EngineParts {
     /// The locations that check.
     pub roster: Arc<LocationRegistry>,
-    /// The probers of the locations in this process, in the order of the roster, which lists these locations first.
+    /// The probers of the locations in this process, in the order of the registry, which lists these locations first.
     pub probers: Vec<Arc<dyn Prober>>,
     /// Wall time.
     pub clock: Clock,

@@ -71,7 +71,7 @@ pub struct LocationCheckRequest {
 
 /// The way to reach a location.
 enum LocationBackend {
-    /// In this process: every shard has a lane to it. Its prober is known once the engine has started.
+    /// In this process: every shard has a check queue to it. Its prober is known once the engine has started.
     Here(OnceLock<Arc<dyn Prober>>),
     /// In another process, with its own schedule; requests are sent to this recipient. The actor behind it may die and be
     /// replaced.
@@ -79,7 +79,7 @@ enum LocationBackend {
 }
 
 impl LocationRegistry {
-    /// Creates a roster of these locations of this process.
+    /// Creates a registry of these locations of this process.
     #[must_use]
     pub fn new(locations: Vec<Location>) -> Self {
         let numbered = (0..).map(LocationKey::new).zip(locations);

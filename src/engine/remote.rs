@@ -1,7 +1,7 @@
 //! Locations in other processes: they keep their own schedules; the engine receives their results and requests checks.
 //!
 //! Their results have been validated and recorded before they arrive here; requests to them are sent through the
-//! recipient that the roster holds for each location.
+//! recipient that the registry holds for each location.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A shard: one thread with its own aggregator and its own lane of every location in this process.
+//! A shard: one thread with its own aggregator and its own check queue of every location in this process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,7 +37,7 @@ pub struct Shard {
     pub index: usize,
     /// The placement of its actors: their thread, and the size of each mailbox.
     pub placement: ActorPlacement,
-    /// One lane per location of this process, by the number of its key.
+    /// One check queue per location of this process, by the number of its key.
     lanes: Vec<ActorHandle<LocationActor>>,
     /// The reports of its services.
     pub figures: Arc<ShardFigures>,
@@ -53,7 +53,7 @@ pub struct Shard {
     pub listening: Arc<ListeningTracker>,
     /// The planned first checks; used by the shard's own thread only.
     first_looks: Mutex<FirstCheckPlan>,
-    /// The recheck budget of each lane.
+    /// The recheck budget of each check queue.
     haste: Box<[Mutex<RecheckBudget>]>,
     started: Instant,
     /// True if other nodes watch services too, and take those of a node that stands still.
@@ -90,12 +90,12 @@ impl Shard {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Returns the lane of a location; `None` for one in another process.
+    /// Returns the check queue of a location; `None` for one in another process.
     pub(super) fn lane(&self, key: LocationKey) -> Option<&ActorHandle<LocationActor>> {
         self.lanes.get(key.index())
     }
 
-    /// Ends its actors: a timer would keep the aggregator alive without an address, and lanes may hold waiting checks.
+    /// Ends its actors: a timer would keep the aggregator alive without an address, and check queues may hold waiting checks.
     pub(super) async fn close(&self) {
         let lanes = self.lanes.iter().map(|lane| lane.send(StopActor));
         // An actor that has ended already needs no message.

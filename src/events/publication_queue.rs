@@ -1,7 +1,7 @@
 //! The queue of facts to publish, by organisation. The tail adds to it and reads on; organisations are served in parallel.
 //!
 //! A slow organisation delays only itself: its later facts are published together, and when too many wait its streams end. The
-//! streams of a slow audience end, too. The queue also keeps the cursors of published events.
+//! streams of a slow subscription end, too. The queue also keeps the cursors of published events.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use crate::events::fact::{EventCursor, EventFact};
 use crate::events::subscription::EventSubscription;
 
-/// Time limit for publishing to an audience.
+/// Time limit for publishing to a subscription.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum number of audiences of an organisation that are served at the same time.
 const AT_A_TIME: usize = 2;
@@ -131,7 +131,7 @@ impl PublicationQueue {
     }
 }
 
-/// Publishes to each audience the facts that it may see and wants. The streams of a slow one end.
+/// Publishes to each subscription the facts that it may see and wants. The streams of a slow one end.
 async fn publish_to_subscriptions(audiences: &[Arc<EventSubscription>], facts: &[EventFact]) {
     iter(audiences)
         .for_each_concurrent(AT_A_TIME, |audience| async move {

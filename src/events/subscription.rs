@@ -1,4 +1,4 @@
-//! Audiences: listeners with the same visibility and filter. Each event is rendered once for all of them.
+//! Subscriptions: listeners with the same visibility and filter. Each event is rendered once for all of them.
 
 use std::future::Future;
 use std::ops::Range;
@@ -15,12 +15,12 @@ use crate::events::fact::{EventFact, FactIdentity};
 #[error("{0}")]
 pub struct RenderError(pub String);
 
-/// The rendered events of an audience.
+/// The rendered events of a subscription.
 pub type Words<'a> = Pin<Box<dyn Future<Output = Result<Vec<RenderedEvent>, RenderError>> + 'a>>;
 
-/// Renders facts for an audience: omits those that it may not see or does not want.
+/// Renders facts for a subscription: omits those that it may not see or does not want.
 pub trait FactRenderer: Send + Sync {
-    /// Renders these facts, all of the audience's organisation, in their order.
+    /// Renders these facts, all of the subscription's organisation, in their order.
     fn render<'a>(&'a self, facts: &'a [EventFact]) -> Words<'a>;
 
     /// Returns true if results are wanted.
@@ -36,7 +36,7 @@ pub struct RenderedEvent {
     pub text: String,
 }
 
-/// The events of an audience that are sent together.
+/// The events of a subscription that are sent together.
 #[derive(Debug, Default)]
 pub struct EventBatch {
     bytes: Bytes,

@@ -1,7 +1,7 @@
 //! The tail: reads new facts ten times a second, while there are listeners.
 //!
 //! Status changes and changes of incidents and maintenances come from the databases, whichever process wrote them; results
-//! from the recorder of this process, once they are durable, and from the other nodes (`elsewhere`).
+//! from the recorder of this process, once they are durable, and from the other nodes (`remote_results`).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

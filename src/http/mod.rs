@@ -5,7 +5,7 @@
 //!   state;
 //! - [`openapi`] builds the API's description from the chapters of the resources;
 //! - [`v1`] holds the resources, one module each, and the route table;
-//! - `outside` serves the paths that need no token;
+//! - `public_paths` serves the paths that need no token;
 //! - [`description`] combines the chapters of all of them, and [`server`] listens.
 //!
 //! Handlers parse, call `store` and `engine`, and render; rules live in `model`, measurements in `record`.

@@ -7,7 +7,7 @@ use crate::model::lifecycle_effect::{EscalationAdvance, LifecycleEffect};
 use crate::store::{MainError, Transaction, escalation_policies, escalations};
 
 /// Stores a changed policy, perhaps at another position in the order. Incidents that follow it continue with its
-/// changed steps ([`Progress::after_change`](crate::model::escalation::Progress::after_change)).
+/// changed steps ([`EscalationProgress::after_change`](crate::model::escalation::EscalationProgress::after_change)).
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -74,7 +74,7 @@ pub async fn add_reasons(
     row_changes::add_reasons(transaction, incident, entry).await
 }
 
-/// Deletes the incident of the sight with this id, with everything that belongs to it. `false` when there is none.
+/// Deletes the visible incident with this id, with everything that belongs to it. `false` when there is none.
 ///
 /// # Errors
 /// When the database fails.

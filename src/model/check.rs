@@ -1,7 +1,7 @@
 //! One check and its outcome.
 //!
-//! A failing target is data: a check ends in an [`Outcome`], never in an error. Trouble of the location itself is
-//! [`Trouble`]; it is counted and leaves a no-data period, but is never counted against the target.
+//! A failing target is data: a check ends in an [`CheckOutcome`], never in an error. Trouble of the location itself is
+//! [`LocalFault`]; it is counted and leaves a no-data period, but is never counted against the target.
 
 use std::num::NonZeroU32;
 

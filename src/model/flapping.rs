@@ -154,7 +154,7 @@ mod tests {
             for (wait_ms, is_turn) in steps {
                 let before = now;
                 now += wait_ms + 1;
-                // The moment at which it ends lies between two looks: there a turn leaves the window.
+                // The moment at which it ends lies between two checks: there a transition leaves the window.
                 let window_ms = i64::from(minutes) * 60_000;
                 let ends = turns.iter().map(|turn| turn + window_ms).filter(|end| (before..=now).contains(end));
                 let ended = ends.filter(|at| expected && !naive(rule, &turns, true, *at)).min();

@@ -3,7 +3,7 @@
 //! [`Heartbeat`] is the pure state machine over one of them, the counterpart of `watch::Watch`: pings and time go in,
 //! the same effects come out. A deadline is missed when the period and the grace pass without a ping; then one is
 //! missed every further period. Before the first ping nothing is expected. A period whose ping may have been lost, because
-//! nobody listened, is no data, and the time is counted anew from when somebody listens again (`overdue`).
+//! nobody listened, is no data, and the time is counted again from when somebody listens again (`overdue`).
 
 mod overdue;
 

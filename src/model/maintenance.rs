@@ -1,6 +1,6 @@
 //! A maintenance: announced work on services (contract 4.11), its states, and the actions allowed in each state.
 //!
-//! The effect of an action is decided in `step`, its text on the timeline in `texts`, its reminders in `reminder`. It
+//! The effect of an action is decided in `transition`, its text on the timeline in `texts`, its reminders in `reminder`. It
 //! is independent of the clock and of the covered services: a [`Maintenance`] is one row.
 
 pub mod origin;
@@ -156,7 +156,7 @@ impl Maintenance {
     /// Passes when the operation is possible in the present state (contract 4.11.3).
     ///
     /// # Errors
-    /// [`WrongState`].
+    /// [`MaintenanceStateError`].
     pub fn allow(&self, operation: MaintenanceOperation) -> Result<(), MaintenanceStateError> {
         let (status, needed) = (self.status, operation.needs());
         if needed.contains(&status.as_str()) { Ok(()) } else { Err(MaintenanceStateError { status, needed }) }

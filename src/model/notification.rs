@@ -2,13 +2,13 @@
 //!
 //! - `event`: the events
 //! - `routing`: which channel gets which messages
-//! - `digest`: one message instead of many; `gathered`: the messages of a digest
+//! - `digest`: one message instead of many; `digest_builder`: the messages of a digest
 //! - `message`: the contents, the same for every kind of channel
 //! - `change`: the part of a message beyond the state of its incident
 //! - `service_facts`: services as messages name them
 //! - `delivery`: one message for one channel, its attempts, and the time of the next one
-//! - `line`: messages of a channel that are sent one after the other
-//! - `quiet`: hours in which only severe events are sent
+//! - `ordering_scope`: messages of a channel that are sent one after the other
+//! - `quiet_hours`: hours in which only severe events are sent
 
 pub mod change;
 pub mod delivery;

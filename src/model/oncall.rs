@@ -2,7 +2,7 @@
 //!
 //! - `schedule`: layers of rotations in a time zone, and what takes precedence over them
 //! - `roster`: the resulting shifts, and the uncovered periods
-//! - `present`: the contact on duty now, and the next one
+//! - `duty_status`: the contact on duty now, and the next one
 //! - `entry`: overrides and absences as clients create them
 //! - `cover`: requests to be covered by others
 //!

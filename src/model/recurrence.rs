@@ -87,8 +87,8 @@ impl Recurrence {
     /// ends at the second cannot be the first of a series.
     ///
     /// # Errors
-    /// [`Misfit::Backwards`], [`Misfit::NotFirst`], [`Misfit::Twice`]; whether the rule fits is decided by
-    /// [`Recurrence::judge`].
+    /// [`RecurrenceProblem::Backwards`], [`RecurrenceProblem::NotFirst`], [`RecurrenceProblem::Twice`]; whether the
+    /// rule fits is decided by [`Recurrence::judge`].
     pub fn new(rule: RecurrenceRule, zone: IanaZone, window: Occurrence) -> Result<Self, RecurrenceProblem> {
         let walls = zone.wall(window.start).zip(zone.wall(window.end));
         let (first, last) = walls.ok_or(RecurrenceProblem::Backwards)?;
@@ -107,7 +107,7 @@ impl Recurrence {
     /// The recurrence with these [`Recurrence::parts`].
     ///
     /// # Errors
-    /// [`Misfit::Backwards`].
+    /// [`RecurrenceProblem::Backwards`].
     pub fn of(rule: RecurrenceRule, zone: IanaZone, parts: WallWindow) -> Result<Self, RecurrenceProblem> {
         let first = DateTime::from_timestamp_millis(parts.first_ms).ok_or(RecurrenceProblem::Backwards)?;
         let length = TimeDelta::milliseconds(parts.length_ms);
@@ -134,7 +134,7 @@ impl Recurrence {
     /// The same windows by another rule and by clocks of another zone: from the first time on that the rule names.
     ///
     /// # Errors
-    /// [`Misfit::Never`], [`Misfit::Rule`].
+    /// [`RecurrenceProblem::Never`], [`RecurrenceProblem::Rule`].
     pub fn following(&self, rule: RecurrenceRule, zone: IanaZone) -> Result<Self, RecurrenceProblem> {
         let first = rule.walls(self.first, zone)?.next().ok_or(RecurrenceProblem::Never)?;
         Ok(Self { rule, zone, first, length: self.length })
@@ -143,7 +143,8 @@ impl Recurrence {
     /// Windows of the same length by another rule and in another zone, starting at this instant.
     ///
     /// # Errors
-    /// [`Misfit::Never`] for an instant beyond the calendar, [`Misfit::NotFirst`] for the second time of two.
+    /// [`RecurrenceProblem::Never`] for an instant beyond the calendar, [`RecurrenceProblem::NotFirst`] for the second
+    /// time of two.
     pub fn starting(
         &self,
         rule: RecurrenceRule,
@@ -162,7 +163,7 @@ impl Recurrence {
     /// too many nor overlap. The rule is checked for three years.
     ///
     /// # Errors
-    /// [`Misfit`].
+    /// [`RecurrenceProblem`].
     pub fn judge(&self, now: Timestamp) -> Result<(), RecurrenceProblem> {
         let named = self.window();
         let mut judged: Vec<Occurrence> = Vec::new();

@@ -97,7 +97,7 @@ impl SecretSealer {
     /// Opens a text sealed for this place.
     ///
     /// # Errors
-    /// [`SealBroken`] when key, place or text are not those of the sealing.
+    /// [`UnsealError`] when key, place or text are not those of the sealing.
     pub fn open(&self, place: SecretPlace<'_>, sealed: &str) -> Result<String, UnsealError> {
         let bytes = BASE64.decode(sealed).map_err(|_| UnsealError)?;
         let (nonce, sealed) = bytes.split_first_chunk::<NONCE_LENGTH>().ok_or(UnsealError)?;

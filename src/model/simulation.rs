@@ -1,9 +1,9 @@
 //! Simulation: stored results of a service, judged again by other settings and another policy.
 //!
-//! - `witness`: the result of a location at a moment of the past
+//! - `recorded_location`: the result of a location at a moment of the past
 //! - `replay`: the watch of the engine on virtual time, with stored results in the place of locations
 //! - `incidents`: the incidents that its status changes would have opened
-//! - `difference`: the time in which two simulated periods differ
+//! - `status_comparison`: the time in which two simulated periods differ
 //!
 //! All decisions are made by `model::watch` and `model::outage`, as in the engine. Facts without stored results are
 //! not simulated: dependencies and grouping with other services, locations that were set aside, targets that were

@@ -1,6 +1,6 @@
 //! The measured status of a service over time: one line, extended by checks or pings.
 //!
-//! [`StatusLine`] is the present end of the line. Its changes are recorded in their order, and their times rise,
+//! [`StatusTimeline`] is the present end of the line. Its changes are recorded in their order, and their times rise,
 //! except where the wall clock was set back: there the line is closed, and a new one starts at the present time.
 //! [`in_time_order`] makes one line of all of them: at each moment the newest line with a status decides.
 

@@ -1,4 +1,4 @@
-//! The course of a service: its status line up to now, and whether it flaps.
+//! The status tracker of a service: its status line up to now, and whether it flaps.
 //!
 //! Both checks and pings extend it. The start and the end of flapping are recorded as changes from the present status
 //! to itself: they change no status, and readers of a status line leave them out.
@@ -91,7 +91,7 @@ impl StatusTracker {
         [ended, flapped.then(|| self.flapping_change(ChangeCause::Settled, at))].into_iter().flatten()
     }
 
-    /// Handles a wall clock that was set back by `-jump_ms` to `now`; see [`StatusLine::set_back`]. The times of the
+    /// Handles a wall clock that was set back by `-jump_ms` to `now`; see [`StatusTimeline::set_back`]. The times of the
     /// past move back with it.
     pub fn set_back(&mut self, jump_ms: i64, now: Timestamp) -> Vec<MeasuredStatusChange> {
         if let Some(flapping) = &mut self.flapping {

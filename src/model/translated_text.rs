@@ -53,7 +53,7 @@ impl TranslatedText {
         self.iter().map(|(locale, text)| (locale.to_owned(), Value::from(text))).collect()
     }
 
-    /// Reads the output of [`Translated::to_json`].
+    /// Reads the output of [`TranslatedText::to_json`].
     ///
     /// # Errors
     /// When it is not an object of texts, or an empty one.

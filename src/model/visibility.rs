@@ -1,6 +1,6 @@
 //! The part of everything that a caller may see: its organisation, or what an access scope shows of it.
 //!
-//! Finders of the store take a sight instead of an organisation, so that none of them can return more than its caller
+//! Finders of the store take a visibility instead of an organisation, so that none of them can return more than its caller
 //! may see. The rows of a scope are decided in the store (`store::scope_filter`).
 
 use crate::model::access::ApiToken;
@@ -14,7 +14,7 @@ pub struct Visibility {
 
 impl Visibility {
     /// The whole of an organisation, by its database key: for work on behalf of the organisation itself, such as its
-    /// public pages. A request of the API has the sight of its caller.
+    /// public pages. A request of the API has the visibility of its caller.
     #[must_use]
     pub const fn whole(organisation: i64) -> Self {
         Self { organisation, scope: None }

@@ -1,6 +1,6 @@
 //! Facts: the findings of a probe that conditions may test.
 //!
-//! A [`Fact`] is the name of one of them, [`Facts`] the interface to a probe's values. A fact without a value is `None`.
+//! A [`Fact`] is the name of one of them, [`FactSource`] the interface to a probe's values. A fact without a value is `None`.
 //! Comparisons are in `condition`.
 
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! One check, once: `run(&CheckSpec, &Toolbox) -> Outcome`.
 //!
-//! A probe is a function. It never returns an error: a failing target is an `Outcome`. It keeps no schedule, retries
+//! A probe is a function. It never returns an error: a failing target is an `CheckOutcome`. It keeps no schedule, retries
 //! nothing and stores nothing.
 
 mod abort;

@@ -1,6 +1,6 @@
 //! The runner of checks for a location: this process's own toolbox, or later a remote worker.
 //!
-//! The engine knows the trait only. [`Local`] runs the checks, and knows whether its own thread ran and its own network
+//! The engine knows the trait only. [`LocalProber`] runs the checks, and knows whether its own thread ran and its own network
 //! worked during a check.
 
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ const STALLED_MIN: Duration = Duration::from_millis(200);
 
 /// The runner of single attempts. It is called on a thread that runs a `LocalSet`, such as that of an actor.
 pub trait Prober: Send + Sync + 'static {
-    /// Runs a check once. Never fails: see [`Outcome`].
+    /// Runs a check once. Never fails: see [`CheckOutcome`].
     fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, CheckOutcome>;
 
     /// Returns the confirmed outcome of an attempt that started at `started` and was not up. May check other targets before

@@ -121,7 +121,7 @@ pub async fn restore_partitions(
 }
 
 /// The same while the history is away, or lacks facts that still wait for it: services start from scratch, and
-/// [`figures::of_past`] adds the earlier measurements.
+/// [`figures::restore_figures`] adds the earlier measurements.
 ///
 /// # Errors
 /// When the main database fails.

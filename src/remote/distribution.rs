@@ -1,7 +1,7 @@
 //! Distribution of definitions: each location receives its own, sealed to it, and no others.
 //!
 //! The stored services are compared with the bucket, and only differences are written. Marks name the services to compare
-//! ([`Changes`]); after a failure they are returned, so that missed changes are distributed later.
+//! ([`ChangeQueue`]); after a failure they are returned, so that missed changes are distributed later.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Updates the roster with the stored remote locations, while services are watched.
+//! Updates the registry with the stored remote locations, while services are watched.
 //!
-//! A location is part of the roster from its creation on, even before a machine has enrolled: it is offline then, as whenever it
-//! sends no reports. One that is taken out of use keeps its history, and gets no more requests.
+//! A location is part of the registry from its creation on, even before a machine has enrolled: it is offline then, as
+//! whenever it sends no reports. One that is taken out of use keeps its history, and gets no more requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -43,7 +43,7 @@ impl RecipientKeys {
     }
 }
 
-/// Keeps the roster consistent with the stored locations. Cheap to clone.
+/// Keeps the registry consistent with the stored locations. Cheap to clone.
 #[derive(Clone)]
 pub struct LocationSync {
     /// The databases; the main one has the locations.

@@ -1,11 +1,11 @@
 //! Remote locations, on the side of an engine node. The location itself is `agent`; between them is `bus`.
 //!
-//! - [`desk`]: enrolment of machines as locations, and renewal of their tokens.
-//! - [`census`]: updates the roster with stored locations while services are watched.
+//! - [`enrolment_service`]: enrolment of machines as locations, and renewal of their tokens.
+//! - [`location_sync`]: updates the location registry with stored locations while services are watched.
 //! - [`distribution`]: sends each location its definitions; [`assignments`] are the present ones.
 //! - [`intake`]: receives results, filtered by [`admission`], and acknowledges them once the recorder has stored them.
-//! - [`late`]: late results make no-data periods measured time.
-//! - [`looks`]: requests to locations for immediate checks.
+//! - [`gap_filler`]: late results make no-data periods measured time.
+//! - [`check_requests`]: requests to locations for immediate checks.
 //! - [`presences`]: reports of locations about themselves; [`clocks`]: the differences of their clocks.
 //!
 //! A location can harm only itself, whatever it sends: its assignments decide which results are accepted.

@@ -1,7 +1,7 @@
 //! The results that this node has stored recently, for other nodes whose clients listen to events.
 //!
-//! Another node polls for results after its last [`Place`]. Nothing is kept unless a node polls, this node waits for none, and
-//! the number of results is limited: a node that polls too late learns that some are missing.
+//! Another node polls for results after its last [`ResultPosition`]. Nothing is kept unless a node polls, this node
+//! waits for none, and the number of results is limited: a node that polls too late learns that some are missing.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

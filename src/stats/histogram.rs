@@ -58,7 +58,7 @@ impl ResponseTimes {
     /// Adds a span that [`serialise`] has encoded.
     ///
     /// # Errors
-    /// [`BadHistogram`] when the bytes are no histogram of ours.
+    /// [`HistogramError`] when the bytes are no histogram of ours.
     pub fn merge_serialised(&mut self, mut bytes: &[u8]) -> Result<(), HistogramError> {
         let mut entries = Vec::new();
         let summary = sparse::read(&mut bytes, &mut entries)?;

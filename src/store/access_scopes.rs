@@ -25,7 +25,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The scope that the sight shows with this id.
+/// The visible scope with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -66,7 +66,7 @@ pub async fn all(
     rows.into_iter().map(from_row).collect()
 }
 
-/// The scopes of the sight in this window, oldest first, and how many there are in all.
+/// The visible scopes in this window, oldest first, and how many there are in all.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -205,7 +205,8 @@ pub async fn tokens_of(
     Ok(found)
 }
 
-/// Returns true if one of these tags, by their keys, is a tag of the scope that confines the sight; also if none confines it.
+/// Returns true if one of these tags, by their keys, is a tag of the scope that confines the visibility; also if none
+/// confines it.
 ///
 /// # Errors
 /// When the database fails.

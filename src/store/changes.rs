@@ -1,8 +1,8 @@
 //! Tracks the commits that change the data shown of services, so that a reader can check whether cached data is
 //! current.
 //!
-//! A reader takes a [`Stamp`], reads, and caches the data with the stamp and the [`Scope`]s that it belongs to. It is
-//! current until a commit that concerns one of them is marked, which happens before the commit is acknowledged. A
+//! A reader takes a [`CommitStamp`], reads, and caches the data with the stamp and the [`ChangeScope`]s that it belongs
+//! to. It is current until a commit that concerns one of them is marked, which happens before the commit is acknowledged. A
 //! transaction that writes one of the tables without naming a scope concerns all of them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};

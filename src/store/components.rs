@@ -17,7 +17,7 @@ use crate::model::visibility::Visibility;
 use crate::store::MainError;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 
-/// The components of the page that the sight shows, in no particular order.
+/// The visible components of the page, in no particular order.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -29,7 +29,7 @@ pub async fn of_page(
     of_pages(connection, sight, &[page]).await
 }
 
-/// The components of these pages that the sight shows.
+/// The visible components of these pages.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -62,7 +62,7 @@ fn with_groups(components: Vec<Component>, mut shown: HashSet<ComponentKey>) -> 
     components.into_iter().filter(|component| shown.contains(&component.key)).collect()
 }
 
-/// The component of the page that the sight shows with this id.
+/// The component of the page that the visibility shows with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -99,7 +99,7 @@ pub async fn exists(connection: &impl ConnectionTrait, sight: Visibility, id: Id
     Ok(query.count(connection).await? > 0)
 }
 
-/// The key of the tag that the sight shows with this id.
+/// The key of the visible tag with this id.
 ///
 /// # Errors
 /// When the database fails.
@@ -116,7 +116,7 @@ pub async fn find_tag(
     Ok(row.map(|row| row.id))
 }
 
-/// The ids of the tags of the sight that groups of the page follow, by key.
+/// The ids of the visible tags that groups of the page follow, by key.
 ///
 /// # Errors
 /// When the database fails or an id cannot be read.

@@ -27,7 +27,7 @@ pub struct LinkedPage {
     pub name: TranslatedText,
 }
 
-/// The keys of those of these ids that are services of the sight.
+/// The keys of those of these ids that are visible services.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

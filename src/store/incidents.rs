@@ -36,7 +36,7 @@ fn visible_to(sight: Visibility) -> Select<Entity> {
     narrowed(of_organisation(sight.organisation()), ScopedResource::Incidents, sight)
 }
 
-/// The incident that the sight shows with this id.
+/// The visible incident with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -86,7 +86,7 @@ pub async fn of_key_for_update(
     }
 }
 
-/// The incident with everything that belongs to it, restricted to the sight.
+/// The incident with everything that belongs to it, restricted to what is visible.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -35,7 +35,7 @@ fn seen(sight: Visibility) -> Select<Entity> {
     narrowed(owned, ScopedResource::Maintenances, sight)
 }
 
-/// The maintenance that the sight shows with this id.
+/// The visible maintenance with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -61,7 +61,7 @@ pub async fn find_for_update(
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// The maintenances of the sight that the filter selects, of this page, the latest planned start first, and how many
+/// The visible maintenances that the filter selects, of this page, the latest planned start first, and how many
 /// there are in all.
 ///
 /// # Errors

@@ -23,7 +23,7 @@ use crate::store::services::outlines;
 /// Kinds of incidents that affect services.
 const KINDS: [IncidentKind; 2] = [IncidentKind::Standard, IncidentKind::AgentLiveness];
 
-/// The facts about one page, restricted to the services that the sight shows.
+/// The facts about one page, restricted to the visible services.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

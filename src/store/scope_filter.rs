@@ -36,7 +36,7 @@ pub(super) enum ScopedResource {
 }
 
 impl ScopedResource {
-    /// The condition of the rows that a sight shows; `None` = every row of its organisation.
+    /// The condition of the rows that a visibility shows; `None` = every row of its organisation.
     pub(super) fn condition(self, sight: Visibility) -> Option<SimpleExpr> {
         let scope = sight.scope()?;
         Some(match self {
@@ -75,7 +75,7 @@ impl ScopedResource {
     }
 }
 
-/// Narrows a query to rows that the sight shows; a sight without a scope leaves it as it is.
+/// Narrows a query to rows that the visibility shows; a visibility without a scope leaves it as it is.
 pub(super) fn narrowed<E: EntityTrait>(
     query: Select<E>,
     rows: ScopedResource,

@@ -36,7 +36,7 @@ impl ServiceSelection {
     }
 }
 
-/// Those of these services that the sight shows and that are selected.
+/// Those of these visible services that are selected.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -58,7 +58,7 @@ pub async fn among(
     Ok(found)
 }
 
-/// The first services that the sight shows and that are selected.
+/// The first visible services that are selected.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -41,7 +41,7 @@ fn carrying(tag: i64) -> Expr {
     Column::Id.in_subquery(links.into_query())
 }
 
-/// The service that the sight shows with this id.
+/// The visible service with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -85,7 +85,7 @@ fn in_order(services: Select<Entity>, window: PageWindow) -> Select<Entity> {
     ordered.offset(window.offset).limit(window.limit)
 }
 
-/// The services of the sight in this window, oldest first, and how many there are in all; with a tag
+/// The visible services in this window, oldest first, and how many there are in all; with a tag
 /// (key of its row) only those that carry it, with check types only those of one of them.
 ///
 /// # Errors

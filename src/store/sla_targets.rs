@@ -1,4 +1,4 @@
-//! SLA targets. Every finder takes a sight: a token confined to an access scope sees the targets of services that it
+//! SLA targets. Every finder takes a visibility: a token confined to an access scope sees the targets of services that it
 //! shows, and those of its own tags, all of whose services it shows.
 //!
 //! A writer of a target holds the lock of the organisation, so that its tag and its service stay.
@@ -32,7 +32,7 @@ fn seen(sight: Visibility) -> Select<Entity> {
     narrowed(owned, ScopedResource::SlaTargets, sight)
 }
 
-/// The target that the sight shows with this id.
+/// The visible target with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -45,7 +45,7 @@ pub async fn find(
     Ok(with_subjects(connection, row.into_iter().collect()).await?.pop())
 }
 
-/// The targets of the sight in this window, oldest first, and how many there are in all.
+/// The visible targets in this window, oldest first, and how many there are in all.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

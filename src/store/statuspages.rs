@@ -1,6 +1,6 @@
 //! Status pages. Every finder is scoped by organisation.
 //!
-//! The slug of a page is assigned in `slugs`; parts of a page from other tables are read in `shown`.
+//! The slug of a page is assigned in `slugs`; parts of a page from other tables are read in `page_extras`.
 
 pub mod page_extras;
 pub mod row;
@@ -30,7 +30,7 @@ fn seen(sight: Visibility) -> Select<Entity> {
     narrowed(of_organisation(sight.organisation()), ScopedResource::Statuspages, sight)
 }
 
-/// The page that the sight shows with this id.
+/// The visible page with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.

@@ -3,7 +3,7 @@
 //! Both directions are called within the caller's transaction: a service that was created, renamed or retagged
 //! ([`follow_services`]), a group whose tag was set, changed or cleared ([`follow_group`]). Both lock the
 //! organisation first, so that of a new group and a new service at the same moment one sees the other. The changes
-//! are decided by [`Synchronisation`].
+//! are decided by [`GroupSynchronisation`].
 
 use std::collections::{HashMap, HashSet};
 

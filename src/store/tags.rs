@@ -50,7 +50,7 @@ fn is_named(name: &TagName) -> Condition {
     Condition::all().add(Column::Key.eq(name.key())).add(Column::Value.eq(value))
 }
 
-/// The tag that the sight shows with this id.
+/// The visible tag with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -63,7 +63,7 @@ pub async fn find(
     row.map(from_row).transpose()
 }
 
-/// The tag that the sight shows with this name.
+/// The visible tag with this name.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -75,7 +75,7 @@ pub async fn find_named(
     seen(sight).filter(is_named(name)).one(connection).await?.map(from_row).transpose()
 }
 
-/// The tags of the sight with one of these ids or names.
+/// The visible tags with one of these ids or names.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -140,7 +140,8 @@ pub async fn count_user(connection: &impl ConnectionTrait, organisation: i64) ->
     Ok(made.count(connection).await?)
 }
 
-/// Returns the number of services of the sight that carry each of these tags. A tag without services is not in the result.
+/// Returns the number of visible services that carry each of these tags. A tag without services is not in the
+/// result.
 ///
 /// # Errors
 /// When the database fails.

@@ -202,7 +202,7 @@ impl<E> Transaction<E> {
         if guard.is_closed() {
             guard = end_closed(guard).await?;
         }
-        // It takes its seat before it joins: if given up meanwhile, it ends the transaction that it has opened.
+        // It takes its writer slot before it joins: if given up meanwhile, it ends the transaction that it has opened.
         let mut transaction = Self::new(None, Some(WriterSlot { turn, guard }));
         if let Some(seat) = &mut transaction.seat {
             transaction.inner = Some(OpenTransaction::Sqlite(seat.guard.join(writer).await?));
@@ -257,7 +257,7 @@ impl<E> Transaction<E> {
             // Before it is released: a caller that gives up meanwhile does not learn whether it was.
             common.written.push(written);
         }
-        // The seat stays until then: when this fails or is given up, dropping it ends the open transaction.
+        // The writer slot stays until then: when this fails or is given up, dropping it ends the open transaction.
         inner.commit().await?;
         match self.seat.take() {
             Some(seat) => seat.common_commit().await,

@@ -75,7 +75,7 @@ pub struct ActorKindState {
 /// Returns the length of a member's queue.
 type Queue = Box<dyn Fn() -> u64 + Send + Sync>;
 
-/// The counts behind an [`ActorState`].
+/// The counts behind an [`ActorKindState`].
 pub struct ActorKindCounters {
     kind: ActorKind,
     alive: AtomicU64,
@@ -118,7 +118,7 @@ impl ActorKindCounters {
         }
     }
 
-    /// Adds a queue to the sum in [`ActorState::waiting`].
+    /// Adds a queue to the sum in [`ActorKindState::waiting`].
     pub fn watch_queue(&self, queue: impl Fn() -> u64 + Send + Sync + 'static) {
         lock(&self.queues).push(Box::new(queue));
     }

@@ -90,7 +90,7 @@ impl LivenessQuery {
     /// Answers the question, or carries out the fault that a test requested.
     ///
     /// # Panics
-    /// When [`Fault::Panic`] was injected.
+    /// When [`InjectedFault::Panic`] was injected.
     pub fn answer<A: SupervisedActor>(self, context: &mut Context<A>) {
         match self.fault {
             None => self.life.answered.store(self.tick, Ordering::Release),

@@ -1,14 +1,14 @@
 //! Supervision: the one way to start an actor or a background task, of any kind.
 //!
-//! - A kind states what its death means ([`Supervised::KIND`]): it starts again after a jittered back-off ([`backoff`]), or
-//!   the whole process ends with exit code [`EXIT_CODE`] and one log line ([`fatal`]), so that the service manager starts
-//!   it again.
+//! - A kind states what its death means ([`SupervisedActor::KIND`]): it starts again after a jittered back-off
+//!   ([`backoff`]), or the whole process ends with exit code [`EXIT_CODE`] and one log line ([`fatal`]), so that the
+//!   service manager starts it again.
 //! - An actor dies by a panic, or by freezing: one that has not answered for [`FROZEN_AFTER`] seconds is replaced
 //!   (`sweep`). A thread that has run nothing for as long ends the process ([`watchdog`]). Only seconds in which this
 //!   process ran are counted: after a stop of the whole process no actor counts as frozen.
-//! - Other code holds a [`Handle`] to an actor, which leads to the present one. Messages sent while the actor waits for its
-//!   restart wait with it.
-//! - [`ActorState`] is the state of each kind.
+//! - Other code holds an [`ActorHandle`] to an actor, which leads to the present one. Messages sent while the actor
+//!   waits for its restart wait with it.
+//! - [`ActorKindState`] is the state of each kind.
 //!
 //! `actix::Supervisor` does not restart after a panic, so this is our own. Nothing is global: a [`Supervisor`] belongs to
 //! one app.

@@ -51,7 +51,7 @@ impl JoinToken {
     /// Parses the word.
     ///
     /// # Errors
-    /// [`JoinTokenForm`] when it is no join token, or a truncated one.
+    /// [`JoinTokenError`] when it is no join token, or a truncated one.
     pub fn parse(text: &str) -> Result<Self, JoinTokenError> {
         let word = text.trim().strip_prefix(HEAD).ok_or(JoinTokenError)?;
         let json = BASE64.decode(word).map_err(|_| JoinTokenError)?;
@@ -78,7 +78,7 @@ pub struct EnrolmentGrant {
     pub code: String,
     /// Its name.
     pub name: String,
-    /// Its token, for the key of its request. It expires; see [`Renewed`].
+    /// Its token, for the key of its request. It expires; see [`RenewalGrant`].
     pub token: String,
 }
 

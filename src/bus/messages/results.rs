@@ -1,8 +1,8 @@
 //! The results of a location: a batch of results of one partition.
 //!
 //! Bytes: the head, the location's wall clock (varint), the versions of the services in the batch (count, then key and
-//! version of each), and the results in the form of spools (`model::fact_codec`). Anything else is refused as a whole: it comes
-//! from another program.
+//! version of each), and the results in the form of spools (`model::fact_codec`). Anything else is refused as a whole:
+//! it comes from another program.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ impl ResultBatch {
     /// Parses a batch: every byte of it, each service with one version, and no version without a result.
     ///
     /// # Errors
-    /// [`ResultsForm`] when the bytes are no batch.
+    /// [`ResultBatchError`] when the bytes are no batch.
     pub fn read(bytes: &[u8]) -> Result<Self, ResultBatchError> {
         let mut rest = bytes.strip_prefix(HEAD).ok_or(ResultBatchError)?;
         let mut number = || varint::take(&mut rest).ok_or(ResultBatchError);

@@ -1,7 +1,8 @@
 //! `Idempotency-Key` (contract 1.10): a repeated POST gets the same response without a second effect.
 //!
 //! A key is claimed before anything is looked up (step 7 of contract 1.8). Its response is stored in the transaction of
-//! the effect ([`Write`](crate::http::gate::write::Write)); a refused request frees the key. Bodies are stored sealed.
+//! the effect ([`WriteTransaction`](crate::http::gate::write::WriteTransaction)); a refused request frees the key.
+//! Bodies are stored sealed.
 
 use std::future::Future;
 use std::sync::Arc;

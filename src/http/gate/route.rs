@@ -1,6 +1,6 @@
 //! Routes (methods, path, access rule, handler) and the table that finds them.
 //!
-//! A route cannot be declared without its [`Access`], and a table with an open route is refused at start. The order of
+//! A route cannot be declared without its [`AccessRule`], and a table with an open route is refused at start. The order of
 //! these checks for a request is decided by the gate.
 
 use std::future::Future;

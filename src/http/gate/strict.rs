@@ -1,7 +1,7 @@
 //! `Prefer: handling=strict` (RFC 7240; contract 7, no. 48): unknown parts of a request are refused instead of ignored.
 //!
 //! They are found before the handler runs, and reported in the order of the checks of contract 1.8: the handler runs
-//! with an [`Effect`](crate::http::gate::write::Effect) that cannot be committed, so that earlier errors are reported
+//! with a [`WriteGrant`](crate::http::gate::write::WriteGrant) that cannot be committed, so that earlier errors are reported
 //! first.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};

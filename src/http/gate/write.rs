@@ -3,7 +3,7 @@
 //! A handler begins, stores, renders its response and commits with it; only then may the response be sent. So a kill at
 //! any moment leaves the effect with its response, or neither. Writers share commits, so a transaction may read
 //! uncommitted data of another one: its response is sent only when that data is durable. A write handler can return
-//! nothing but a [`Committed`] response, and the transaction of a refused one is kept for [`Unanswered::undo`].
+//! nothing but a [`CommittedReply`] response, and the transaction of a refused one is kept for [`AbandonedTransaction::undo`].
 
 use std::future::Future;
 use std::ops::Deref;
@@ -104,7 +104,7 @@ impl WriteGrant {
     /// sent. If the database aborts this transaction, only the transaction is repeated, never the request.
     ///
     /// # Errors
-    /// As [`Write::commit`].
+    /// As [`WriteTransaction::commit`].
     pub async fn commit_outcome(self, main: &Database, reply: ApiReply) -> Result<CommittedReply, ApiError> {
         match retry_given_up(|| true, || self.clone().commit_once(main, reply.clone())).await {
             // The gate would repeat the request.
@@ -138,7 +138,7 @@ pub(super) async fn retry_given_up<T, F: Future<Output = Result<T, ApiError>>>(
     make().await
 }
 
-/// A transaction that ends with a response. If dropped, it moves to [`Unanswered`].
+/// A transaction that ends with a response. If dropped, it moves to [`AbandonedTransaction`].
 pub struct WriteTransaction {
     /// `None` only while it ends.
     transaction: Option<Transaction>,
@@ -185,7 +185,7 @@ impl WriteTransaction {
     }
 }
 
-/// A response whose effect, and the data that it is based on, are durable. Only [`Write::commit`] creates one.
+/// A response whose effect, and the data that it is based on, are durable. Only [`WriteTransaction::commit`] creates one.
 #[derive(Debug)]
 pub struct CommittedReply(ApiReply);
 

@@ -1,7 +1,7 @@
 //! Typed reading of a JSON object: each value is checked once, and all errors are collected (contract 1.2, 5.3).
 //!
-//! [`Fields`] is an object with its path, a [`Field`] one value with its path. A failed read adds one error and yields
-//! `None`; the caller checks the [`Errors`] at the end. This module knows no resource.
+//! [`BodyFields`] is an object with its path, a [`BodyField`] one value with its path. A failed read adds one error and yields
+//! `None`; the caller checks the [`ErrorCollector`] at the end. This module knows no resource.
 
 use std::ops::RangeInclusive;
 

@@ -1,6 +1,6 @@
 //! Query strings (contract 1.7, specification 4.9): the values of parameters, and the original order for links.
 //!
-//! A [`Query`] is parsed once. Unknown parameters are kept for links and otherwise ignored. The meaning of an empty
+//! A [`QueryString`] is parsed once. Unknown parameters are kept for links and otherwise ignored. The meaning of an empty
 //! value depends on the parameter, so readers can distinguish it from a missing one.
 
 use std::collections::HashSet;
@@ -87,7 +87,7 @@ impl QueryString {
         }
     }
 
-    /// As [`Query::single`], for filters: an empty value counts as not sent.
+    /// As [`QueryString::single`], for filters: an empty value counts as not sent.
     pub fn narrowing_value<'a>(&'a self, name: &str, errors: &mut FieldErrors) -> Option<&'a str> {
         self.single(name, errors).filter(|value| !value.is_empty())
     }
@@ -142,7 +142,7 @@ impl QueryString {
         read
     }
 
-    /// Returns true if the parameter is true. Anything but a boolean is refused by [`Query::boolean`].
+    /// Returns true if the parameter is true. Anything but a boolean is refused by [`QueryString::boolean`].
     #[must_use]
     pub fn is_true(&self, name: &str) -> bool {
         self.plain_value(name).and_then(read_boolean) == Some(true)

@@ -115,7 +115,7 @@ impl MaintenanceTransition {
     /// It starts.
     ///
     /// # Errors
-    /// [`WrongState`] unless it is scheduled.
+    /// [`MaintenanceStateError`] unless it is scheduled.
     pub fn start(before: &Maintenance, stamp: OperationContext<'_>) -> Result<Self, MaintenanceStateError> {
         before.allow(MaintenanceOperation::Start)?;
         Ok(Self { after: before.clone(), entries: Vec::new() }.begin(stamp))
@@ -124,7 +124,7 @@ impl MaintenanceTransition {
     /// It ends.
     ///
     /// # Errors
-    /// [`WrongState`] unless it is in progress.
+    /// [`MaintenanceStateError`] unless it is in progress.
     pub fn complete(
         before: &Maintenance,
         stamp: OperationContext<'_>,
@@ -140,7 +140,7 @@ impl MaintenanceTransition {
     /// It is called off.
     ///
     /// # Errors
-    /// [`WrongState`] unless it is scheduled.
+    /// [`MaintenanceStateError`] unless it is scheduled.
     pub fn cancel(before: &Maintenance, stamp: OperationContext<'_>) -> Result<Self, MaintenanceStateError> {
         before.allow(MaintenanceOperation::Cancel)?;
         let status = MaintenanceStatus::Cancelled;
@@ -154,7 +154,7 @@ impl MaintenanceTransition {
     /// end cannot be waited for, so it switches automatic completion off.
     ///
     /// # Errors
-    /// [`WrongState`] unless it is in progress or completed.
+    /// [`MaintenanceStateError`] unless it is in progress or completed.
     pub fn extend(
         before: &Maintenance,
         extension: MaintenanceExtension,

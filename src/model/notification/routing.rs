@@ -13,7 +13,7 @@ pub const SERVICES_MAX: usize = 100;
 /// The messages that a channel gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelRouting {
-    /// The events; in the order of [`Event::CHOICE`], at least one.
+    /// The events; in the order of [`NotificationEvent::CHOICE`], at least one.
     pub events: Vec<NotificationEvent>,
     /// Nothing that is less severe.
     pub min_severity: Severity,

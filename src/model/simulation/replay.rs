@@ -80,7 +80,7 @@ impl CheckReplay<'_> {
     /// Replays the range.
     ///
     /// # Errors
-    /// [`TooManyLooks`].
+    /// [`ReplayLimitExceeded`].
     pub fn run(&self, range: TimeRange) -> Result<ReplayOutcome, ReplayLimitExceeded> {
         let timeout_ms = self.plan.timeout_ms;
         let seen = self.seen.iter().copied();

@@ -71,7 +71,7 @@ impl SeoSettings {
         })
     }
 
-    /// Reads the output of [`Seo::to_json`].
+    /// Reads the output of [`SeoSettings::to_json`].
     ///
     /// # Errors
     /// When a key is missing or has another value.

@@ -2,7 +2,7 @@
 //!
 //! It is independent of schedules: results come from any location, and the clock alone can only age them. It holds
 //! the rules of confirmation by the other locations, of suspects, of no-data periods, and of how an outage ends
-//! ([`Recovery`]).
+//! ([`RecoveryProgress`]).
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;

@@ -19,7 +19,7 @@ pub enum WatchEffect {
     Opinion(LocationOpinion),
     /// A location that keeps its own schedule is to check now, or more often.
     Urge(RecheckRequest),
-    /// The location at this place would check sooner, if the recheck budget allows (`Watch::hasten`).
+    /// The location at this place would check sooner, if the recheck budget allows (`WatchState::hasten`).
     Hasten(usize),
 }
 

@@ -1,7 +1,7 @@
 //! The watch over one service: when to check from which location, what to believe, what to record.
 //!
-//! A pure state machine. Time and outcomes go in, [`Effect`]s come out; the actor around it only turns effects into
-//! messages and timers. It joins two: a [`Round`] for each location decides when to check, the [`Consensus`] what to
+//! A pure state machine. Time and outcomes go in, [`WatchEffect`]s come out; the actor around it only turns effects into
+//! messages and timers. It joins two: a [`CheckRound`] for each location decides when to check, the [`Consensus`] what to
 //! believe.
 
 mod arrivals;
@@ -198,8 +198,9 @@ impl WatchState {
         effects
     }
 
-    /// An attempt that started at `since` is not over yet, where the target was believed to be up: it keeps silent, or its answer
-    /// has no end. The other locations of this process look at once, so that their time-outs do not begin after this one's.
+    /// An attempt that started at `since` is not over yet, where the target was believed to be up: it keeps silent, or
+    /// its answer has no end. The other locations of this process check at once, so that their time-outs do not begin
+    /// after this one's.
     pub fn note_silence(&mut self, slot: usize, since: Timestamp, now: Timestamp) {
         let is_news = now.ms_since(self.silence_noted_at) >= SILENCE_AGAIN_MS;
         if is_news && self.verdict() == Verdict::Up {
@@ -253,7 +254,7 @@ impl WatchState {
     }
 
     /// Checks from this location as soon as an uncertain state requires: the recheck budget allows it (see
-    /// [`Effect::Hasten`]).
+    /// [`WatchEffect::Hasten`]).
     pub fn hasten(&mut self, slot: usize, now: Timestamp) {
         if let Some(Some(round)) = self.rounds.get_mut(slot) {
             round.hasten(&self.plan, now);

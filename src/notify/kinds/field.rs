@@ -42,11 +42,11 @@ pub enum FieldShape {
     Template {
         /// Maximum number of characters.
         max_length: usize,
-        /// Returns the error of a template within the length limit. It may take some milliseconds, so it is not called inside a
-        /// transaction.
+        /// Returns the error of a template within the length limit. It may take some milliseconds, so it is not called
+        /// inside a transaction.
         check: fn(&str) -> Result<(), TemplateError>,
     },
-    /// A list of one to `max_items` texts, each like [`Shape::Text`].
+    /// A list of one to `max_items` texts, each like [`FieldShape::Text`].
     List {
         /// Maximum number of texts.
         max_items: usize,
@@ -57,8 +57,8 @@ pub enum FieldShape {
         /// The check in words.
         form: &'static str,
     },
-    /// Headers of a request: an object of texts by name; names that [`is_header_name`] accepts, values of one line of printable
-    /// ASCII and at most 2,000 characters.
+    /// Headers of a request: an object of texts by name; names that [`is_header_name`] accepts, values of one line of
+    /// printable ASCII and at most 2,000 characters.
     Headers {
         /// Maximum number of headers.
         max_items: usize,

@@ -1,6 +1,6 @@
 //! One request and its response over an open connection, HTTP/1.1 or HTTP/2.
 //!
-//! The head of a response is parsed as in browsers. Errors are interpreted by `unanswered`.
+//! The head of a response is parsed as in browsers. Errors are interpreted by `no_answer`.
 
 use std::sync::Arc;
 

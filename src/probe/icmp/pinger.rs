@@ -24,7 +24,7 @@ pub(crate) struct Pinger {
     lanes: Mutex<HashMap<(Id, AddressFamily), OpenSocket>>,
 }
 
-/// A lane and the task that reads it.
+/// A socket and the task that reads it.
 #[derive(Debug)]
 struct OpenSocket {
     lane: Arc<IcmpSocket>,
@@ -42,7 +42,7 @@ impl Pinger {
         &self.pace
     }
 
-    /// Returns the current runtime's lane for a family. A failure is not cached: it may be temporary.
+    /// Returns the current runtime's socket for a family. A failure is not cached: it may be temporary.
     pub(super) fn lane(&self, family: AddressFamily) -> io::Result<Arc<IcmpSocket>> {
         let runtime = Handle::current();
         let key = (runtime.id(), family);
@@ -50,7 +50,7 @@ impl Pinger {
         if let Some(open) = lanes.get(&key) {
             return Ok(Arc::clone(&open.lane));
         }
-        // Remove the lanes of runtimes that have ended.
+        // Remove the sockets of runtimes that have ended.
         lanes.retain(|_, open| !open.listener.is_finished());
         let source = self.source.filter(|source| source.is_ipv4() == (family == AddressFamily::V4));
         let lane = Arc::new(IcmpSocket::open(family, source)?);

@@ -2,7 +2,7 @@
 //!
 //! A reply counts when token, sequence, identifier and source address match a request that still waits; the request is
 //! then removed, so duplicates and late replies are ignored. A socket filter lets the kernel drop everything but echo
-//! replies to this lane, so that raw sockets of several runtimes do not multiply the work.
+//! replies to this socket, so that raw sockets of several runtimes do not multiply the work.
 
 use std::collections::HashMap;
 use std::io;
@@ -149,7 +149,7 @@ impl ExpectedReply<'_> {
     pub(super) async fn round_trip(&mut self) -> Duration {
         match (&mut self.round_trip).await {
             Ok(round_trip) => round_trip,
-            // Only the lane holds the sender, and drops it after sending.
+            // Only the socket holds the sender, and drops it after sending.
             Err(_) => std::future::pending().await,
         }
     }

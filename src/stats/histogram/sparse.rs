@@ -101,7 +101,7 @@ impl SparseHistogram<'_> {
 /// Takes a sparse form from the front of `bytes`, appending its entries to `entries`.
 ///
 /// # Errors
-/// [`BadHistogram`] when the bytes are no histogram of ours.
+/// [`HistogramError`] when the bytes are no histogram of ours.
 pub(in crate::stats) fn read(
     bytes: &mut &[u8],
     entries: &mut Vec<HistogramBucket>,
@@ -139,7 +139,7 @@ fn read_entries(
     Ok(())
 }
 
-/// Reads the output of [`Sparse::write_residues`] for `count` values in these entries.
+/// Reads the output of [`SparseHistogram::write_residues`] for `count` values in these entries.
 pub(in crate::stats) fn read_residues(
     bytes: &mut &[u8],
     count: u64,

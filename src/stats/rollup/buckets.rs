@@ -7,7 +7,7 @@ use crate::model::history::CheckSample;
 use crate::stats::rollup::{CheckSums, RollupError, RollupQuery, RollupRoot, cover};
 
 /// Sums per bucket. Each check is added once: in a rollup, or as a sample where no rollup covers its time
-/// ([`Wanted::slivers`]).
+/// ([`RollupQuery::slivers`]).
 #[derive(Clone, Debug)]
 pub struct TimeBuckets {
     wanted: RollupQuery,
@@ -25,7 +25,7 @@ impl TimeBuckets {
     /// Adds the largest nodes of a stored rollup that are within the requested ranges.
     ///
     /// # Errors
-    /// [`BadRollup`] when the bytes are not a valid rollup; then the sums must not be used.
+    /// [`RollupError`] when the bytes are not a valid rollup; then the sums must not be used.
     pub fn add_rollup(&mut self, root: RollupRoot, body: &[u8]) -> Result<(), RollupError> {
         let wanted = self.wanted;
         cover(root, body, &wanted, &mut |start, node| {

@@ -91,7 +91,7 @@ pub(super) struct NodeStreamReader<'a> {
 }
 
 impl<'a> NodeStreamReader<'a> {
-    /// Reads the output of [`Streams::join`].
+    /// Reads the output of [`NodeStreamWriter::join`].
     pub(super) fn new(mut bytes: &'a [u8]) -> Result<Self, RollupError> {
         let mut length = || varint::take(&mut bytes).and_then(|length| usize::try_from(length).ok());
         let (counts, shares) = length().zip(length()).ok_or(EARLY)?;

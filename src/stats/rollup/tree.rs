@@ -56,10 +56,10 @@ pub fn encode(root: RollupLevel, start: Timestamp, samples: &[CheckSample]) -> V
 }
 
 /// Passes `sink` the largest nodes of a stored rollup that are within the requested ranges, with their starts, in no
-/// certain order, and returns the time that none of them covers ([`Wanted::slivers`]).
+/// certain order, and returns the time that none of them covers ([`RollupQuery::slivers`]).
 ///
 /// # Errors
-/// [`BadRollup`] when the bytes are not a valid rollup; `sink` may have got nodes before.
+/// [`RollupError`] when the bytes are not a valid rollup; `sink` may have got nodes before.
 pub fn cover(
     root: RollupRoot,
     body: &[u8],
@@ -95,7 +95,7 @@ pub fn cover(
 /// Passes `sink` only the root of a stored rollup.
 ///
 /// # Errors
-/// [`BadRollup`] when the bytes are not a valid rollup.
+/// [`RollupError`] when the bytes are not a valid rollup.
 pub fn read_total(body: &[u8], sink: impl FnOnce(&RollupNode<'_>)) -> Result<(), RollupError> {
     let mut entries = Vec::new();
     let (top, _) = read_root(Timestamp::default(), body, &mut entries)?;

@@ -1,7 +1,7 @@
 //! Measurements: appended in batches, sealed into blocks, read by service and time.
 //!
 //! Fresh results are rows of the history database; older ones are in segments, compressed, with rollups beside them
-//! ([`segments`]). Readers see both as one ([`Snapshot`]). The meaning of figures is decided by `stats`.
+//! ([`segments`]). Readers see both as one ([`HistorySnapshot`]). The meaning of figures is decided by `stats`.
 
 pub mod append;
 pub mod blocks;

@@ -46,7 +46,7 @@ pub async fn announce(connection: &impl ConnectionTrait, to: Timestamp) -> Resul
 }
 
 /// Locks out other writers while results are being moved from rows into blocks, until the transaction ends. Waits for
-/// those that [`hold`].
+/// those that [`hold_off_moves`].
 ///
 /// # Errors
 /// When the database fails.

@@ -15,7 +15,7 @@ use crate::store::incidents::links::SERVICES_PER_STATEMENT;
 use crate::store::scope_filter::ScopedResource;
 use crate::store::{MainError, named_services};
 
-/// The services of the sight that each of these incidents affects, by name.
+/// The visible services that each of these incidents affects, by name.
 pub(super) async fn affected(
     connection: &impl ConnectionTrait,
     sight: Visibility,

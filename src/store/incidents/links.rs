@@ -25,7 +25,7 @@ use crate::store::scope_filter::{ScopedResource, narrowed};
 /// Services per statement: far below the limit of bound values.
 pub(super) const SERVICES_PER_STATEMENT: usize = 1_000;
 
-/// The pages of the sight that were chosen for an incident, in the order of the client.
+/// The visible pages that were chosen for an incident, in the order of the client.
 pub(super) async fn pages(
     connection: &impl ConnectionTrait,
     sight: Visibility,

@@ -75,7 +75,7 @@ fn affecting(services: &[ServiceKey]) -> Condition {
     Condition::all().add(Column::Id.in_subquery(linked))
 }
 
-/// The incidents of the sight of this page, the latest start first, each with the services that
+/// The visible incidents of this page, the latest start first, each with the services that
 /// it affects, and how many the filter selects in all.
 ///
 /// # Errors
@@ -108,8 +108,8 @@ pub async fn page(
     Ok((incidents?, total))
 }
 
-/// The incidents of the sight that the engine has opened because of a service, those that were open in the range, in the order
-/// of their opening.
+/// The visible incidents that the engine has opened because of a service, those that were open in the range,
+/// in the order of their opening.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -59,7 +59,7 @@ pub async fn chosen_for(
     Ok(links.into_iter().map(|link| link.statuspage_id).collect())
 }
 
-/// The services of the sight that each of these maintenances covers, by name.
+/// The visible services that each of these maintenances covers, by name.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -107,7 +107,7 @@ pub(super) async fn named_services(
     Ok(found)
 }
 
-/// The pages of the sight that were chosen for the maintenance, in the order of the client.
+/// The visible pages that were chosen for the maintenance, in the order of the client.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -120,7 +120,7 @@ pub async fn statuspages_of(
     named_pages(connection, Some(sight), &keys).await
 }
 
-/// The pages with these keys, in this order, restricted to a sight.
+/// The pages with these keys, in this order, restricted to what is visible.
 pub(super) async fn named_pages(
     connection: &impl ConnectionTrait,
     sight: Option<Visibility>,

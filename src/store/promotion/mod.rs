@@ -1,7 +1,7 @@
 //! Moving an embedded installation to PostgreSQL: both SQLite databases and the segment files, row by row, under
 //! their keys.
 //!
-//! - **The source is only read**, as of one moment ([`Embedded`]). Nothing may run on it meanwhile: the promotion
+//! - **The source is only read**, as of one moment ([`EmbeddedInstallation`]). Nothing may run on it meanwhile: the promotion
 //!   holds the data folder.
 //! - **Tables** come in the order of foreign keys ([`tables`]); a test compares the lists with the schemas. Rows keep
 //!   their keys, and the next keys of the target are above every key that was ever used.

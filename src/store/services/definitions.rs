@@ -1,4 +1,4 @@
-//! Services as the engine and locations elsewhere are given them, of every organisation. Nothing that answers a client may use
+//! Services as the engine and remote locations receive them, of every organisation. Nothing that answers a client may use
 //! this.
 //!
 //! A row that cannot be read is left out, logged and named in the result, so that it stops no other service.

@@ -55,7 +55,7 @@ pub async fn by_keys(
     Ok(found)
 }
 
-/// Returns the outline of the service that the sight shows with this id.
+/// Returns the outline of the visible service with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -68,7 +68,8 @@ pub async fn find(
     Ok(selected(connection, query).await?.pop())
 }
 
-/// Returns the outlines of the services of the sight that carry a tag (key of its row), oldest first, and their number in all.
+/// Returns the outlines of the visible services that carry a tag (key of its row), oldest first, and their
+/// number in all.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -21,7 +21,7 @@ pub struct PageExtras {
     pub components_count: u64,
 }
 
-/// Reads the parts of these pages that come from other tables, restricted to the sight, by the key of the page.
+/// Reads the parts of these pages that come from other tables, restricted to what is visible, by the key of the page.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,9 +1,9 @@
 //! Replays the events since a client's last event, page by page: status changes, then events of incidents and
 //! maintenances, then results in order of time.
 //!
-//! What is told here is remembered, so that it is not told again when the stream goes on live. A position that lies too far back, or
-//! ahead of what is stored, is told as `reset`. Only rows of the client's own organisation are read. An id never says more than the tail has settled: a row with a smaller number may still
-//! be on its way.
+//! What is sent here is remembered, so that it is not sent again when the stream goes on live. A position that lies too
+//! far back, or ahead of what is stored, is answered with `reset`. Only rows of the client's own organisation are read.
+//! An id never says more than the tail has settled: a row with a smaller number may still be on its way.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -36,9 +36,9 @@ const RESULT_LATE_MS: i64 = 90 * 1_000;
 const AT_ONCE: usize = 500;
 /// Pages read for one client.
 const PAGES: u32 = 400;
-/// Status changes told to one client.
+/// Status changes sent to one client.
 const CHANGES: u64 = 100_000;
-/// Services whose results are told again.
+/// Services whose results are sent again.
 const SERVICES: u64 = 50;
 
 /// The events that a client has missed.
@@ -182,7 +182,7 @@ impl MissedEvents {
         reset_page(TOO_OLD, &positions.id(self.settled))
     }
 
-    /// Finds the status changes that were missed; says so when they are too many to be told one by one.
+    /// Finds the status changes that were missed; says so when they are too many to be sent one by one.
     async fn find_changes(&mut self, positions: &EventIdCodec) -> Result<MissedPage, ApiError> {
         let databases = &self.state.databases;
         let services = services::keys(databases.main.reader(), self.sight.organisation()).await?;

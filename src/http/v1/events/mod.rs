@@ -1,8 +1,8 @@
 //! `GET /v1/events`: a stream of server-sent events, for as long as the client is connected.
 //!
-//! A request selects events (`wanted`); each event is rendered once for all clients with the same selection (`teller`,
-//! `view`). The id of an event is the position of its reader (`position`); a client that reconnects with it first gets
-//! the events that it has missed (`missed`). The stream itself is in `stream`.
+//! A request selects events (`event_filter`); each event is rendered once for all clients with the same selection
+//! (`subscription_renderer`, `view`). The id of an event is the position of its reader (`position`); a client that
+//! reconnects with it first gets the events that it has missed (`missed_events`). The stream itself is in `stream`.
 
 mod event_filter;
 mod missed_events;

@@ -96,7 +96,7 @@ pub(super) fn event(
 /// Action: the resource no longer concerns any selected service.
 pub(super) const LEFT: &str = "left";
 
-/// Something could not be told: the client should read the resources anew.
+/// Some events could not be rendered: the client should read the resources again.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ResetView {
     #[schema(schema_with = reason)]

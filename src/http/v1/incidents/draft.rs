@@ -1,7 +1,7 @@
 //! Reads an incident from a request body (contract 4.10.2, 4.10.3): every field is read, every error is collected,
 //! nothing is stored.
 //!
-//! Everything that the body names is looked up before, at once ([`Links`]).
+//! Everything that the body names is looked up before, at once ([`IncidentLinks`]).
 
 use std::collections::HashMap;
 use std::str::FromStr;

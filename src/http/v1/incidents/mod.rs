@@ -2,7 +2,7 @@
 //!
 //! A change reads the incident with its services, pages and timeline, changes it in memory, stores the difference and
 //! responds with the result. Reading a body is in `draft`, the timeline in `timeline`, acknowledging in
-//! `acknowledgement`, filters in `filters`, the incidents of one service in `of_service`, the view in `view`.
+//! `acknowledgement`, filters in `filters`, the incidents of one service in `service_incidents`, the view in `view`.
 
 pub(super) mod acknowledgement;
 mod draft;

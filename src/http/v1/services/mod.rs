@@ -1,7 +1,7 @@
 //! `/v1/services` (contract 4.3): list, read, create, change, delete.
 //!
-//! The steps of a write are: body, begin, store, commit, engine, response. Actions (pause, override) are in `acts`;
-//! reading a body in `draft`; the effects of a deletion in `departure`; the view in `view`.
+//! The steps of a write are: body, begin, store, commit, engine, response. Actions (pause, override) are in `actions`;
+//! reading a body in `draft`; the effects of a deletion in `deletion`; the view in `view`.
 
 pub(super) mod actions;
 mod deletion;

@@ -1,7 +1,7 @@
 //! `POST /v1/services/{id}/simulate`: replays the stored results of a period with other settings and another policy.
 //!
-//! Nothing is stored. `draft` reads the request, `past` the stored data, and `account` computes the recorded and the
-//! simulated course of the period, on a separate thread and few at a time.
+//! Nothing is stored. `draft` reads the request, `recorded_history` the stored data, and `simulated_period` computes
+//! what was recorded and what would have been, on a separate thread; `simulation_slots` lets few run at a time.
 
 mod draft;
 pub(in crate::http) mod openapi;

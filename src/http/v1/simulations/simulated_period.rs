@@ -32,7 +32,7 @@ pub(super) struct ReplayedLocation {
     pub(super) is_used: bool,
 }
 
-/// One course of the period: recorded or simulated.
+/// The period, as recorded or as simulated.
 pub(super) struct SimulatedPeriod {
     /// The status at the start.
     pub(super) began_as: MeasuredStatus,

@@ -55,7 +55,7 @@ struct SimulatedLocationView<'a> {
     used: bool,
 }
 
-/// One account of the period.
+/// One simulated or recorded period.
 #[derive(Serialize, ToSchema)]
 struct SimulatedPeriodView {
     #[schema(schema_with = status)]

@@ -75,7 +75,7 @@ fn a_location_elsewhere_that_contradicts_sends_the_others_to_look_at_once() {
     assert_eq!(urges(&effects).len(), 3);
 }
 
-/// [`Heard`] without its effects.
+/// [`ArrivalOutcome`] without its effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Worth {
     Vote,

@@ -116,7 +116,7 @@ impl DetailColumns {
     }
 }
 
-/// The values of one check in the columns of [`Details`]; 0 where it has none.
+/// The values of one check in the columns of [`DetailColumns`]; 0 where it has none.
 pub(super) struct CheckDetail {
     phases: [u32; PHASES],
     total: u32,
@@ -124,7 +124,7 @@ pub(super) struct CheckDetail {
     text: u32,
 }
 
-/// The part of [`Details`] that belongs to successive checks of one kind; a column that the kind does not have is
+/// The part of [`DetailColumns`] that belongs to successive checks of one kind; a column that the kind does not have is
 /// empty, and one that was not read is `None`.
 pub(super) struct RunColumns<'a> {
     body: &'a BlockBody<'a>,

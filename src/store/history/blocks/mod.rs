@@ -1,6 +1,6 @@
 //! A block: many checks of one series (service and location) in one small, sealed value.
 //!
-//! [`Block::seal`] turns checks into columns of numbers and chooses a codec for each column; [`Body`] reads them
+//! [`CheckBlock::seal`] turns checks into columns of numbers and chooses a codec for each column; [`BlockBody`] reads them
 //! back, decoding only the columns that a query needs. Encoding is lossless: every microsecond, code and text, for
 //! any values. A damaged body is an error, never wrong data. Pure: independent of the database, the series and the
 //! clock.
@@ -56,7 +56,7 @@ pub struct CheckBlock {
     pub degraded: u32,
     /// Checks that were down.
     pub down: u32,
-    /// The checks themselves; [`Body::open`] reads them.
+    /// The checks themselves; [`BlockBody::open`] reads them.
     pub body: Vec<u8>,
 }
 
