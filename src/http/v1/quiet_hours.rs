@@ -75,7 +75,7 @@ impl OwnQuietHoursView {
 
 /// Quiet hours of a contact, or null.
 pub(super) fn own_quiet_hours() -> ApiSchema {
-    let words = "What is less severe than `except_from` waits in these hours, by the clocks of the contact, and comes when they end; null: nothing waits. Whoever is on duty is told at any hour.";
+    let words = "In these hours, in the contact's time zone, messages less severe than `except_from` are held until the hours end; null: none is held. A contact on duty is notified at any hour.";
     object()
         .has("hours", weekly_hours())
         .may_have("except_from", one_of(Severity::WORDS).says("`critical` unless given."))

@@ -119,7 +119,7 @@ fn effective_status() -> ApiSchema {
 }
 
 fn parent_id() -> ApiSchema {
-    id().nullable().says("The group that it stands in.")
+    id().nullable().says("The group that it belongs to.")
 }
 
 fn service() -> ApiSchema {

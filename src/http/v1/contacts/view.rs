@@ -78,5 +78,5 @@ pub(super) fn channel_ids() -> ApiSchema {
 }
 
 fn calendar_url() -> ApiSchema {
-    url().says("Whoever knows it sees the shifts of the contact. It is shown only now.")
+    url().says("Everyone who knows it sees the shifts of the contact. It is shown only now.")
 }

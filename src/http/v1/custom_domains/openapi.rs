@@ -30,7 +30,7 @@ fn operations() -> Vec<ApiOperation> {
         ApiOperation::new(HttpVerb::Post, DOMAINS, "attach_domain", "Attach a custom domain")
             .says(
                 "The answer holds the CNAME and TXT records to set; they are looked up from then on. Each claim of a \
-                host name has its own TXT value. Whoever proves the name first has it: other claims of it become \
+                host name has its own TXT value. The first organisation that proves the name has it: other claims of it become \
                 `failed` with `claimed_elsewhere`. 422 when the name is attached to another page of the organisation \
                 or to this one (unless that has failed), when it is active, or when it is a name of this server.",
             )

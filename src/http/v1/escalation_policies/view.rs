@@ -16,7 +16,7 @@ use crate::model::escalation::{
 use crate::model::incident::Severity;
 use crate::model::notification::routing::{ResourceReference, SERVICES_MAX, TAGS_MAX};
 
-/// A rule that says whom incidents are told to, step by step.
+/// A rule that says who is notified of incidents, step by step.
 #[derive(Serialize, ToSchema)]
 pub(super) struct EscalationPolicyView<'a> {
     #[schema(schema_with = id)]
@@ -118,18 +118,17 @@ pub(super) fn service_ids() -> ApiSchema {
 
 pub(super) fn steps() -> ApiSchema {
     let after = "Seconds since the step before it; of the first one: since the incident was opened.";
-    let channels = list_of(id()).items(0, CHANNELS_MAX).says("The notification channels that are told.");
-    let contacts = "The contacts that are told by their own channels, outside of their quiet hours.";
+    let channels = list_of(id()).items(0, CHANNELS_MAX).says("The notification channels that are notified.");
+    let contacts = "The contacts that are notified by their own channels, outside of their quiet hours.";
     let contacts = list_of(id()).items(0, CONTACTS_MAX).says(contacts);
-    let schedules = "The on-call schedules of which whoever is on duty is told, at any hour.";
+    let schedules = "On-call schedules: the contact on duty is notified, at any hour.";
     let schedules = list_of(id()).items(0, SCHEDULES_MAX).says(schedules);
     let step = object()
         .has("after_seconds", seconds(&AFTER_SECONDS).says(after))
         .may_have("channel_ids", channels)
         .may_have("contact_ids", contacts)
         .may_have("schedule_ids", schedules);
-    let words =
-        "Who is told, and when, in this order; each step names one channel, contact or schedule at least.";
+    let words = "Who is notified, and when, in this order; each step names at least one channel, contact or schedule.";
     list_of(step).items(1, STEPS_MAX).says(words)
 }
 

@@ -40,7 +40,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         .asks_in_header(
             "Last-Event-ID",
             string(),
-            "The id of the last event that was heard: what came after it is told first.",
+            "The id of the last event that was received: missed events are sent first.",
         )
         .answers_with("text/event-stream", "Events, as they happen.", string())
         .refuses(&[400, 422])

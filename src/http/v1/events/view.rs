@@ -128,11 +128,11 @@ fn check() -> ApiSchema {
 }
 
 fn incident() -> ApiSchema {
-    named("Incident").nullable().says("As it stands when this is sent. Null: it is deleted, or has left.")
+    named("Incident").nullable().says("Its state when this is sent. Null: it is deleted, or has left.")
 }
 
 fn maintenance() -> ApiSchema {
-    named("Maintenance").nullable().says("As it stands when this is sent. Null: it is deleted, or has left.")
+    named("Maintenance").nullable().says("Its state when this is sent. Null: it is deleted, or has left.")
 }
 
 fn reason() -> ApiSchema {

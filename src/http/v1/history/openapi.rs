@@ -120,7 +120,7 @@ fn list_status_changes() -> ApiOperation {
         "list_status_changes",
         "List the status changes of a service",
     )
-    .says("What was measured, without overrides and maintenances. Times in which nobody looked are entries to `no_data`. Walk the pages by `links.next`, or by `cursor`.")
+    .says("What was measured, without overrides and maintenances. Periods without checks are entries to `no_data`. Walk the pages by `links.next`, or by `cursor`.")
     .period("Only changes at or after this time.", "Only changes before this time.")
     .asks("per_page", rows, "Rows per page; clamped, never refused.")
     .asks("cursor", string(), "The next page: `meta.next_cursor` of the page before.")

@@ -185,7 +185,7 @@ fn moment() -> ApiSchema {
 
 fn measured_status() -> ApiSchema {
     one_of(MeasuredStatus::WORDS)
-        .says("`no_data`: nobody looked; `unknown`: nothing is known yet, or any more.")
+        .says("`no_data`: no check was made; `unknown`: nothing is known yet, or any more.")
 }
 
 fn change_cause() -> ApiSchema {

@@ -94,7 +94,7 @@ pub(super) fn settings() -> ApiSchema {
 }
 
 pub(super) fn events() -> ApiSchema {
-    let words = "What is told. Whoever was told of an incident is told how it goes on.";
+    let words = "Events that this channel is notified of. A channel that was notified of an incident also gets its later changes.";
     list_of(one_of(&NotificationEvent::CHOICE_WORDS))
         .items(1, NotificationEvent::CHOICE.len() * 2)
         .says(words)
@@ -114,7 +114,7 @@ pub(super) fn tag_ids() -> ApiSchema {
 }
 
 pub(super) fn digest_above() -> ApiSchema {
-    let words = "Messages that are told one by one within a minute; what comes beyond them is told in one message at the end of the minute. Null: each message is told by itself. 20 for a new channel that people read, null for the others.";
+    let words = "Messages a minute that are sent one by one; further ones are combined into one message at the end of the minute. Null: messages are never combined. 20 for a new channel that people read, null for the others.";
     integer().range(*ABOVE.start(), *ABOVE.end()).nullable().says(words)
 }
 

@@ -171,7 +171,7 @@ fn kind() -> ApiSchema {
 }
 
 fn contact() -> ApiSchema {
-    let words = "The contact that it is for; null: it is for whoever reads the channel.";
+    let words = "The contact that it is for; null: it is for everyone who reads the channel.";
     object().has("id", id()).has("name", string()).nullable().says(words)
 }
 

@@ -55,7 +55,7 @@ fn operations() -> Vec<ApiOperation> {
 /// Members that create and update share.
 fn write() -> ApiSchema {
     object()
-        .may_have("contact_id", id().says("Whoever is away."))
+        .may_have("contact_id", id().says("The contact who is away."))
         .may_have("starts_at", instant())
         .may_have("ends_at", instant().says("Later than `starts_at`, by 366 days at most."))
 }

@@ -17,7 +17,8 @@ const DECLINE: &str = "/v1/oncall/cover-requests/{id}/decline";
 const CANCEL: &str = "/v1/oncall/cover-requests/{id}/cancel";
 
 pub(in crate::http) fn chapter() -> ApiChapter {
-    let answer = object().has("contact_id", id().says("Whoever answers; one of those who were asked."));
+    let answer =
+        object().has("contact_id", id().says("The contact who answers; one of those who were asked."));
     let schemas = vec![
         ("CoverRequest", view::<CoverRequestView<'_>>()),
         ("CreateCoverRequest", write()),
@@ -50,7 +51,7 @@ fn operations() -> Vec<ApiOperation> {
             &shown,
         ),
         ApiOperation::new(HttpVerb::Post, ACCEPT, "accept_cover_request", "Accept a cover request")
-            .says("The first who accepts is put on duty by an override; whoever comes next is answered 409.")
+            .says("The first who accepts is put on duty by an override; later answers get 409.")
             .takes("AnswerCoverRequest", Some(answer.clone()))
             .shows("The request, accepted.", schema, &shown)
             .refuses(&[409]),

@@ -86,7 +86,7 @@ pub(super) fn status() -> ApiSchema {
 }
 
 pub(super) fn contact_id() -> ApiSchema {
-    id().says("Whoever asks.")
+    id().says("The contact who asks.")
 }
 
 fn asked() -> ApiSchema {

@@ -41,7 +41,7 @@ fn operations() -> Vec<ApiOperation> {
             .lists("Overrides by their begin.", schema, &shown)
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Post, LIST, "create_oncall_override", "Create an override")
-            .says("A newer override stands above an older one.")
+            .says("A newer override takes precedence over an older one.")
             .takes("CreateOncallOverride", Some(new))
             .creates("The new override.", schema, &shown),
         ApiOperation::new(HttpVerb::Get, ITEM, "show_oncall_override", "Show an override").shows(
@@ -62,7 +62,7 @@ fn operations() -> Vec<ApiOperation> {
 fn write() -> ApiSchema {
     object()
         .may_have("schedule_id", id())
-        .may_have("contact_id", id().says("Whoever takes over."))
+        .may_have("contact_id", id().says("The contact who takes over."))
         .may_have("starts_at", instant())
         .may_have("ends_at", instant().says("Later than `starts_at`, by 366 days at most."))
 }
