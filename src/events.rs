@@ -217,7 +217,7 @@ impl EventHub {
             by_organisation.entry(fact.organisation).or_default().push(fact);
         }
         for organisation in self.telling.add(by_organisation, then) {
-            tracing::warn!(organisation, "too many events wait; whoever listens has to come again");
+            tracing::warn!(organisation, "too many events wait; clients must reconnect");
             self.audiences_of(organisation).iter().for_each(|audience| audience.cut_off());
         }
     }

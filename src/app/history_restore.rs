@@ -163,7 +163,7 @@ impl FigureRestorer {
         loop {
             tokio::time::sleep(UNDONE_EVERY).await;
             if let Err(error) = self.compute_undone().await {
-                tracing::warn!(%error, "figures cannot be computed anew yet");
+                tracing::warn!(%error, "figures cannot be recomputed yet");
             }
         }
     }

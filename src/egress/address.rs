@@ -172,7 +172,7 @@ mod tests {
     use super::AddressClass::{Loopback, Never, Private, Public};
     use super::*;
 
-    /// The first address of each network that people are told of is of its class.
+    /// The first address of each documented network belongs to its class.
     #[rstest]
     fn networks_are_told_as_they_are_judged(#[values(Never, Private, Loopback)] class: AddressClass) {
         let networks = networks_of(class);

@@ -147,7 +147,7 @@ impl<'a> EventTail<'a> {
             }
             if !self.take_remote_results() {
                 tracing::info!(
-                    "results of other nodes may be missing: whoever listens to results has to come again"
+                    "results of other nodes may be missing; clients that want results must reconnect"
                 );
                 hub.cut_off_from_results();
             }

@@ -1,5 +1,5 @@
 //! Heartbeats whose pings could not be judged for so long that the next deadline is judged all the same: nobody
-//! listened for a part of the time in which they were expected, several periods in a row. The owner of the service is told,
+//! listened for a part of the time in which they were expected, several periods in a row. The owner of the service is notified,
 //! until the next ping.
 //!
 //! Each node handles the services that it watches.

@@ -167,7 +167,7 @@ pub(super) enum LibraryLimit {
 }
 
 impl LibraryLimit {
-    /// Most of the library's own errors are told by their text alone.
+    /// Most of the library's own errors are known by their text alone.
     pub(super) fn read(error: &Error) -> Option<Self> {
         let other = match error {
             Error::InvalidCertificate(CertificateError::Other(other)) => other,

@@ -41,7 +41,7 @@ pub(super) struct LiveServiceState {
     /// True while it fails behind a service that is down, and until its next check after that: such time counts for nothing.
     is_unreachable: bool,
     /// Set while past figures have to be recomputed: the clock was set back, or late results have filled a no-data period.
-    anew: Option<Box<InterimFigures>>,
+    interim: Option<Box<InterimFigures>>,
 }
 
 /// Figures since the wall clock was set back.
@@ -99,7 +99,7 @@ impl LiveServiceState {
             changed_at: None,
             flapping: None,
             is_unreachable: false,
-            anew: None,
+            interim: None,
         }
     }
 
@@ -152,8 +152,8 @@ impl LiveServiceState {
     }
 
     fn add(&mut self, day: i64, figures: DailyStats) {
-        let anew = self.anew.as_mut().map(|anew| &mut anew.window);
-        for window in [Some(&mut self.window), anew].into_iter().flatten() {
+        let interim = self.interim.as_mut().map(|interim| &mut interim.window);
+        for window in [Some(&mut self.window), interim].into_iter().flatten() {
             if let Some(known) = window.day(day) {
                 known.merge(figures);
             }
@@ -210,14 +210,14 @@ impl LiveServiceState {
         for (_, vote) in &mut self.votes {
             vote.checked_at = vote.checked_at.plus_ms(jump_ms);
         }
-        self.anew = Some(Box::new(InterimFigures { from: now, window: RollingStats::default() }));
+        self.interim = Some(Box::new(InterimFigures { from: now, window: RollingStats::default() }));
     }
 
     /// Marks the past figures for recomputation. The old figures are shown until then.
     pub(super) fn past_changed(&mut self, now: Timestamp) {
         self.close_stretch(now);
         self.since = now;
-        self.anew = Some(Box::new(InterimFigures { from: now, window: RollingStats::default() }));
+        self.interim = Some(Box::new(InterimFigures { from: now, window: RollingStats::default() }));
     }
 
     /// Notes whether a dependency is down. The state began before it was known, so the past is recomputed.
@@ -230,13 +230,13 @@ impl LiveServiceState {
 
     /// Returns the time up to which figures have to be recomputed, if they have to.
     pub(super) fn outdated_until(&self) -> Option<Timestamp> {
-        self.anew.as_ref().map(|anew| anew.from)
+        self.interim.as_ref().map(|interim| interim.from)
     }
 
     /// Takes the figures of the time before `until`, unless the clock was set back again since.
     pub(super) fn replace_past(&mut self, until: Timestamp, before: &RollingStats) {
-        if let Some(anew) = self.anew.take_if(|anew| anew.from == until) {
-            self.window = anew.window;
+        if let Some(interim) = self.interim.take_if(|interim| interim.from == until) {
+            self.window = interim.window;
             self.window.merge(before);
         }
     }

@@ -105,7 +105,7 @@ impl ApiReply {
         page
     }
 
-    /// 200 with a stream of events. Proxies are told not to buffer it.
+    /// 200 with a stream of events. A header asks proxies not to buffer it.
     #[must_use]
     pub fn events(stream: EventStream) -> Self {
         let unbuffered = (X_ACCEL_BUFFERING, HeaderValue::from_static("no"));

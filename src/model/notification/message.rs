@@ -94,7 +94,7 @@ impl IncidentFacts {
         self.resolved_at.map(|end| seconds_between(self.started_at, end))
     }
 
-    /// The services that this message is about: those that joined or recovered just now, all of them otherwise.
+    /// The services that this message is about: those that joined or recovered with it, else all.
     #[must_use]
     pub fn told_services(&self) -> &[ServiceFacts] {
         let changed = self.change.joined.as_ref().or(self.change.recovered.as_ref());
