@@ -128,6 +128,9 @@ pub struct Config {
     /// `--trust-clock`: the operator says that the clock of this start is right. A flag of one start, not a setting.
     #[serde(skip)]
     pub trust_clock: bool,
+    /// `--new-history`: the operator gives a lost history up. A flag of one start, not a setting.
+    #[serde(skip)]
+    pub new_history: bool,
     /// `--alone`: the operator says that no other node is left. A flag of one start, not a setting.
     #[serde(skip)]
     pub alone: bool,
@@ -175,6 +178,7 @@ impl Default for Config {
             watchdog: WatchdogConfig::default(),
             trust_clock: false,
             alone: false,
+            new_history: false,
             limits: InternalLimits::default(),
         }
     }

@@ -12,6 +12,8 @@ use crate::config::sources::ConfigError;
 use crate::id::Id;
 use crate::model::secret::SecretSealer;
 use crate::store::database::sqlite_url;
+use crate::store::file_contents::is_filled;
+use crate::store::file_copy::DatabaseFile;
 use crate::store::{Databases, idempotency_keys, installation, organisations};
 
 /// Everything that is needed by commands that work on the databases alone.
@@ -37,21 +39,66 @@ enum InstallationPresence {
     Broken(String),
 }
 
-/// Checks for the embedded main database, and for files that never exist without it.
+/// Checks for the embedded main database, and for files that never exist without it. An empty file counts as missing: a
+/// start that is cut off leaves nothing but empty ones.
 fn presence(config: &Config) -> InstallationPresence {
     let Ok(main) = database_files::main_file(config) else { return InstallationPresence::There };
-    if main.exists() {
+    if is_filled(&main) {
         return InstallationPresence::There;
     }
-    let rest = [HISTORY_FILE, first_start::KEY_FILE].map(|name| config.data_dir.join(name));
-    match rest.into_iter().find(|file| file.exists()) {
+    let history = database_files::history_file(config).unwrap_or_else(|_| config.data_dir.join(HISTORY_FILE));
+    let rest = [history, config.data_dir.join(first_start::KEY_FILE)];
+    match rest.into_iter().find(|file| is_filled(file)) {
         None => InstallationPresence::Missing,
         Some(file) => InstallationPresence::Broken(format!(
-            "{} is missing beside {}: put it back from a backup, or move the rest of that installation away to begin a new one",
+            "{} is {} beside {}: put it back from a backup, or move the rest of that installation away to begin a new one",
             main.display(),
+            if main.exists() { "empty" } else { "missing" },
             file.display(),
         )),
     }
+}
+
+/// Refuses an installation whose embedded history has been lost, so that a new one does not silently take its place:
+/// unless `--new-history` asks for that, and nothing of the old one is left.
+async fn demand_history(config: &Config) -> anyhow::Result<()> {
+    let (Ok(main), Ok(history)) = (database_files::main_file(config), database_files::history_file(config))
+    else {
+        return Ok(());
+    };
+    if !is_filled(&main) || is_filled(&history) || !has_started(&main).await {
+        return Ok(());
+    }
+    let (file, segments) = (history.display(), history.with_extension("segments"));
+    if std::fs::read_dir(&segments).is_ok_and(|mut inside| inside.next().is_some()) {
+        let segments = segments.display();
+        return Err(ConfigError(format!(
+            "{file} is missing or empty, and {segments} is of it: put both back from a backup, or move {segments} away and \
+             start with --new-history"
+        ))
+        .into());
+    }
+    if config.new_history {
+        tracing::warn!(%file, "a new history is created in place of the lost one: what was measured before is gone");
+        return Ok(());
+    }
+    Err(ConfigError(format!(
+        "{file} is missing or empty beside {}: put it back from a backup, or go on without what was measured before by \
+         watchkeeper serve --new-history",
+        main.display()
+    ))
+    .into())
+}
+
+/// Returns true if a first start has ended there. Where that cannot be read, opening the database says why.
+async fn has_started(main: &Path) -> bool {
+    let counted = async {
+        let mut file = DatabaseFile::open_to_read(main).await?;
+        let organisations = file.count_organisations().await;
+        file.close().await?;
+        organisations
+    };
+    counted.await.is_ok_and(|organisations| organisations > 0)
 }
 
 /// The folder of the main database.
@@ -93,6 +140,7 @@ impl Foundation {
         if let InstallationPresence::Broken(reason) = presence(&config) {
             return Err(ConfigError(reason).into());
         }
+        demand_history(&config).await?;
         first_start::make_data_dir(&config.data_dir)?;
         let (sealer, new_key) = first_start::sealer(&config)?;
         let embedded = [(MAIN_FILE, &config.database_url), (HISTORY_FILE, &config.history_url)];
@@ -136,6 +184,9 @@ impl Foundation {
     }
 
     /// Fails if there is more than one organisation and the egress policy is not set explicitly.
+    ///
+    /// # Errors
+    /// [`ConfigError`] then; also when the database fails.
     pub(super) async fn demand_egress_choice(&self) -> anyhow::Result<()> {
         let organisations = organisations::count(self.databases.main.reader()).await?;
         if organisations > 1 && self.config.egress.is_none() {
@@ -157,13 +208,17 @@ mod tests {
 
     use super::*;
 
-    /// Columns: files in the data folder, whether the main database is external, the expected error.
+    /// Columns: files in the data folder (`=`: empty), whether the main database is external, the expected error.
     #[rstest]
     #[case::nothing(&[], false, "there is no installation in")]
     #[case::whole(&["main.db", "history.db", "secret.key"], false, "")]
     #[case::without_main(&["history.db", "secret.key"], false, "main.db is missing beside")]
     #[case::history_alone(&["history.db"], false, "main.db is missing beside")]
     #[case::key_alone(&["secret.key"], false, "main.db is missing beside")]
+    #[case::empty_main(&["main.db=", "history.db", "secret.key"], false, "main.db is empty beside")]
+    #[case::empty_main_beside_a_key(&["main.db=", "history.db=", "secret.key"], false, "main.db is empty beside")]
+    #[case::main_in_its_log(&["main.db=", "main.db-wal", "secret.key"], false, "")]
+    #[case::a_start_that_was_cut_off(&["main.db=", "history.db="], false, "there is no installation in")]
     #[case::a_lock_alone(&["serve.lock"], false, "there is no installation in")]
     #[case::main_elsewhere(&["history.db"], true, "")]
     #[case::a_file_elsewhere(&["other.db"], false, "there is no installation in")]
@@ -174,7 +229,8 @@ mod tests {
     ) {
         let folder = tempfile::tempdir().unwrap();
         for file in files {
-            std::fs::write(folder.path().join(file), "").unwrap();
+            let contents = if file.ends_with('=') { "" } else { "contents" };
+            std::fs::write(folder.path().join(file.trim_end_matches('=')), contents).unwrap();
         }
         let database_url = is_elsewhere.then(|| "postgres://127.0.0.1/none".to_owned());
         let config = Config { data_dir: folder.path().to_owned(), database_url, ..Config::default() };
@@ -193,7 +249,7 @@ mod tests {
         let said = demand_installation(&config).unwrap_err().to_string();
         assert!(said.contains("elsewhere;"), "{said}");
         std::fs::create_dir(file.parent().unwrap()).unwrap();
-        std::fs::write(&file, "").unwrap();
+        std::fs::write(&file, "contents").unwrap();
         assert_eq!(demand_installation(&config), Ok(()));
     }
 

@@ -34,12 +34,17 @@ pub(super) struct ServeArguments {
     /// nats_url, watch all of them. Needed once after they are stopped
     #[arg(long)]
     alone: bool,
+
+    /// The history database is lost, and there is no backup: begin a new one, without what was measured before
+    #[arg(long)]
+    new_history: bool,
 }
 
 impl ServeArguments {
     /// The settings, with the command's own flags applied.
     pub(super) fn settings(&self, config: Config) -> Config {
-        Config { trust_clock: self.trust_clock, alone: self.alone, ..config }
+        let Self { trust_clock, alone, new_history } = *self;
+        Config { trust_clock, alone, new_history, ..config }
     }
 }
 
@@ -67,7 +72,12 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
         name = signals.next() => tracing::info!("{name}: stopping"),
         reason = supervisor.failed() => return Ok(end(app, &reason).await),
     }
+    let removed = app.removed_file();
     app.stop().await?;
+    if let Some(problem) = removed {
+        complain(&problem);
+        return Ok(ExitCode::FAILURE);
+    }
     say("Watchkeeper has stopped; everything measured is stored.");
     Ok(ExitCode::SUCCESS)
 }

@@ -17,6 +17,8 @@ use crate::config::credentials::without_credentials;
 use crate::config::limits::StoreLimits;
 use crate::store::changes::CommitTracker;
 use crate::store::disk_record::{DiskRecord, FullDisk};
+use crate::store::file_contents::FileContents;
+use crate::store::file_copy::FileKind;
 use crate::store::history::History;
 use crate::store::open_error::{OpenError, migrate};
 use crate::store::transaction::{Transaction, WriterGroup};
@@ -68,7 +70,18 @@ impl Databases {
         Ok(databases)
     }
 
+    /// Checks that no file of an embedded database has been removed or replaced since it was opened.
+    ///
+    /// # Errors
+    /// An error that names the file.
+    pub fn demand_in_place(&self) -> Result<(), DbErr> {
+        self.main.demand_in_place()?;
+        self.history.rows().demand_in_place()
+    }
+
     async fn open_main(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
+        refuse_foreign(main_url, FileKind::Main).await?;
+        refuse_foreign(history_url, FileKind::History).await?;
         let main = Database::connect(main_url, limits).await?;
         let history = History::connect(history_url, limits).await?;
         let refused = |problem| OpenError::connect(&main.url, problem);
@@ -210,9 +223,10 @@ impl<E: From<DbErr>> Database<E> {
     /// Starts a transaction that will write.
     ///
     /// # Errors
-    /// When the database is away or busy for longer than the configured wait.
+    /// When the database is away or busy for longer than the configured wait, or its file has been removed.
     pub async fn begin(&self) -> Result<Transaction<E>, E> {
         self.demand_prepared()?;
+        self.demand_in_place()?;
         Ok(match &self.turn {
             Some(turn) => Transaction::shared(self.writer.inner(), turn, self.patience).await?,
             None => Transaction::alone(&self.writer).await?,
@@ -239,6 +253,7 @@ impl<E: From<DbErr>> Database<E> {
     /// The error of the driver when it does not.
     pub async fn ping(&self) -> Result<(), E> {
         self.demand_prepared()?;
+        self.demand_in_place()?;
         let answer = tokio::time::timeout(self.patience, self.reader.execute_unprepared("SELECT 1"));
         answer.await.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))??;
         Ok(())
@@ -274,6 +289,11 @@ impl<E: From<DbErr>> Database<E> {
         if self.is_prepared() { Ok(()) } else { Err(away()) }
     }
 
+    /// Checks that the file of an embedded database has not been removed or replaced.
+    fn demand_in_place(&self) -> Result<(), DbErr> {
+        self.disk.as_ref().map_or(Ok(()), |disk| disk.demand_in_place())
+    }
+
     /// Closes all connections, waiting for running statements.
     pub async fn close(self) {
         for connection in [self.writer, self.reader, self.unhurried] {
@@ -298,6 +318,16 @@ impl<E> Clone for Database<E> {
             is_prepared: Arc::clone(&self.is_prepared),
             error: PhantomData,
         }
+    }
+}
+
+/// Refuses a file of another program before anything in it is changed. A file that cannot be read is left to the connection,
+/// whose error says why.
+async fn refuse_foreign(url: &str, kind: FileKind) -> Result<(), OpenError> {
+    let Some(file) = upgrade_copy::file_of(url) else { return Ok(()) };
+    match FileContents::read(&file, kind).await {
+        Ok(FileContents::Foreign { table }) => Err(OpenError::Foreign { url: url.to_owned(), table }),
+        _ => Ok(()),
     }
 }
 

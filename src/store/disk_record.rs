@@ -12,6 +12,7 @@ use sea_orm::DbErr;
 use tokio::time::Instant;
 
 use crate::store::error::is_disk_full;
+use crate::store::file_identity::FileIdentity;
 
 /// A disk that is full again within this time has been full all along: a small write may succeed without new space.
 const FULL_AGAIN: Duration = Duration::from_secs(60);
@@ -31,6 +32,8 @@ pub struct FullDisk {
 #[derive(Debug)]
 pub(super) struct DiskRecord {
     folder: PathBuf,
+    /// The opened file; `None` in memory.
+    file: Option<FileIdentity>,
     state: Mutex<DiskState>,
 }
 
@@ -47,12 +50,17 @@ struct DiskState {
 }
 
 impl DiskRecord {
-    /// The database of this URL of SQLite.
+    /// The database of this URL of SQLite, which has been opened.
     pub(super) fn of_sqlite(url: &str) -> Self {
         let path = url.trim_start_matches("sqlite:").trim_start_matches("//");
         let path = PathBuf::from(path.split('?').next().unwrap_or_default());
         let folder = path.parent().map(PathBuf::from).unwrap_or_default();
-        Self { folder, state: Mutex::default() }
+        Self { folder, file: FileIdentity::of(&path), state: Mutex::default() }
+    }
+
+    /// Checks that the database still is where it was opened.
+    pub(super) fn demand_in_place(&self) -> Result<(), DbErr> {
+        self.file.as_ref().map_or(Ok(()), FileIdentity::demand_in_place)
     }
 
     /// Returns the disk, if it is full.

@@ -31,7 +31,8 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    const fn steps_table(self) -> &'static str {
+    /// Name of the table of its migrations.
+    pub(in crate::store) const fn steps_table(self) -> &'static str {
         match self {
             Self::Main => "main_migration",
             Self::History => "history_migration",
@@ -81,6 +82,11 @@ impl FileError {
     }
 }
 
+/// The write-ahead log of a SQLite file.
+pub(in crate::store) fn log_of(file: &Path) -> PathBuf {
+    file.with_file_name(format!("{}-wal", file.file_name().unwrap_or_default().display()))
+}
+
 /// A table and the number of its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRowCount {
@@ -121,10 +127,28 @@ impl DatabaseFile {
     /// When it is not there or cannot be opened.
     pub async fn open_to_read(file: &Path) -> Result<Self, FileError> {
         // Without a log beside the file there is no writer, and none needs to be made.
-        let log = file.with_file_name(format!("{}-wal", file.file_name().unwrap_or_default().display()));
+        let log = log_of(file);
         let options = SqliteConnectOptions::new().foreign_keys(false).read_only(true);
         let options = options.busy_timeout(BUSY_FOR_READERS);
         Self::open_with(file, options.immutable(!log.exists())).await
+    }
+
+    /// Checks that no other program keeps writers out, by taking their lock for a moment. Nothing is written; without a
+    /// log beside the file nobody has it open.
+    ///
+    /// # Errors
+    /// When another program holds the lock, or the file cannot be written.
+    pub async fn demand_write_lock(file: &Path) -> Result<(), FileError> {
+        if !log_of(file).exists() {
+            return Ok(());
+        }
+        let mut opened =
+            Self::open_with(file, SqliteConnectOptions::new().busy_timeout(BUSY_FOR_READERS)).await?;
+        for text in ["BEGIN IMMEDIATE", "ROLLBACK"] {
+            let done = sqlx::query(text).execute(&mut opened.connection).await;
+            done.map_err(|problem| opened.failed(problem))?;
+        }
+        opened.close().await
     }
 
     async fn open_with(file: &Path, options: SqliteConnectOptions) -> Result<Self, FileError> {
@@ -214,15 +238,34 @@ impl DatabaseFile {
         value.map_err(|problem| self.failed(problem))
     }
 
+    /// The names of its tables, in their order.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn table_names(&mut self) -> Result<Vec<String>, FileError> {
+        let text =
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name";
+        let names = sqlx::query_scalar(text).fetch_all(&mut self.connection).await;
+        names.map_err(|problem| self.failed(problem))
+    }
+
+    /// The number of organisations of the main database; 0 before its first migration.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn count_organisations(&mut self) -> Result<u64, FileError> {
+        if !self.table_names().await?.iter().any(|table| table == "organisation") {
+            return Ok(0);
+        }
+        self.count_rows_of("organisation").await
+    }
+
     /// The number of services of the main database.
     ///
     /// # Errors
     /// When it cannot be read.
     pub async fn count_services(&mut self) -> Result<u64, FileError> {
-        let rows: Result<i64, _> =
-            sqlx::query_scalar("SELECT count(*) FROM service").fetch_one(&mut self.connection).await;
-        let rows = rows.map_err(|problem| self.failed(problem))?;
-        Ok(u64::try_from(rows).unwrap_or_default())
+        self.count_rows_of("service").await
     }
 
     /// The settings of the channels of the main database that send mails, as they are stored; secrets in them are sealed.
@@ -241,18 +284,20 @@ impl DatabaseFile {
     /// # Errors
     /// When it cannot be read.
     pub async fn count_rows(&mut self) -> Result<Vec<TableRowCount>, FileError> {
-        let text =
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name";
-        let tables = sqlx::query_scalar::<_, String>(text).fetch_all(&mut self.connection).await;
         let mut counted = Vec::new();
-        for table in tables.map_err(|problem| self.failed(problem))? {
-            let text = format!("SELECT count(*) FROM \"{table}\"");
-            let rows: Result<i64, _> =
-                sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(&mut self.connection).await;
-            let rows = rows.map_err(|problem| self.failed(problem))?;
-            counted.push(TableRowCount { table, rows: u64::try_from(rows).unwrap_or_default() });
+        for table in self.table_names().await? {
+            let rows = self.count_rows_of(&table).await?;
+            counted.push(TableRowCount { table, rows });
         }
         Ok(counted)
+    }
+
+    async fn count_rows_of(&mut self, table: &str) -> Result<u64, FileError> {
+        let text = format!("SELECT count(*) FROM \"{table}\"");
+        let rows: Result<i64, _> =
+            sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(&mut self.connection).await;
+        let rows = rows.map_err(|problem| self.failed(problem))?;
+        Ok(u64::try_from(rows).unwrap_or_default())
     }
 
     /// The segments that its catalogue of the history counts, by number.

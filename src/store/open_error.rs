@@ -47,6 +47,17 @@ pub enum OpenError {
         /// The first migration that this version does not know.
         step: String,
     },
+    /// Its file is a database of another program.
+    #[error(
+        "{} is a database of another program (it has the table {table}): name the right file, or move this one away",
+        shown_file(url)
+    )]
+    Foreign {
+        /// Address of the file.
+        url: String,
+        /// Name of a table in it.
+        table: String,
+    },
     /// Its file cannot be used.
     #[error("{}", trouble.describe(&shown_file(url)))]
     File {
@@ -75,7 +86,11 @@ impl OpenError {
                 is_away(problem) || is_out_of_time(problem)
             }
             Self::File { trouble, .. } => *trouble == FileTrouble::Locked,
-            Self::OldSqlite(_) | Self::Unfinished(_) | Self::Copy(_) | Self::Newer { .. } => false,
+            Self::OldSqlite(_)
+            | Self::Unfinished(_)
+            | Self::Copy(_)
+            | Self::Newer { .. }
+            | Self::Foreign { .. } => false,
         }
     }
 }

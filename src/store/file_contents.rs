@@ -1,0 +1,87 @@
+//! Contents of a SQLite file before it is opened for work: nothing yet, a database of Watchkeeper, or one of another
+//! program, which must stay as it is.
+
+use std::fs;
+use std::path::Path;
+
+use crate::store::file_copy::{DatabaseFile, FileError, FileKind, log_of};
+
+/// Contents of a file that is to be a database of an installation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileContents {
+    /// There is no file, or it is empty.
+    Nothing,
+    /// A database of this kind, perhaps with an unfinished first migration.
+    Own,
+    /// A database with tables of another program; the name of one of them.
+    Foreign {
+        /// Name of the table.
+        table: String,
+    },
+}
+
+impl FileContents {
+    /// Reads what the file holds; changes nothing, and creates no file.
+    ///
+    /// # Errors
+    /// When it cannot be read, is locked, or is no database.
+    pub async fn read(file: &Path, kind: FileKind) -> Result<Self, FileError> {
+        if !is_filled(file) {
+            return Ok(Self::Nothing);
+        }
+        let mut opened = DatabaseFile::open_to_read(file).await?;
+        let tables = opened.table_names().await?;
+        opened.close().await?;
+        let is_own = tables.is_empty() || tables.iter().any(|table| table == kind.steps_table());
+        Ok(match tables.into_iter().next() {
+            Some(table) if !is_own => Self::Foreign { table },
+            _ => Self::Own,
+        })
+    }
+}
+
+/// Returns true if the file has contents, perhaps only in its write-ahead log.
+#[must_use]
+pub fn is_filled(file: &Path) -> bool {
+    [file.to_owned(), log_of(file)].iter().any(|file| fs::metadata(file).is_ok_and(|found| found.len() > 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use sea_orm::ConnectionTrait as _;
+
+    use super::*;
+    use crate::store::database::sqlite_url;
+
+    /// Columns: the statements that fill the file, its contents.
+    #[rstest]
+    #[case::empty(&[], FileContents::Nothing)]
+    #[case::no_table(&["CREATE TABLE t (x)", "DROP TABLE t"], FileContents::Own)]
+    #[case::own(&["CREATE TABLE main_migration (x)", "CREATE TABLE a (x)"], FileContents::Own)]
+    #[case::of_the_history(
+        &["CREATE TABLE history_migration (x)"],
+        FileContents::Foreign { table: "history_migration".into() }
+    )]
+    #[case::foreign(&["CREATE TABLE orders (x)"], FileContents::Foreign { table: "orders".into() })]
+    #[tokio::test]
+    async fn a_file_of_another_program_is_recognised(
+        #[case] statements: &[&str],
+        #[case] expected: FileContents,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("main.db");
+        fs::write(&file, "").unwrap();
+        if !statements.is_empty() {
+            let connection = sea_orm::Database::connect(sqlite_url(&file)).await.unwrap();
+            for statement in statements {
+                connection.execute_unprepared(statement).await.unwrap();
+            }
+            connection.close().await.unwrap();
+        }
+        let before = fs::read(&file).unwrap();
+        assert_eq!(FileContents::read(&file, FileKind::Main).await.unwrap(), expected);
+        assert_eq!(fs::read(&file).unwrap(), before);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

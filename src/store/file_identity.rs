@@ -1,0 +1,62 @@
+//! Detects that the file of an embedded database has been removed or replaced while it is open: what is written then
+//! would go to a file that has no name any more, and be lost.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use sea_orm::{DbErr, RuntimeErr};
+
+/// The file that was opened: its path, and the device and inode that the path led to.
+#[derive(Debug)]
+pub(super) struct FileIdentity {
+    path: PathBuf,
+    number: (u64, u64),
+}
+
+impl FileIdentity {
+    /// The file that this path leads to now; `None` if there is none.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        Some(Self { path: path.to_owned(), number: number(path)? })
+    }
+
+    /// Checks that the path still leads to the opened file.
+    pub(super) fn demand_in_place(&self) -> Result<(), DbErr> {
+        if number(&self.path) == Some(self.number) {
+            return Ok(());
+        }
+        let problem = format!(
+            "{} has been removed or replaced while it was open: put it back, or stop the server, which has lost what was written since",
+            self.path.display()
+        );
+        Err(DbErr::Conn(RuntimeErr::Internal(problem)))
+    }
+}
+
+fn number(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_removed_or_replaced_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, aside] = ["main.db", "aside.db"].map(|name| folder.path().join(name));
+        assert!(FileIdentity::of(&file).is_none());
+        fs::write(&file, "one").unwrap();
+        let identity = FileIdentity::of(&file).unwrap();
+        identity.demand_in_place().unwrap();
+        fs::write(&file, "two").unwrap();
+        identity.demand_in_place().unwrap();
+        fs::rename(&file, &aside).unwrap();
+        let removed = identity.demand_in_place().unwrap_err().to_string();
+        assert!(removed.contains("main.db has been removed or replaced"), "{removed}");
+        fs::write(&file, "two").unwrap();
+        assert!(identity.demand_in_place().is_err());
+        fs::rename(&aside, &file).unwrap();
+        identity.demand_in_place().unwrap();
+    }
+}
