@@ -54,12 +54,13 @@ pub async fn examine(config: &Config, patience: Duration) -> Vec<DoctorFinding> 
         if !is_there {
             return Vec::new();
         }
-        let (descriptors, backups, mail) = tokio::join!(
+        let (egress, descriptors, backups, mail) = tokio::join!(
+            limit.on("egress", databases::check_egress),
             limit.on("descriptors", machine::descriptors),
             limit.on("backups", |config| ready(folder::look_for_backups(&config))),
             limit.on("mail server", outbound::check_mail_servers),
         );
-        [descriptors, backups, mail].concat()
+        [egress, descriptors, backups, mail].concat()
     };
     let (installation, server, names, nats, api, clock, pages, rest) = tokio::join!(
         installation,
@@ -93,6 +94,11 @@ fn is_closed(path: &Path) -> bool {
     // Access is tested without opening: opening a pipe might block.
     let wanted = if path.is_dir() { AccessFlags::R_OK | AccessFlags::X_OK } else { AccessFlags::R_OK };
     access(path, wanted) == Err(Errno::EACCES)
+}
+
+/// Returns true if this user may not write a file.
+fn is_read_only(path: &Path) -> bool {
+    matches!(access(path, AccessFlags::W_OK), Err(Errno::EACCES | Errno::EROFS))
 }
 
 /// Time limit of a check, with its subject.

@@ -1,16 +1,20 @@
 //! Checks of the databases: integrity, schema version, and whether the key opens the stored secrets.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use nix::unistd::Uid;
 
 use crate::app::{database_files, first_start};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::credentials::without_urls;
 use crate::doctor::finding::DoctorFinding;
-use crate::doctor::{OTHER_USER, is_closed};
+use crate::doctor::{OTHER_USER, is_closed, is_read_only};
+use crate::store::file_contents::{FileContents, is_filled};
 use crate::store::file_copy::{DatabaseFile, FileError, FileKind};
 use crate::store::file_trouble::FileTrouble;
 use crate::store::installation::{KeyCheck, compare_key};
@@ -42,8 +46,9 @@ async fn look_at(check: &'static str, kind: FileKind, file: Option<PathBuf>, url
             OTHER_USER,
         );
     }
-    if !file.exists() {
-        return DoctorFinding::problem(check, format!("{} is missing", file.display()), advice);
+    if !is_filled(&file) {
+        let state = if file.exists() { "empty" } else { "missing" };
+        return DoctorFinding::problem(check, format!("{} is {state}", file.display()), advice);
     }
     let found = look_at_file(check, kind, &file).await;
     found.unwrap_or_else(|error| {
@@ -52,6 +57,13 @@ async fn look_at(check: &'static str, kind: FileKind, file: Option<PathBuf>, url
 }
 
 async fn look_at_file(check: &'static str, kind: FileKind, file: &Path) -> Result<DoctorFinding, FileError> {
+    if let FileContents::Foreign { table } = FileContents::read(file, kind).await? {
+        let said = format!(
+            "{} is a database of another program: it has the table {table}, and none of Watchkeeper",
+            file.display()
+        );
+        return Ok(DoctorFinding::problem(check, said, "name the right file, or move this one away"));
+    }
     let mut opened = DatabaseFile::open_to_read(file).await?;
     if let Some(step) = opened.unknown_step(kind).await? {
         let said = format!("it is of a newer version than this program: {step}");
@@ -66,6 +78,10 @@ async fn look_at_file(check: &'static str, kind: FileKind, file: &Path) -> Resul
         let said = format!("it is damaged: {}", complaints.join("; "));
         return Ok(DoctorFinding::problem(check, said, "stop the server and put it back from a backup"));
     }
+    if is_read_only(file) {
+        return Ok(read_only(check, file));
+    }
+    DatabaseFile::demand_write_lock(file).await?;
     if opened.lacks_steps(kind).await? {
         let said = "sound, of an earlier version";
         return Ok(DoctorFinding::warning(
@@ -75,6 +91,34 @@ async fn look_at_file(check: &'static str, kind: FileKind, file: &Path) -> Resul
         ));
     }
     Ok(DoctorFinding::fine(check, "sound, and of this version"))
+}
+
+/// A file that this user may not write: a problem if it is this user's own, or else perhaps the server's, run as another.
+fn read_only(check: &'static str, file: &Path) -> DoctorFinding {
+    let said = format!("this user may not write {}", file.display());
+    match fs::metadata(file) {
+        Ok(found) if found.uid() == Uid::effective().as_raw() => DoctorFinding::problem(
+            check,
+            said,
+            format!("chmod 600 {}, and look whether the disk is read-only", file.display()),
+        ),
+        _ => DoctorFinding::unknown(check, said, OTHER_USER),
+    }
+}
+
+/// Checks that egress has been decided where several organisations share the installation: no server starts before.
+pub(super) async fn check_egress(config: Arc<Config>) -> Vec<DoctorFinding> {
+    let (Ok(main), None) = (database_files::main_file(&config), config.egress) else { return Vec::new() };
+    let counted = async { DatabaseFile::open_to_read(&main).await?.count_organisations().await };
+    match counted.await {
+        Ok(2..) => vec![DoctorFinding::problem(
+            "egress",
+            "there are several organisations and egress is not set: a server does not start",
+            "set egress to public-only or private-allowed (docs/configuration.md)",
+        )],
+        // The main database has a finding of its own.
+        _ => Vec::new(),
+    }
 }
 
 /// Checks the key against the stored check value.
