@@ -99,7 +99,8 @@ async fn create(arguments: CreateOrganisationArguments, config: Config) -> anyho
     let made = demand_installation(&config).is_err().then(|| config.data_dir.display().to_string());
     let foundation = Foundation::lay(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
-    if organisations::count(&transaction).await? > 0 && !egress_is_decided {
+    let before = organisations::count(&transaction).await?;
+    if before > 0 && !egress_is_decided {
         bail!(
             "a second organisation could reach this machine's own network through checks; decide first: \
              set WATCHKEEPER_EGRESS to public-only or private-allowed, here and for serve"
@@ -121,6 +122,12 @@ async fn create(arguments: CreateOrganisationArguments, config: Config) -> anyho
         eprintln!(
             "watchkeeper: there was no installation, so a new one has been made in {folder}; if you meant another, name it with \
              --data-dir or --config, and remove this one"
+        );
+    }
+    if before == 1 {
+        eprintln!(
+            "watchkeeper: there are several organisations now: serve starts only where egress is set as well \
+             (WATCHKEEPER_EGRESS, or egress in its configuration file)"
         );
     }
     show(&[organisation], arguments.as_json);

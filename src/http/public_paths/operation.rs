@@ -37,7 +37,7 @@ pub(in crate::http) async fn readyz(front: web::Data<ServerState>) -> HttpRespon
         page["engine"] = "away".into();
     }
     // Warnings do not affect readiness.
-    let warnings = warnings(parts);
+    let warnings = warnings(parts).await;
     if !warnings.is_empty() {
         page["warnings"] = json!(warnings);
     }

@@ -6,7 +6,7 @@ use crate::http::v1::state::AppState;
 use crate::model::node::NodeName;
 use crate::notify::message_hold::MessageHold;
 use crate::service_router::ownership::Ownership;
-use crate::store::FullDisk;
+use crate::store::{FullDisk, organisations};
 
 const BUS_AWAY: &str = "the NATS server is away: results of locations in other places come later; of several nodes each answers \
     for its own services alone, and none takes over from another";
@@ -16,8 +16,11 @@ const CUT_OFF: &str = "this node cannot write to the databases, and others can: 
 const MESSAGES_HELD: &str = "this installation was restored from a backup, and nobody is told anything: 'watchkeeper notifications \
     release' ends that";
 
+const EGRESS_UNDECIDED: &str = "there are several organisations and egress is not set, so the next start will be refused: set it to \
+    public-only or private-allowed";
+
 /// Returns one sentence per warning.
-pub(in crate::http) fn warnings(state: &AppState) -> Vec<String> {
+pub(in crate::http) async fn warnings(state: &AppState) -> Vec<String> {
     let (now, figures) = (state.now(), state.figures.read());
     let is_bus_away = figures.bus.is_some_and(|bus| !bus.is_connected);
     let unowned = state.announcer.ownership.unowned().len();
@@ -29,6 +32,7 @@ pub(in crate::http) fn warnings(state: &AppState) -> Vec<String> {
     let cut_off = cut_off_warning(&state.announcer.ownership);
     let locations = state.definer.roster.all();
     let impaired = locations.iter().filter_map(|known| location_warning(known, now));
+    let egress = is_egress_undecided(state).await.then(|| EGRESS_UNDECIDED.into());
     let clock = state.guard.state().warning();
     let bus = is_bus_away.then(|| BUS_AWAY.into());
     let held = MessageHold::of(&state.config.data_dir).is_in_force().then(|| MESSAGES_HELD.into());
@@ -38,11 +42,18 @@ pub(in crate::http) fn warnings(state: &AppState) -> Vec<String> {
         .chain(unowned)
         .chain(cut_off)
         .chain(held)
+        .chain(egress)
         .chain(unreadable_warning(state.announcer.unreadable.count()))
         .chain(backup_warning(state))
         .chain(disk_warning(state, now))
         .chain(impaired)
         .collect()
+}
+
+/// Returns true if the egress policy is not set, although several organisations share this installation.
+async fn is_egress_undecided(state: &AppState) -> bool {
+    state.config.egress.is_none()
+        && organisations::count(state.databases.main.reader()).await.is_ok_and(|count| count > 1)
 }
 
 /// Returns how many services are left out because their rows cannot be read.

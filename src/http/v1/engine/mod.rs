@@ -26,7 +26,7 @@ pub(super) async fn show_engine(call: ApiCall<AppState>) -> Result<ApiReply, Api
     Ok(ApiReply::data(to_json(&EngineView {
         started_at: state.engine.started_at(),
         is_alive,
-        warnings: warnings(&state),
+        warnings: warnings(&state).await,
         actors: ActorView::all(&states),
         ownership: OwnershipView::of(&state.announcer.ownership, figures.share),
         queues: QueuesView::of(&figures, &state.definer.roster, state.now()),
