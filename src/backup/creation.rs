@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use crate::backup::archive::{self, BackupForm};
 use crate::backup::error::BackupError;
@@ -19,6 +19,11 @@ use crate::store::history::lock_segments;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// The longest wait for the end of a compaction pass.
 const PASS_LIMIT: Duration = Duration::from_secs(15 * 60);
+
+/// The reason of a wait for the lock of a database.
+const HELD: &str = "another program holds the file; this backup waits for it, for up to 30 s";
+/// A wait that is longer than this is said in the log.
+const QUIET_WAIT: Duration = Duration::from_secs(2);
 
 /// The sources of a backup.
 #[derive(Clone, Debug)]
@@ -147,22 +152,28 @@ impl BackupCopy<'_> {
     }
 
     async fn wait_for_segments(&self) -> Result<File, BackupError> {
-        let began = Instant::now();
-        loop {
-            match lock_segments(&self.order.history).map_err(BackupError::at(&self.order.history))? {
-                Some(lock) => return Ok(lock),
-                None if began.elapsed() < PASS_LIMIT => sleep(LOOK_EVERY).await,
-                None => {
-                    let problem = "the compaction of the history, or another backup, has not ended for 15 minutes; try again later";
-                    return Err(BackupError::Refused(problem.into()));
+        let history = &self.order.history;
+        let waiting = async {
+            loop {
+                match lock_segments(history).map_err(BackupError::at(history))? {
+                    Some(lock) => return Ok(lock),
+                    None => sleep(LOOK_EVERY).await,
                 }
             }
-        }
+        };
+        let reason =
+            "the compaction of the history, or another backup, is under way; this backup waits for its end";
+        let waited = tokio::time::timeout(PASS_LIMIT, said_when_long(waiting, history, reason)).await;
+        waited.unwrap_or_else(|_| {
+            let problem =
+                "the compaction of the history, or another backup, has not ended for 15 minutes; try again later";
+            Err(BackupError::Refused(problem.into()))
+        })
     }
 
     async fn copy_database(&mut self, from: &Path, path: &str, kind: FileKind) -> Result<(), BackupError> {
         let copy = self.folder.join(path);
-        let mut source = DatabaseFile::open(from).await?;
+        let mut source = said_when_long(DatabaseFile::open(from), from, HELD).await?;
         let (mut seen, grown) = (0, |seen| fs::metadata(&copy).map_or(seen, |found| found.len().max(seen)));
         {
             let mut copied = std::pin::pin!(source.copy_to(&copy));
@@ -235,4 +246,14 @@ impl BackupCopy<'_> {
         self.manifest.files.push(file);
         Ok(())
     }
+}
+
+/// Awaits work that may have to wait for others; a wait longer than [`QUIET_WAIT`] is logged with its reason.
+async fn said_when_long<T>(work: impl Future<Output = T>, file: &Path, reason: &str) -> T {
+    let mut work = std::pin::pin!(work);
+    if let Ok(done) = tokio::time::timeout(QUIET_WAIT, &mut work).await {
+        return done;
+    }
+    tracing::warn!(file = %file.display(), "{reason}");
+    work.await
 }
