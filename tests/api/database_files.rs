@@ -166,5 +166,7 @@ fn the_first_organisation_makes_an_installation_and_says_so() {
     };
     let said = create("First");
     assert!(said.contains("there was no installation") && said.contains(folder.to_str().unwrap()), "{said}");
-    assert_eq!(create("Second"), "");
+    let said = create("Second");
+    assert!(!said.contains("no installation") && said.contains("WATCHKEEPER_EGRESS"), "{said}");
+    assert_eq!(create("Third"), "");
 }

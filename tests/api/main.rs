@@ -58,6 +58,7 @@ mod incident_reach;
 mod incident_timeline;
 mod incidents;
 mod kept_reads;
+mod lost_files;
 mod mails;
 mod main_away;
 mod maintenance_access;
