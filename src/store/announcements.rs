@@ -78,9 +78,6 @@ pub struct ShowingPage {
 }
 
 /// Open published incidents that the page shows, the latest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn incidents(
     connection: &impl ConnectionTrait,
     page: &ShowingPage,
@@ -89,9 +86,6 @@ pub async fn incidents(
 }
 
 /// Running and coming maintenances that the page shows, the earliest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn maintenances(
     connection: &impl ConnectionTrait,
     page: &ShowingPage,

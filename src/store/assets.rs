@@ -40,9 +40,6 @@ pub struct StoredFile {
 }
 
 /// The hashes of a page's files.
-///
-/// # Errors
-/// When the database fails.
 pub async fn hashes(
     connection: &impl ConnectionTrait,
     statuspage: i64,
@@ -58,9 +55,6 @@ pub async fn hashes(
 }
 
 /// Stores a page's file in place of an earlier one.
-///
-/// # Errors
-/// When the database fails.
 pub async fn replace(connection: &impl ConnectionTrait, asset: NewAsset) -> Result<(), MainError> {
     delete(connection, asset.statuspage, asset.kind).await?;
     let row = ActiveModel {
@@ -77,9 +71,6 @@ pub async fn replace(connection: &impl ConnectionTrait, asset: NewAsset) -> Resu
 }
 
 /// Deletes a page's file; returns whether there was one.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(
     connection: &impl ConnectionTrait,
     statuspage: i64,
@@ -94,9 +85,6 @@ pub async fn delete(
 }
 
 /// The file with this hash, of any page. For visitors.
-///
-/// # Errors
-/// When the database fails.
 pub async fn find_by_hash(
     connection: &impl ConnectionTrait,
     hash: &str,

@@ -42,7 +42,8 @@ impl Databases {
     /// Opens both databases and brings them up to date.
     ///
     /// # Errors
-    /// [`OpenError`] naming the database that cannot be used.
+    ///
+    /// [`OpenError`], which names the database that cannot be used.
     pub async fn open(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let databases = Self::open_main(main_url, history_url, limits).await?;
         databases.prepare_history().await?;
@@ -52,7 +53,8 @@ impl Databases {
     /// The same, but the history on PostgreSQL may be away: then [`Self::prepare_history`] must be called later.
     ///
     /// # Errors
-    /// [`OpenError`] naming the database that cannot be used.
+    ///
+    /// [`OpenError`], which names the database that cannot be used.
     pub async fn open_without_waiting(
         main_url: &str,
         history_url: &str,
@@ -88,7 +90,8 @@ impl Databases {
     /// Brings the history up to date. Until that is done nothing can be written to it, and it counts as away.
     ///
     /// # Errors
-    /// [`OpenError`] when it is away or cannot be migrated.
+    ///
+    /// [`OpenError`] when it is unavailable or cannot be migrated.
     pub async fn prepare_history(&self) -> Result<(), OpenError> {
         self.migrate_history().await?;
         self.admit_history();
@@ -99,7 +102,8 @@ impl Databases {
     /// not check whether it is prepared.
     ///
     /// # Errors
-    /// [`OpenError`] when it is away or cannot be migrated.
+    ///
+    /// [`OpenError`] when it is unavailable or cannot be migrated.
     pub async fn migrate_history(&self) -> Result<(), OpenError> {
         let history = self.history.rows();
         migrate::<HistoryMigrator>(history.unhurried.inner(), &history.url).await
@@ -133,7 +137,8 @@ impl Database {
     /// Connects to a main database without migrating it.
     ///
     /// # Errors
-    /// [`OpenError`] when it cannot be reached, or is a SQLite that corrupts its files.
+    ///
+    /// [`OpenError`] when it cannot be reached, or is a version of SQLite that corrupts its files.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         Self::connect_any(url, limits).await
     }
@@ -190,9 +195,6 @@ impl<E: From<DbErr>> Database<E> {
 
     /// Starts a read-only transaction that sees everything as of one moment: for results of several statements. End
     /// it with [`OpenTransaction::end_reading`].
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn snapshot(&self) -> Result<OpenTransaction, E> {
         Ok(OpenTransaction::begin_snapshot(&self.reader).await?)
     }
@@ -210,7 +212,8 @@ impl<E: From<DbErr>> Database<E> {
     /// Starts a transaction that will write.
     ///
     /// # Errors
-    /// When the database is away or busy for longer than the configured wait.
+    ///
+    /// When the database is unavailable, or busy for longer than the configured wait.
     pub async fn begin(&self) -> Result<Transaction<E>, E> {
         self.demand_prepared()?;
         Ok(match &self.turn {
@@ -234,9 +237,6 @@ impl<E: From<DbErr>> Database<E> {
     }
 
     /// Checks that the database answers soon.
-    ///
-    /// # Errors
-    /// The error of the driver when it does not.
     pub async fn ping(&self) -> Result<(), E> {
         self.demand_prepared()?;
         let answer = tokio::time::timeout(self.patience, self.reader.execute_unprepared("SELECT 1"));
@@ -245,9 +245,6 @@ impl<E: From<DbErr>> Database<E> {
     }
 
     /// Checks that the database takes writes, and answers soon: a PostgreSQL replica does not take them.
-    ///
-    /// # Errors
-    /// The error of the driver when it does not.
     pub async fn ask_for_writes(&self) -> Result<(), E> {
         if self.turn.is_some() {
             return self.ping().await;

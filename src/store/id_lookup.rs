@@ -28,9 +28,6 @@ pub struct LinkedPage {
 }
 
 /// The keys of those of these ids that are visible services.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn services_by_id(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -52,9 +49,6 @@ pub async fn services_by_id(
 }
 
 /// Those of these ids that are visible services; their rows are locked until the transaction ends.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn services_to_link(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -73,9 +67,6 @@ pub async fn services_to_link(
 }
 
 /// Those of these ids that are visible status pages; their rows are locked until the transaction ends.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn statuspages_to_link(
     connection: &impl ConnectionTrait,
     sight: Visibility,

@@ -32,9 +32,6 @@ impl OpenTransaction {
     }
 
     /// Ends a read-only transaction. The connection of PostgreSQL is free a moment later.
-    ///
-    /// # Errors
-    /// When SQLite fails.
     pub async fn end_reading(self) -> Result<(), DbErr> {
         match self {
             Self::Sqlite(transaction) => transaction.commit().await,

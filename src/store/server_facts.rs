@@ -20,7 +20,8 @@ pub struct ServerFacts {
 /// Queries the server at this URL.
 ///
 /// # Errors
-/// When it cannot be reached, refuses, or does not answer in time.
+///
+/// When the server cannot be reached, refuses the connection, or does not answer in time.
 pub async fn read(url: &str) -> Result<ServerFacts, DbErr> {
     let mut options = ConnectOptions::new(url);
     options

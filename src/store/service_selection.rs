@@ -37,9 +37,6 @@ impl ServiceSelection {
 }
 
 /// Those of these visible services that are selected.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn among(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -59,9 +56,6 @@ pub async fn among(
 }
 
 /// The first visible services that are selected.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn first(
     connection: &impl ConnectionTrait,
     sight: Visibility,

@@ -40,9 +40,6 @@ pub struct PlanUsage {
 }
 
 /// Counts the resources of the organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<PlanUsage, MainError> {
     let pages = statuspage::Entity::find().filter(statuspage::Column::OrganisationId.eq(organisation));
     let published = pages.clone().filter(statuspage::Column::IsPublished.eq(true));

@@ -24,9 +24,6 @@ pub struct DayAnswers {
 }
 
 /// The fresh answers of all services of these buckets in `[from, to)`, by service.
-///
-/// # Errors
-/// When the database fails.
 pub async fn fresh(
     connection: &impl ConnectionTrait,
     buckets: &[i16],

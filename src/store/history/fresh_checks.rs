@@ -60,9 +60,6 @@ pub struct BucketFill {
 }
 
 /// The buckets that hold anything.
-///
-/// # Errors
-/// When the database fails.
 pub async fn fillings(connection: &impl ConnectionTrait) -> Result<Vec<BucketFill>, HistoryError> {
     let query = Entity::find()
         .select_only()
@@ -94,9 +91,6 @@ pub struct RecentRows {
 
 /// The buckets that have rows. Counts only the results from `since` on, in two parts: before `until`, and from then
 /// on. Costs as much as there are such results, and one index lookup for each bucket.
-///
-/// # Errors
-/// When the database fails.
 pub async fn recent_rows(
     connection: &impl ConnectionTrait,
     since: Timestamp,
@@ -127,9 +121,6 @@ pub async fn recent_rows(
 }
 
 /// Returns how many results of a bucket are older than `boundary`.
-///
-/// # Errors
-/// When the database fails.
 pub async fn rows_before(
     connection: &impl ConnectionTrait,
     bucket: i16,
@@ -150,9 +141,6 @@ pub(super) fn of_service(service: ServiceKey, TimeRange { from, to }: TimeRange)
 }
 
 /// The results of a bucket before `boundary`, oldest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_bucket(
     connection: &impl ConnectionTrait,
     bucket: i16,
@@ -169,9 +157,6 @@ pub async fn of_bucket(
 
 /// Makes the space of deleted rows available for new ones. SQLite does it by itself; PostgreSQL's own vacuum runs
 /// once a minute at most, and within a minute as many rows may be deleted as the table ever holds.
-///
-/// # Errors
-/// When the database fails.
 pub async fn reclaim(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
     if connection.get_database_backend() == DbBackend::Postgres {
         connection.execute_unprepared("VACUUM (TRUNCATE OFF) fresh_check").await?;
@@ -208,9 +193,6 @@ fn model(bucket: i16, row: &QueryResult) -> Result<Model, DbErr> {
 }
 
 /// Returns the start of the result of a bucket with `older` older ones before it.
-///
-/// # Errors
-/// When the database fails.
 pub async fn start_of_row(
     connection: &impl ConnectionTrait,
     bucket: i16,
@@ -222,9 +204,6 @@ pub async fn start_of_row(
 }
 
 /// Deletes the results of a bucket before `boundary`; how many there were.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(
     connection: &impl ConnectionTrait,
     bucket: i16,

@@ -33,9 +33,6 @@ pub struct WantedResults {
 }
 
 /// The newest results of each of these services, newest first, some at most. Services without any are missing.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn newest_of_services(
     connection: &impl ConnectionTrait,
     wanted: &[WantedResults],

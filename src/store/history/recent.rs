@@ -59,9 +59,6 @@ pub struct InclusiveSpan {
 }
 
 /// The newest results of the services of these partitions that are still fresh and within the span.
-///
-/// # Errors
-/// When the database fails.
 pub async fn within(
     connection: &impl ConnectionTrait,
     partitions: PartitionSet,
@@ -81,9 +78,6 @@ pub async fn within(
 }
 
 /// Start of the newest fresh result of all: when there was last something to record.
-///
-/// # Errors
-/// When the database fails.
 pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, HistoryError> {
     let mut last = None;
     for bucket in 0..BUCKETS {
@@ -96,9 +90,6 @@ pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Time
 }
 
 /// Adds the votes missing after [`within`]: older rows and sealed results.
-///
-/// # Errors
-/// When the database fails, or a block cannot be read.
 pub async fn complete(
     history: &History,
     votes: &mut LatestVotes,

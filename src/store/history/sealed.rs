@@ -110,7 +110,8 @@ impl BlockSummary {
 /// The newest block of each series of these services.
 ///
 /// # Errors
-/// When the database fails or the segment was dropped.
+///
+/// Also when the segment was dropped meanwhile.
 pub async fn newest(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -137,7 +138,8 @@ pub async fn newest(
 /// The blocks of several services that have checks in `[from, to)`, in no order.
 ///
 /// # Errors
-/// When the database fails or the segment was dropped.
+///
+/// Also when the segment was dropped meanwhile.
 pub async fn summaries_of(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -160,7 +162,8 @@ pub async fn summaries_of(
 /// The body of a block.
 ///
 /// # Errors
-/// When the database fails, or the block or segment was dropped.
+///
+/// Also when the block or segment was dropped meanwhile.
 pub async fn body(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -173,7 +176,8 @@ pub async fn body(
 /// The bodies of blocks of one service, in the order of their summaries.
 ///
 /// # Errors
-/// When the database fails, or a block or the segment was dropped.
+///
+/// Also when a block or the segment was dropped meanwhile.
 pub async fn bodies(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -209,7 +213,8 @@ fn gone(summary: &BlockSummary) -> HistoryError {
 /// The next services above `after` that have blocks in a segment, at most `most`.
 ///
 /// # Errors
-/// When the database fails or the segment was dropped.
+///
+/// Also when the segment was dropped meanwhile.
 pub async fn services_after(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -228,7 +233,8 @@ pub async fn services_after(
 /// All blocks of the services from `first` to `last`, by series and time.
 ///
 /// # Errors
-/// When the database fails or the segment was dropped.
+///
+/// Also when the segment was dropped meanwhile.
 pub async fn blocks_of(
     opened: &SegmentConnection,
     segment: &Segment,

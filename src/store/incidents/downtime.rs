@@ -27,9 +27,6 @@ pub struct CountedIncident {
 }
 
 /// The visible incidents that count as downtime of these services within a range, in the order of their starts.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn counted(
     connection: &impl ConnectionTrait,
     sight: Visibility,

@@ -11,9 +11,6 @@ use crate::model::translated_text::TranslatedText;
 use crate::store::MainError;
 
 /// Adds entries in this order, each under a new id. Returns the ids.
-///
-/// # Errors
-/// When the database fails.
 pub async fn add(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
@@ -38,9 +35,6 @@ pub async fn add(
 }
 
 /// The whole timeline.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,

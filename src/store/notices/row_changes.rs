@@ -8,9 +8,6 @@ use crate::store::MainError;
 use crate::store::notices::to_row;
 
 /// Stores a new notice; its key is assigned by the database.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(connection: &impl ConnectionTrait, notice: &Notice) -> Result<(), MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(notice) };
     Entity::insert(row).exec_without_returning(connection).await?;
@@ -18,9 +15,6 @@ pub async fn insert(connection: &impl ConnectionTrait, notice: &Notice) -> Resul
 }
 
 /// Stores a changed notice.
-///
-/// # Errors
-/// When the database fails.
 pub async fn update(connection: &impl ConnectionTrait, notice: &Notice) -> Result<(), MainError> {
     to_row(notice).update(connection).await?;
     Ok(())

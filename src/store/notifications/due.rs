@@ -36,9 +36,6 @@ pub struct DueChannel {
 
 /// At most `most` enabled channels with due messages, by their keys, starting after `after`. Costs as much as there
 /// are channels with waiting messages.
-///
-/// # Errors
-/// When the database fails.
 pub async fn due_channels(
     connection: &impl ConnectionTrait,
     now: Timestamp,
@@ -100,9 +97,6 @@ pub enum MessageSelection {
 
 /// The next due messages of each channel: up to `most` each of steps of escalations, of messages that were never
 /// tried, and of those that have waited longest.
-///
-/// # Errors
-/// When the database fails.
 pub async fn due_messages(
     connection: &impl ConnectionTrait,
     now: Timestamp,
@@ -175,9 +169,6 @@ fn due_message(row: &QueryResult, channel: &DueChannel) -> Result<DueMessage, Ma
 }
 
 /// At most `most` messages, of any channel, that have expired by `now` and are due since `due_before`.
-///
-/// # Errors
-/// When the database fails.
 pub async fn expired_messages(
     connection: &impl ConnectionTrait,
     (now, due_before): (Timestamp, Timestamp),
@@ -205,9 +196,6 @@ pub async fn expired_messages(
 }
 
 /// These messages, and the unreadable ones among them.
-///
-/// # Errors
-/// When the database fails.
 pub async fn read_messages(
     connection: &impl ConnectionTrait,
     keys: &[i64],

@@ -31,9 +31,6 @@ impl StoredRoster {
 }
 
 /// The schedules in which a contact is on duty by a layer, or takes over by an override.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_contact(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -51,9 +48,6 @@ pub async fn of_contact(
 
 /// These schedules of one organisation with their overrides and absences in a stretch of time, extended by the range
 /// that a query may reach back and ahead.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_schedules(
     connection: &impl ConnectionTrait,
     schedules: Vec<OncallSchedule>,

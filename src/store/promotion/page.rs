@@ -46,9 +46,6 @@ pub(super) struct RowQuery<'t> {
 
 impl KeyPosition {
     /// The position of a row with only the columns of the key.
-    ///
-    /// # Errors
-    /// When a value is not of its column's type.
     pub(super) fn of_key(table: &TableLayout, row: &impl CellRow) -> Result<Self, UnfitValue> {
         let parts = table.key_columns().enumerate().map(|(place, column)| {
             Ok(match row.cell(place, column.kind)? {

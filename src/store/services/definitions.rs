@@ -46,9 +46,6 @@ impl DefinitionPage {
 
 /// Services that fall into these partitions, whose keys are behind `after`: what the engine loads at start and compares
 /// itself with.
-///
-/// # Errors
-/// When the database fails.
 pub async fn page(
     connection: &impl ConnectionTrait,
     partitions: PartitionSet,
@@ -65,9 +62,6 @@ pub async fn page(
 }
 
 /// The services with these keys: what locations in other places are given when they have changed.
-///
-/// # Errors
-/// When the database fails.
 pub async fn with_keys(
     connection: &impl ConnectionTrait,
     keys: &[ServiceKey],

@@ -88,7 +88,8 @@ impl<'a> BlockBody<'a> {
     /// Verifies the body and finds its columns.
     ///
     /// # Errors
-    /// When it is damaged or of a newer version.
+    ///
+    /// When the body is damaged or of a newer version.
     pub fn open(bytes: &'a [u8]) -> Result<Self, BlockError> {
         let (content, checksum) = bytes.split_last_chunk::<CHECKSUM_BYTES>().ok_or(BlockError::Checksum)?;
         if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {

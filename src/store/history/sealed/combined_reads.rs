@@ -24,7 +24,8 @@ pub struct SegmentItem<T> {
 /// any are named.
 ///
 /// # Errors
-/// When the database fails or a segment was dropped.
+///
+/// Also when a segment was dropped meanwhile.
 pub async fn summaries(
     segments: &[OpenSegment],
     service: ServiceKey,
@@ -48,7 +49,8 @@ pub async fn summaries(
 /// The rollups of these services whose time starts in `[from, to)` or contains `from`, in no order.
 ///
 /// # Errors
-/// When the database fails or a segment was dropped.
+///
+/// Also when a segment was dropped meanwhile.
 pub async fn rollups(
     segments: &[OpenSegment],
     services: &[ServiceKey],
