@@ -52,7 +52,8 @@ impl WebServer {
 /// on the host of a status page there is no API.
 ///
 /// # Errors
-/// When a route is open or an address is taken.
+///
+/// When a route has no access rule, or an address is in use.
 pub fn serve(state: AppState, listeners: Vec<TcpListener>, visitors: &Visitors) -> anyhow::Result<WebServer> {
     let (config, state) = (Arc::clone(&state.config), Arc::new(state));
     let described = Arc::clone(&config);

@@ -27,7 +27,8 @@ impl Caller {
     /// Checks that the token has the permission.
     ///
     /// # Errors
-    /// 403 with the name of the permission.
+    ///
+    /// 403 with the name of the missing permission.
     pub fn require(&self, permission: Permission) -> Result<(), ApiError> {
         if self.token.permissions.contains(permission) {
             Ok(())

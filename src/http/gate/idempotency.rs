@@ -78,7 +78,8 @@ pub trait IdempotencyStore {
 /// Runs a handler, under a key if one was sent.
 ///
 /// # Errors
-/// 400, 409 or 422 for the key, else those of the handler.
+///
+/// 400, 409 or 422 for the key; otherwise those of the handler.
 pub async fn run<S: IdempotencyStore + 'static>(
     routes: Arc<RouteTable<S>>,
     handler: Handler<S>,

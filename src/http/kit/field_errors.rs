@@ -72,7 +72,8 @@ impl FieldErrors {
     /// Returns `value` if there are no errors.
     ///
     /// # Errors
-    /// All errors.
+    ///
+    /// The collected errors, if there are any.
     pub fn into_result<T>(self, value: T) -> Result<T, Self> {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }

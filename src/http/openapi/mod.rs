@@ -59,9 +59,6 @@ pub struct ApiDescription {
 
 impl ApiDescription {
     /// Renders a document, once for all requests.
-    ///
-    /// # Errors
-    /// When it cannot be serialized.
     pub fn of(document: &OpenApi) -> anyhow::Result<Self> {
         let value = serde_json::to_value(document)?;
         let page = page::render(&value)?;

@@ -117,7 +117,8 @@ impl AppState {
     /// Returns snapshots of these services from the engine, in their order.
     ///
     /// # Errors
-    /// 503 when one of them has no owner at the moment.
+    ///
+    /// 503 when one of them has no owning node at the moment.
     pub async fn snapshots(&self, services: &[Service]) -> Result<Vec<ServiceSnapshot>, ApiError> {
         let addresses: Vec<_> = services.iter().map(Service::address).collect();
         self.live(&addresses).await
@@ -126,7 +127,8 @@ impl AppState {
     /// As [`AppState::snapshots`], for services given by id and key.
     ///
     /// # Errors
-    /// 503 when one of them has no owner at the moment.
+    ///
+    /// 503 when one of them has no owning node at the moment.
     pub async fn live(&self, services: &[ServiceAddress]) -> Result<Vec<ServiceSnapshot>, ApiError> {
         self.announcer.snapshots(services).await.map_err(|_| ApiError::Unavailable)
     }

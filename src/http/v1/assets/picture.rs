@@ -98,7 +98,8 @@ const fn allowed(kind: AssetKind) -> (&'static [FileType], &'static str) {
 /// Converts a file into its stored form.
 ///
 /// # Errors
-/// The broken rule (contract 5.3).
+///
+/// The violated rule (contract 5.3).
 pub fn accept(kind: AssetKind, bytes: Vec<u8>) -> Result<AssetPicture, FieldRule> {
     if bytes.is_empty() {
         return Err(FieldRule::FileEmpty);

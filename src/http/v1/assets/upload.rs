@@ -38,7 +38,8 @@ pub(super) enum FormUpload {
 /// Reads the file of at most `most` bytes.
 ///
 /// # Errors
-/// 400 for anything but a form, 408 on timeout.
+///
+/// 400 for anything but a form; 408 on timeout.
 pub(super) async fn read_file(
     headers: &HeaderMap,
     payload: Payload,

@@ -38,7 +38,8 @@ impl EventFilter {
     /// Reads the selection. Permissions are checked first.
     ///
     /// # Errors
-    /// 403 for a requested type without permission, or when no type is left; 422.
+    ///
+    /// 403 for a requested type without permission, or when no type is left; 422 for invalid parameters.
     pub(super) fn read(query: &QueryString, caller: &Caller) -> Result<Self, ApiError> {
         let mut errors = FieldErrors::default();
         let types = read_types(query, caller, &mut errors)?;

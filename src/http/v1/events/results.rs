@@ -31,9 +31,6 @@ impl MissedResults {
     }
 
     /// The next results; `None` at the end.
-    ///
-    /// # Errors
-    /// When the database fails, or a row or block cannot be read.
     pub(super) async fn next(&mut self, history: &History) -> Result<Option<Vec<CheckRecord>>, HistoryError> {
         while self.from < self.until {
             let to = self.from.plus_ms(self.stretch_ms).min(self.until);

@@ -21,9 +21,6 @@ pub(super) struct HiddenMaintenancePart {
 
 impl HiddenMaintenancePart {
     /// Reads the part of a maintenance that the caller does not see.
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(super) async fn of(
         connection: &impl Connection,
         caller: &Caller,
@@ -47,7 +44,8 @@ impl HiddenMaintenancePart {
     /// Checks that the maintenance concerns no invisible services.
     ///
     /// # Errors
-    /// 403.
+    ///
+    /// 403 otherwise.
     pub(super) fn refuse_shared(&self) -> Result<(), ApiError> {
         if self.services.is_empty() { Ok(()) } else { Err(ApiError::Shared("maintenance")) }
     }

@@ -126,7 +126,8 @@ pub(in crate::http::v1) struct SettingsSubject<'a> {
 /// The stored settings with `sent` applied.
 ///
 /// # Errors
-/// All errors, under `settings` and below.
+///
+/// All errors, with fields in `settings`.
 pub(in crate::http::v1) fn merge_settings(
     SettingsSubject { state, caller, id, check_type }: SettingsSubject<'_>,
     sent: &Value,

@@ -51,7 +51,8 @@ impl ServiceFilter {
     /// Reads the query string.
     ///
     /// # Errors
-    /// 422.
+    ///
+    /// 422 with all invalid parameters.
     pub(super) fn read(query: &QueryString) -> Result<Self, ApiError> {
         let mut errors = FieldErrors::default();
         let label = query.single("tag", &mut errors).map(str::to_owned);
@@ -71,9 +72,6 @@ impl ServiceFilter {
     }
 
     /// The services of a page, found by searching all of them.
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(super) async fn search(
         &self,
         state: &AppState,
@@ -152,9 +150,6 @@ pub(super) enum WantedTag {
 }
 
 /// Looks up the tag that a label names.
-///
-/// # Errors
-/// When the database fails.
 pub(super) async fn find_tag(
     connection: &impl Connection,
     sight: Visibility,

@@ -72,7 +72,8 @@ impl ServiceCache {
     /// Returns the service with this id.
     ///
     /// # Errors
-    /// 404, 503, 500.
+    ///
+    /// 404 when there is none that the caller may see.
     pub(super) async fn one(
         &self,
         main: &Database,
@@ -89,9 +90,6 @@ impl ServiceCache {
     }
 
     /// Returns the services of a page.
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(super) async fn page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
         let is_current = |stamp: CommitStamp, _: &PageOutline| {
             main.changes().is_some_and(|changes| {

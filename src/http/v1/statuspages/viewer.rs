@@ -29,9 +29,6 @@ pub(in crate::http) struct PageViewer<'a> {
 
 impl PageViewer<'_> {
     /// The rows of a list: without `components`.
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(super) async fn rows(
         &self,
         connection: &impl Connection,
@@ -53,9 +50,6 @@ impl PageViewer<'_> {
     }
 
     /// One page with its components.
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(in crate::http) async fn whole(
         &self,
         connection: &impl Connection,
@@ -74,9 +68,6 @@ impl PageViewer<'_> {
     }
 
     /// One page without `components` and `components_count`: the response about a file (contract 4.16).
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(in crate::http) async fn bare(
         &self,
         connection: &impl Connection,

@@ -57,7 +57,8 @@ impl SettingsContext<'_> {
     /// The settings after a write with `sent` (not null) over `stored`.
     ///
     /// # Errors
-    /// All errors, under `settings` and below.
+    ///
+    /// All errors, with fields in `settings`.
     pub fn read(
         &self,
         sent: &Value,
