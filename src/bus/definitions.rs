@@ -64,9 +64,6 @@ pub enum DefinitionEvent {
 }
 
 /// Subscribes to the requests of locations for their definitions. Each request goes to one of the subscribed engine nodes.
-///
-/// # Errors
-/// When the connection is closed.
 pub async fn requests(engine: &BusConnection) -> Result<Subscriber, String> {
     let subscribed = engine.client().queue_subscribe("wk.follow.*", ENGINE.into()).await;
     subscribed.map_err(|error| error.to_string())
@@ -75,7 +72,8 @@ pub async fn requests(engine: &BusConnection) -> Result<Subscriber, String> {
 /// Starts the requested delivery, and answers with the number of definitions on their way.
 ///
 /// # Errors
-/// When it is no request of a location, or JetStream fails.
+///
+/// When it is not a request of a location, or JetStream fails.
 pub async fn answer(engine: &BusConnection, request: &Message) -> Result<(), String> {
     let Ok(BusSubject::Follow(location)) = request.subject.parse() else {
         return Err(format!("{} asks for no definitions", request.subject));
@@ -120,9 +118,6 @@ pub struct DefinitionSubscription {
 
 impl DefinitionSubscription {
     /// Subscribes, without a request.
-    ///
-    /// # Errors
-    /// When the connection is closed.
     pub async fn listen(connection: &BusConnection, location: &LocationCode) -> Result<Self, String> {
         let subject = nats(&BusSubject::Delivery(location.clone()));
         let messages = connection.client().subscribe(subject).await.map_err(|error| error.to_string())?;

@@ -135,9 +135,6 @@ pub fn token(location: &LocationCode) -> String {
 }
 
 /// Decodes a location's code from a token.
-///
-/// # Errors
-/// When the token is no code.
 pub fn location(token: &str) -> Result<LocationCode, BusSubjectError> {
     let code = token.replace(DOT, ".");
     if token.contains('.') { Err(BusSubjectError) } else { parsed(&code) }

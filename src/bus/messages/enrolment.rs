@@ -51,7 +51,8 @@ impl JoinToken {
     /// Parses the word.
     ///
     /// # Errors
-    /// [`JoinTokenError`] when it is no join token, or a truncated one.
+    ///
+    /// [`JoinTokenError`] when it is not a join token, or a truncated one.
     pub fn parse(text: &str) -> Result<Self, JoinTokenError> {
         let word = text.trim().strip_prefix(HEAD).ok_or(JoinTokenError)?;
         let json = BASE64.decode(word).map_err(|_| JoinTokenError)?;

@@ -80,9 +80,6 @@ impl ResultBatch {
     }
 
     /// Parses a batch: every byte of it, each service with one version, and no version without a result.
-    ///
-    /// # Errors
-    /// [`ResultBatchError`] when the bytes are no batch.
     pub fn read(bytes: &[u8]) -> Result<Self, ResultBatchError> {
         let mut rest = bytes.strip_prefix(HEAD).ok_or(ResultBatchError)?;
         let mut number = || varint::take(&mut rest).ok_or(ResultBatchError);
