@@ -47,9 +47,6 @@ pub struct IncidentCleanup {
 }
 
 /// Settles the incidents of a service that is about to be deleted.
-///
-/// # Errors
-/// When the database fails.
 pub async fn settle_incidents(
     transaction: &Transaction,
     deletion: &ServiceDeletion<'_>,
@@ -137,9 +134,6 @@ pub struct MaintenanceCleanup {
 /// Detaches a service that is about to be deleted from every maintenance and every series. Maintenances that concern nothing
 /// else are deleted if `delete_orphaned`, else cancelled unless they have ended. The windows of the service go with the
 /// service. The caller has locked the maintenances before it locked the service ([`lock_of`]).
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn settle_maintenances(
     transaction: &Transaction,
     service: ServiceKey,
