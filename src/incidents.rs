@@ -92,7 +92,8 @@ impl IncidentAutomation {
     /// Does everything that is due; returns the time until there may be more.
     ///
     /// # Errors
-    /// When a database fails. Committed steps are kept, the rest is done the next time.
+    ///
+    /// When a database fails. Committed steps are kept; the next pass does the rest.
     async fn pass(
         &self,
         feed: &mut ChangeFeed,

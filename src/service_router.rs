@@ -276,9 +276,6 @@ impl ServiceRouter {
     }
 
     /// Returns the definitions of these services; one that cannot be watched is logged and skipped.
-    ///
-    /// # Errors
-    /// When the main database fails.
     pub async fn define(&self, services: &[OwnedService]) -> Result<Vec<WatchDefinition>, MainError> {
         let heartbeats = self.heartbeats_of(services).await?;
         let definition = |owned: &OwnedService| {

@@ -96,9 +96,6 @@ impl EventSubscription {
     }
 
     /// Renders facts for a single listener.
-    ///
-    /// # Errors
-    /// When a database does not answer.
     pub async fn render_once(&self, facts: &[EventFact]) -> Result<Vec<RenderedEvent>, RenderError> {
         self.teller.render(facts).await
     }

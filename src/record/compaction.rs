@@ -155,7 +155,8 @@ impl Compaction {
     /// rows than may wait for a pass.
     ///
     /// # Errors
-    /// When a database fails; work done before stays done.
+    ///
+    /// When a database fails; work done before that is kept.
     pub async fn seal_all(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(lock) = self.begin(now).await? else { return Ok(()) };
         let sealed = self.seal(now).await;
@@ -167,7 +168,8 @@ impl Compaction {
     /// days that are over in any case are sealed and merged, and nothing ends by its age.
     ///
     /// # Errors
-    /// When a database fails or a block cannot be read; all other work is done, and stays done.
+    ///
+    /// When a database fails or a block cannot be read; all other work is done and kept.
     pub async fn pass(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(lock) = self.begin(now).await? else { return Ok(()) };
         // A failing part must not keep the others from being done: a damaged block must not fill the disk.

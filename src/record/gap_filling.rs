@@ -27,7 +27,8 @@ pub struct LateResults {
 /// Fills the no-data periods that late results reach into; returns whether there were any.
 ///
 /// # Errors
-/// When the history database fails; then nothing has happened.
+///
+/// When the history database fails; nothing has changed then.
 pub async fn fill(history: &History, late: LateResults, now: Timestamp) -> Result<bool, HistoryError> {
     let LateResults { service, interval_ms, span } = late;
     let fresh_ms = freshness_ms(interval_ms);

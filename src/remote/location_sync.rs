@@ -83,9 +83,6 @@ impl LocationSync {
     }
 
     /// Polls once.
-    ///
-    /// # Errors
-    /// When the main database fails.
     pub async fn sync_once(&self) -> Result<(), MainError> {
         let mut is_news = false;
         for stored in probe_locations::list(self.databases.main.reader()).await? {

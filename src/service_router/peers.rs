@@ -29,7 +29,8 @@ pub trait PeerNodes: Debug + Send + Sync {
     /// Sends a request to one of them.
     ///
     /// # Errors
-    /// When it does not answer; the text is one line.
+    ///
+    /// When the node does not answer; the message is one line.
     fn ask(&self, node: NodeName, question: PeerRequest) -> BoxFuture<'static, Result<PeerReply, String>>;
 }
 

@@ -33,9 +33,6 @@ impl RetentionPolicy {
     }
 
     /// The retention of these services; a deleted one has none.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn of(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, RetentionClass>, MainError> {
         let (main, plans) = match self {
             Self::ByPlan { main, plans } => (main.reader(), plans),
