@@ -132,7 +132,8 @@ impl DefinitionCompiler {
     /// The definition of a stored service of this organisation.
     ///
     /// # Errors
-    /// [`DefinitionError`] when a secret does not open or the check cannot be compiled.
+    ///
+    /// When a secret cannot be opened, or the check cannot be compiled.
     pub fn define(&self, service: &Service, organisation: Id) -> Result<WatchDefinition, DefinitionError> {
         let planned = self.planned_checks(service, organisation)?;
         let task = planned.map(|planned| compile_checks(service.check_type, planned)).transpose()?;
@@ -157,7 +158,8 @@ impl DefinitionCompiler {
     /// unconfigured, or not checked.
     ///
     /// # Errors
-    /// [`DefinitionError::Secret`] when a secret does not open.
+    ///
+    /// [`DefinitionError::Secret`] when a secret cannot be opened.
     pub fn planned_checks(
         &self,
         service: &Service,
@@ -203,9 +205,6 @@ impl DefinitionCompiler {
 }
 
 /// Compiles planned checks into a task.
-///
-/// # Errors
-/// When target or configuration cannot be used.
 pub fn compile_checks(check_type: CheckType, planned: PlannedChecks) -> Result<CompiledChecks, SpecError> {
     let PlannedChecks { plan, locations, target, timeout_seconds, config } = planned;
     let spec = CheckSpec::compile(check_type, &target, timeout_seconds, &config)?;

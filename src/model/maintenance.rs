@@ -154,9 +154,6 @@ pub struct MaintenanceStateError {
 
 impl Maintenance {
     /// Passes when the operation is possible in the present state (contract 4.11.3).
-    ///
-    /// # Errors
-    /// [`MaintenanceStateError`].
     pub fn allow(&self, operation: MaintenanceOperation) -> Result<(), MaintenanceStateError> {
         let (status, needed) = (self.status, operation.needs());
         if needed.contains(&status.as_str()) { Ok(()) } else { Err(MaintenanceStateError { status, needed }) }

@@ -36,7 +36,8 @@ impl Password {
     /// The hash to keep, with a new salt.
     ///
     /// # Errors
-    /// When the system has no randomness or the text is beyond all bounds.
+    ///
+    /// When the system has no randomness, or the text is too long.
     pub fn hash(&self) -> Result<String, PasswordHashError> {
         let hash = Argon2::default().hash_password(self.0.as_bytes()).map_err(|_| PasswordHashError)?;
         Ok(hash.to_string())

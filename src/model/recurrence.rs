@@ -143,8 +143,9 @@ impl Recurrence {
     /// Windows of the same length by another rule and in another zone, starting at this instant.
     ///
     /// # Errors
-    /// [`RecurrenceProblem::Never`] for an instant beyond the calendar, [`RecurrenceProblem::NotFirst`] for the second
-    /// time of two.
+    ///
+    /// [`RecurrenceProblem::Never`] for an instant beyond the calendar; [`RecurrenceProblem::NotFirst`] for the second
+    /// occurrence of a wall time that occurs twice.
     pub fn starting(
         &self,
         rule: RecurrenceRule,
@@ -161,9 +162,6 @@ impl Recurrence {
 
     /// Checks that the first window is one of the rule, that some window is not over, and that windows are neither
     /// too many nor overlap. The rule is checked for three years.
-    ///
-    /// # Errors
-    /// [`RecurrenceProblem`].
     pub fn judge(&self, now: Timestamp) -> Result<(), RecurrenceProblem> {
         let named = self.window();
         let mut judged: Vec<Occurrence> = Vec::new();

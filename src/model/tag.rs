@@ -83,7 +83,8 @@ impl TagName {
     /// The name of a key and a value in any case and with blanks around them; an empty value is no value.
     ///
     /// # Errors
-    /// When one of them has not its form.
+    ///
+    /// When key or value is malformed.
     pub fn new(key: &str, value: Option<&str>) -> Result<Self, InvalidTagName> {
         let key = key.trim().to_ascii_lowercase();
         let value = value.map(str::trim).filter(|value| !value.is_empty());

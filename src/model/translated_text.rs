@@ -56,7 +56,8 @@ impl TranslatedText {
     /// Reads the output of [`TranslatedText::to_json`].
     ///
     /// # Errors
-    /// When it is not an object of texts, or an empty one.
+    ///
+    /// When it is not a JSON object of texts, or is empty.
     pub fn from_stored(stored: &str) -> Result<Self, UnreadableTranslation> {
         let texts = serde_json::from_str(stored).map_err(|_| UnreadableTranslation)?;
         Self::new(texts).ok_or(UnreadableTranslation)

@@ -56,9 +56,6 @@ pub enum TargetFormError {
 }
 
 /// Parses a target in the form of its type.
-///
-/// # Errors
-/// When it has another form.
 pub fn parse_target(check_type: CheckType, text: &str) -> Result<Target, TargetFormError> {
     match check_type {
         CheckType::Http => url(text).ok_or(TargetFormError::Url),

@@ -58,7 +58,8 @@ impl ResponseTimes {
     /// Adds a span that [`serialise`] has encoded.
     ///
     /// # Errors
-    /// [`HistogramError`] when the bytes are no histogram of ours.
+    ///
+    /// When the bytes are not a serialised histogram.
     pub fn merge_serialised(&mut self, mut bytes: &[u8]) -> Result<(), HistogramError> {
         let mut entries = Vec::new();
         let summary = sparse::read(&mut bytes, &mut entries)?;

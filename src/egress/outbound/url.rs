@@ -22,7 +22,8 @@ impl OutboundUrl {
     /// Parses an address. The fragment is removed.
     ///
     /// # Errors
-    /// When it is no permitted address; the text says what is allowed.
+    ///
+    /// When the address is not permitted; the message says what is allowed.
     pub fn parse(text: &str) -> Result<Self, OutboundUrlError> {
         if text.chars().count() > CHARACTERS_MAX {
             return Err(OutboundUrlError::TooLong);

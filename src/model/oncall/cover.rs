@@ -125,7 +125,8 @@ impl CoverRequest {
     /// Withdraws the request.
     ///
     /// # Errors
-    /// When it is over.
+    ///
+    /// When the request is over.
     pub fn cancel(&self, now: Timestamp) -> Result<Self, CoverError> {
         self.open(now)?;
         Ok(Self { outcome: CoverStatus::Cancelled, updated_at: now, ..self.clone() })

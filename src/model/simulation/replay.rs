@@ -78,9 +78,6 @@ pub struct ReplayOutcome {
 
 impl CheckReplay<'_> {
     /// Replays the range.
-    ///
-    /// # Errors
-    /// [`ReplayLimitExceeded`].
     pub fn run(&self, range: TimeRange) -> Result<ReplayOutcome, ReplayLimitExceeded> {
         let timeout_ms = self.plan.timeout_ms;
         let seen = self.seen.iter().copied();

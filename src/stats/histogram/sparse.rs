@@ -101,7 +101,8 @@ impl SparseHistogram<'_> {
 /// Takes a sparse form from the front of `bytes`, appending its entries to `entries`.
 ///
 /// # Errors
-/// [`HistogramError`] when the bytes are no histogram of ours.
+///
+/// When the bytes are not a serialised histogram.
 pub(in crate::stats) fn read(
     bytes: &mut &[u8],
     entries: &mut Vec<HistogramBucket>,
