@@ -187,7 +187,8 @@ impl App {
     /// Starts everything and returns when the API answers. Dropping the future is as safe as killing the process.
     ///
     /// # Errors
-    /// In one line: a setting or resource that cannot be used.
+    ///
+    /// When a setting or resource cannot be used; the message is one line.
     pub async fn start(config: Config, clock: Clock, supervisor: Supervisor) -> anyhow::Result<Self> {
         supervisor.watch_thread("the main thread", &Arbiter::current());
         let (listeners, config) = listen(config)?;

@@ -59,7 +59,8 @@ impl LocationIdentity {
     /// Loads the identity of this machine; `None` = it has none yet.
     ///
     /// # Errors
-    /// When a file cannot be used; the text is one line that names it.
+    ///
+    /// When a file cannot be used; the message is one line that names it.
     pub fn load(data_dir: &Path) -> anyhow::Result<Option<Self>> {
         let folder = data_dir.join(FOLDER);
         let file = folder.join(FILE);
@@ -84,7 +85,8 @@ impl LocationIdentity {
     /// Enrols this machine as the location of the token.
     ///
     /// # Errors
-    /// When the folder cannot be written, no node answers, or the request is refused; the text is one line.
+    ///
+    /// When the folder cannot be written, no node answers, or the request is refused; the message is one line.
     pub async fn enrol(data_dir: &Path, token: &JoinToken, limits: &BusLimits) -> anyhow::Result<Self> {
         let folder = data_dir.join(FOLDER);
         make_folder(&folder)?;
@@ -124,7 +126,8 @@ impl LocationIdentity {
     /// Returns its credentials.
     ///
     /// # Errors
-    /// When the files do not fit together.
+    ///
+    /// When token and key in the files do not belong together.
     pub fn credentials(&self) -> anyhow::Result<BusCredentials> {
         let credentials = BusCredentials::from_seed(self.token.trim().to_owned(), &self.user_seed);
         credentials.with_context(|| format!("{} holds no location", self.folder.display()))
@@ -133,7 +136,8 @@ impl LocationIdentity {
     /// Stores a renewed token.
     ///
     /// # Errors
-    /// When it is invalid, or cannot be written.
+    ///
+    /// When the token is invalid, or cannot be written.
     pub fn renew(&mut self, token: String) -> anyhow::Result<BusCredentials> {
         let credentials = BusCredentials::from_seed(token.clone(), &self.user_seed)?;
         replace(&self.folder.join(TOKEN), &token)?;

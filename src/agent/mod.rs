@@ -86,7 +86,8 @@ impl Agent {
     /// Starts to check the stored definitions, and to follow changes.
     ///
     /// # Errors
-    /// When a setting or file cannot be used; the text is one line.
+    ///
+    /// When a setting or file cannot be used; the message is one line.
     pub async fn start(parts: AgentParts<'_>) -> anyhow::Result<Self> {
         let AgentParts { config, clock, supervisor, identity, prober } = parts;
         let folder = &config.data_dir;
@@ -154,7 +155,8 @@ impl Agent {
     /// Stops in order: no new checks, then all results are with the engine or on the disk.
     ///
     /// # Errors
-    /// When that takes too long.
+    ///
+    /// When the stop takes longer than the limit.
     pub async fn stop(self) -> anyhow::Result<()> {
         let stopping = async {
             // Results are still sent: the recorder does that itself.

@@ -29,7 +29,8 @@ pub(super) struct BusMembership {
 /// joined later.
 ///
 /// # Errors
-/// In one line: credentials are not set or cannot be read, or a stream cannot be prepared.
+///
+/// When credentials are not set or cannot be read, or a stream cannot be prepared; the message is one line.
 pub(super) async fn join(config: &Config) -> anyhow::Result<Option<BusMembership>> {
     let Some(url) = config.nats_url.clone() else { return Ok(None) };
     let Some(file) = &config.nats_credentials else {

@@ -88,7 +88,8 @@ impl Foundation {
     /// Creates the data folder, opens the databases and checks the key.
     ///
     /// # Errors
-    /// In one line: the folder, the key or a database cannot be used.
+    ///
+    /// When the folder, the key or a database cannot be used; the message is one line.
     pub async fn lay(config: Config, clock: Clock) -> anyhow::Result<Self> {
         if let InstallationPresence::Broken(reason) = presence(&config) {
             return Err(ConfigError(reason).into());

@@ -84,7 +84,8 @@ pub(crate) struct StartedCompactor {
 /// Starts the compactor.
 ///
 /// # Errors
-/// When configured plans cannot be used.
+///
+/// When the configured plans are invalid.
 pub(crate) fn start_compactor(parts: &CompactorParts<'_>) -> anyhow::Result<StartedCompactor> {
     let CompactorParts { supervisor, thread, config, databases, guard } = *parts;
     let plans = PlanTable::new(&config.plans)?;

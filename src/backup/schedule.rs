@@ -56,9 +56,6 @@ pub struct FinishedBackup {
 }
 
 /// Returns the complete backups that a server has created in this folder, newest first.
-///
-/// # Errors
-/// When the folder cannot be read.
 pub fn finished_backups(folder: &Path) -> Result<Vec<FinishedBackup>, BackupError> {
     let finished = backups(folder)?.into_iter().rev().map(|(created_at, path)| FinishedBackup {
         name: folder_name(created_at),
@@ -69,9 +66,6 @@ pub fn finished_backups(folder: &Path) -> Result<Vec<FinishedBackup>, BackupErro
 }
 
 /// Returns the start time of the newest backup that a server has created in this folder; `None` when there is none.
-///
-/// # Errors
-/// When the folder cannot be read.
 pub fn newest_backup(folder: &Path) -> Result<Option<Timestamp>, BackupError> {
     Ok(backups(folder)?.pop().map(|(moment, _)| moment))
 }

@@ -51,7 +51,8 @@ impl RemoteServer<'_> {
     /// Requests a backup, shows its progress, and prints the outcome.
     ///
     /// # Errors
-    /// In one line: the server refuses or does not answer, or the backup fails.
+    ///
+    /// When the server refuses or does not answer, or the backup fails; the message is one line.
     pub(super) async fn back_up(&self, progress: ProgressBar, as_json: bool) -> anyhow::Result<ExitCode> {
         let asked: RemoteBackup = serde_json::from_value(self.ask(Method::POST).await?)?;
         let name = asked.name.context("the server does not say which backup it makes")?;
