@@ -113,12 +113,10 @@ fn reading() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
 }
 
-/// The methods of pings.
 fn pinging() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()).or(guard::Post()))
 }
 
-/// A read-only path.
 fn only_read(path: &str, route: Route) -> Resource {
     only("GET, HEAD", path, route)
 }

@@ -98,11 +98,8 @@ pub struct RequestBody {
     limits: BodyLimits,
 }
 
-/// State of the bytes.
 enum BodySource {
-    /// Not read yet.
     Stream(Payload),
-    /// Read.
     Bytes(Bytes),
     /// Beyond the limit; dropped.
     TooLarge,

@@ -101,7 +101,6 @@ pub struct ApiGate<S> {
     state: Arc<S>,
 }
 
-/// A request being processed.
 struct IncomingRequest<'a, S> {
     request: &'a HttpRequest,
     payload: Payload,

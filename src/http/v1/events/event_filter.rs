@@ -28,7 +28,6 @@ const fn required_permission(kind: EventType) -> Permission {
 #[derive(Clone, Debug)]
 pub(super) struct EventFilter {
     types: Vec<EventType>,
-    /// The selected services.
     pub(super) selection: ServiceSelection,
     /// True if the requested tag cannot exist, so that no service is selected.
     pub(super) selects_nothing: bool,

@@ -16,7 +16,6 @@ const STRETCH_MS: i64 = 5 * 60 * 1_000;
 const RESULTS: u64 = 500;
 const RESULTS_OF_ALL: usize = 2_000;
 
-/// Iterator over missed results.
 pub(super) struct MissedResults {
     services: Vec<ServiceKey>,
     from: Timestamp,

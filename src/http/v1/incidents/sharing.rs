@@ -29,7 +29,6 @@ impl VisibleIncident {
         Ok(Self(whole))
     }
 
-    /// Returns the visible incident.
     pub(super) const fn whole(&self) -> &WholeIncident {
         &self.0
     }

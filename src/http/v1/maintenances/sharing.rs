@@ -15,7 +15,7 @@ use crate::store::maintenances::links;
 pub(super) struct HiddenMaintenancePart {
     pub(super) services: Vec<ServiceKey>,
     pub(super) statuspages: Vec<i64>,
-    /// Visible pages.
+    /// Database keys of the pages that the caller sees.
     pub(super) seen_pages: Vec<i64>,
 }
 

@@ -26,9 +26,7 @@ pub(super) struct ServiceParser<'a> {
     pub(super) caller: &'a Caller,
     /// Id of the service, new or stored.
     pub(super) id: Id,
-    /// Tags in the body.
     pub(super) tagging: &'a TagInput,
-    /// Dependencies in the body.
     pub(super) depending: &'a DependencyInput,
 }
 
@@ -117,9 +115,7 @@ pub(in crate::http::v1) struct SettingsSubject<'a> {
     /// Plans, locations, secrets.
     pub(in crate::http::v1) state: &'a AppState,
     pub(in crate::http::v1) caller: &'a Caller,
-    /// Id of the service.
     pub(in crate::http::v1) id: Id,
-    /// Its type.
     pub(in crate::http::v1) check_type: CheckType,
 }
 

@@ -31,7 +31,6 @@ const CHUNK: u64 = 1_000;
 /// The part of a filter that the database evaluates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct StoredFilter {
-    /// Label of the tag.
     pub(super) label: Option<String>,
     /// Check types; empty = all.
     pub(super) check_types: Vec<CheckType>,

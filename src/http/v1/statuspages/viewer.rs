@@ -21,7 +21,6 @@ use crate::store::statuspages::page_extras::{PageExtras, of_pages};
 pub(in crate::http) struct PageViewer<'a> {
     /// Application state, for URLs and the engine.
     pub(in crate::http) state: &'a AppState,
-    /// The caller.
     pub(in crate::http) caller: &'a Caller,
     /// The reader's languages.
     pub(in crate::http) languages: &'a AnswerLanguage,
