@@ -93,7 +93,6 @@ pub async fn maintenances(
     announced::<maintenances::MaintenanceAnnouncements>(connection, page).await
 }
 
-/// One kind of announcement.
 trait AnnouncementKind {
     type Status;
 

@@ -87,7 +87,6 @@ pub fn find_file_trouble(error: &(dyn Error + 'static)) -> Option<(DatabaseRole,
 #[derive(Debug, thiserror::Error)]
 #[error("{table} row {row}: {problem}")]
 pub struct CorruptRow {
-    /// Table of the row.
     table: &'static str,
     /// Key or id of the row.
     row: String,

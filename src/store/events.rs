@@ -187,7 +187,7 @@ async fn of_incidents(
     Ok(())
 }
 
-/// The same for maintenances.
+/// Records an event for each maintenance that meets the condition.
 pub(super) async fn of_maintenances(
     connection: &impl ConnectionTrait,
     act: EventAction,

@@ -16,7 +16,7 @@ pub type ListeningSpan = (Timestamp, Timestamp);
 
 /// Maximum number of spans to read: as many as are remembered.
 const READ_MAX: u64 = 64;
-/// Rows that are kept.
+/// Number of newest rows that are kept.
 const KEPT: i64 = 1_000;
 
 /// Stores a span of this node; returns its key.

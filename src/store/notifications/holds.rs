@@ -153,7 +153,6 @@ fn held() -> UpdateMany<Entity> {
     Entity::update_many().filter(Column::HeldUntil.is_not_null()).filter(Column::EndedAt.is_null())
 }
 
-/// Releases these held messages.
 async fn release_held(
     connection: &impl ConnectionTrait,
     held: impl Fn() -> UpdateMany<Entity>,

@@ -14,13 +14,9 @@ use crate::store::binary_rows::BinaryValue as _;
 /// A value. A boolean is 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CellValue<'r> {
-    /// Nothing.
     Null,
-    /// A number.
     Number(i64),
-    /// A text.
     Text(&'r str),
-    /// Bytes.
     Bytes(&'r [u8]),
 }
 

@@ -170,7 +170,6 @@ impl TableLayout {
         Self { order: first.iter().chain(&rest).copied().collect(), key: first, ..self }
     }
 
-    /// Columns of the key.
     pub(super) fn key_columns(&self) -> impl Iterator<Item = &TableColumn> {
         self.key.iter().map(|place| &self.columns[*place])
     }

@@ -11,7 +11,6 @@ use crate::model::varint;
 const VERSION: u8 = 1;
 const CHECKSUM_BYTES: usize = 4;
 
-/// Columns of a body.
 pub(super) const COLUMNS: usize = 13;
 
 /// The columns in their order in a body.
@@ -57,7 +56,6 @@ pub(super) struct BlockHead {
     pub(super) interval: i64,
 }
 
-/// Writes a body.
 pub(super) fn write(head: BlockHead, columns: &[Vec<u8>; COLUMNS]) -> Vec<u8> {
     let mut out = Vec::with_capacity(32 + columns.iter().map(|column| column.len() + 3).sum::<usize>());
     out.push(VERSION);
