@@ -25,7 +25,6 @@ pub(super) struct ImportService {
     pub(super) kept_since: Timestamp,
 }
 
-/// Options that select services.
 pub(super) struct ImportScope {
     /// Organisation; `None` = all.
     pub(super) organisation: Option<String>,

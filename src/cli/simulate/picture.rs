@@ -6,7 +6,6 @@ use crate::cli::simulate::bar::BarScale;
 use crate::cli::table::{self, ColumnAlignment, TableCell};
 use crate::clock::Timestamp;
 
-/// Labels of the bars.
 const BEFORE: &str = "before  ";
 const AFTER: &str = "after   ";
 /// Number of cells of a bar, whatever the width of the terminal.
