@@ -55,7 +55,6 @@ pub(super) struct PlannedTry {
     pub(super) pass: TryPass,
 }
 
-/// A finished attempt.
 pub(super) struct FinishedTry {
     pub(super) message: DueMessage,
     pub(super) pass: TryPass,
