@@ -338,7 +338,6 @@ fn definer(foundation: &Foundation) -> anyhow::Result<DefinitionCompiler> {
     Ok(DefinitionCompiler { sealer: sealer.clone(), roster, limits: config.limits.engine.clone() })
 }
 
-/// Sets up outbound notifications.
 fn telling(
     foundation: &Foundation,
     state: &AppState,

@@ -62,7 +62,6 @@ struct SubscriptionRegistry {
     is_closed: bool,
 }
 
-/// A token with listeners.
 struct SubscribedToken {
     token: ApiToken,
     is_over: watch::Sender<bool>,

@@ -82,7 +82,6 @@ impl ChangeSignal {
 #[derive(Debug)]
 pub struct ChangeFeed {
     name: &'static str,
-    /// The stored positions.
     stored: Positions,
     /// The read positions: those of partitions without changes advance too, and are stored from time to time.
     read: BTreeMap<Partition, i64>,

@@ -20,7 +20,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 #[derive(Clone)]
 pub(super) struct BusMembership {
     pub(super) connection: BusConnection,
-    /// Name of this node.
     pub(super) node: NodeName,
     pub(super) limits: BusLimits,
 }

@@ -31,7 +31,6 @@ pub struct Foundation {
 enum InstallationPresence {
     /// There is one, or a PostgreSQL whose state shows when it is opened.
     There,
-    /// Absent.
     Missing,
     /// Incomplete; says what is missing, and what to do.
     Broken(String),

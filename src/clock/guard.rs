@@ -137,7 +137,6 @@ impl ClockGuard {
         judgement.mark(now)
     }
 
-    /// Judges the clock now.
     fn judge_now(&self) -> (ClockJudgement, ClockReading) {
         let mut judgement = self.judgement.lock().unwrap_or_else(PoisonError::into_inner);
         let now = read(&self.clock);

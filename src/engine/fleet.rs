@@ -50,7 +50,6 @@ pub struct Fleet {
     supervisor: Supervisor,
     /// Supervision counters of the service actors.
     state: Arc<ActorKindCounters>,
-    /// Services that were deleted.
     retired: RetiredServices,
     /// Partitions whose services may be watched; a definition of a service that another node has taken may arrive late.
     permitted: PartitionSet,

@@ -94,7 +94,6 @@ impl PageServer {
         self.hosts.owner_of((host, patience), async || visitors::active_hosts(main).await).await
     }
 
-    /// Serves a published page.
     async fn open(&self, visit: &PageVisit, page: &Statuspage) -> Result<HttpResponse, MainError> {
         if visit.method != Method::GET && visit.method != Method::HEAD {
             return Ok(answer::wrong_method());

@@ -75,7 +75,6 @@ impl MetricCollector for CompactionCounters {
 /// The start of a pass.
 #[derive(Clone, Copy, Debug)]
 struct PassStart {
-    /// The requested time.
     time: JudgedTime,
     at: Instant,
 }

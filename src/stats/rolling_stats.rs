@@ -10,7 +10,6 @@ use crate::stats::uptime::Availability;
 /// Days that count.
 pub const WINDOW_DAYS: i64 = 30;
 
-/// Days that are kept.
 const MAX_DAYS: usize = 30;
 const _: () = assert!(MAX_DAYS as i64 == WINDOW_DAYS);
 

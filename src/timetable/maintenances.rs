@@ -138,7 +138,6 @@ impl MaintenanceClock {
     }
 }
 
-/// Handle what is due.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct MaintenanceTick;

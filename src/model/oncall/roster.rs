@@ -134,7 +134,6 @@ struct LayerShift {
     contact: i64,
 }
 
-/// The absences of contacts.
 struct AbsenceCalendar(HashMap<i64, Vec<TimeRange>>);
 
 impl AbsenceCalendar {

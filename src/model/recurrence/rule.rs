@@ -21,7 +21,7 @@ const VALUES_MAX: usize = 100;
 /// The parts of a rule that are lists.
 const LISTS: [&str; 9] =
     ["BYSECOND", "BYMINUTE", "BYHOUR", "BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO", "BYMONTH", "BYSETPOS"];
-/// The other parts.
+/// Parts of a rule that are not lists.
 const OTHERS: [&str; 5] = ["FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST"];
 /// Other properties of RFC 5545, which name times that are added or left out.
 const EXCEPTIONS: [&str; 3] = ["EXDATE", "EXRULE", "RDATE"];

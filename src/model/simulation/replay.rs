@@ -118,10 +118,8 @@ struct RunningCheck {
     ends_at: Timestamp,
 }
 
-/// A running replay.
 struct ReplayState<'a> {
     service: ServiceKey,
-    /// Of each location.
     witnesses: Vec<RecordedLocation<'a>>,
     running: Vec<Option<RunningCheck>>,
     /// The time at which a location without a result checks again.
@@ -179,7 +177,6 @@ impl ReplayState<'_> {
         }
     }
 
-    /// Advances time to `until`.
     fn advance_to(&mut self, watch: &mut WatchState, until: Timestamp) -> Result<(), ReplayLimitExceeded> {
         loop {
             let ends = self.running.iter().flatten().map(|running| running.ends_at);

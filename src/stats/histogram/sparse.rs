@@ -11,13 +11,11 @@ use crate::stats::histogram::{HistogramError, ResponseTimeSummary};
 
 /// Longest response time that is distinguished from longer ones, in microseconds: an attempt takes at most 60 s.
 pub(in crate::stats) const HIGHEST_US: u32 = 120_000_000;
-/// Number of buckets.
 const BUCKETS: u16 = bucket_of(HIGHEST_US) + 1;
 
 /// A bucket that holds something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistogramBucket {
-    /// Number of the bucket.
     pub(in crate::stats) bucket: u16,
     /// The response times that fell into it; never 0.
     pub(in crate::stats) count: u32,
