@@ -52,6 +52,6 @@ pub struct NamedContact {
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Its name.
+    /// Display name of the contact.
     pub name: String,
 }

@@ -29,7 +29,7 @@ words! {
 words! {
     /// The action on an incident or a maintenance.
     pub enum EventAction {
-        /// It is new.
+        /// The incident or maintenance was created.
         Created,
         /// It is not as it was.
         Updated,

@@ -41,7 +41,7 @@ pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 pub const CHANNELS_MAX: u64 = 200;
 
 words! {
-    /// The kinds of channels.
+    /// The services that deliver notifications.
     pub enum ChannelKind {
         /// A signed request to an own program (Standard Webhooks).
         Webhook,

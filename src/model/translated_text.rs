@@ -42,7 +42,7 @@ impl TranslatedText {
         self.get(wanted).or_else(|| self.get(default)).or_else(first).unwrap_or_default()
     }
 
-    /// Languages and texts.
+    /// Returns each language with its text.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(locale, text)| (locale.as_str(), text.as_str()))
     }

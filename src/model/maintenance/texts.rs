@@ -25,7 +25,7 @@ pub(super) fn extended(schedule: MaintenanceWindow) -> String {
     }
 }
 
-/// It starts soon.
+/// Text of the reminder before the start.
 #[must_use]
 pub fn reminded(schedule: MaintenanceWindow) -> String {
     format!("Reminder: maintenance is planned {}.", period(schedule))

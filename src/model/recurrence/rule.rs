@@ -28,7 +28,7 @@ const EXCEPTIONS: [&str; 3] = ["EXDATE", "EXRULE", "RDATE"];
 /// Those that multiply the times of a day.
 const OF_A_DAY: [&str; 3] = ["BYSECOND", "BYMINUTE", "BYHOUR"];
 
-/// A recurrence rule.
+/// A recurrence rule of RFC 5545, parsed.
 #[derive(Clone, Debug)]
 pub struct RecurrenceRule {
     text: String,
@@ -64,7 +64,7 @@ pub enum RuleProblem {
     /// The value of a part cannot be read.
     #[error("RFC 5545 knows no such value of {0}.")]
     Value(String),
-    /// Too long.
+    /// The text is too long.
     #[error("Use at most {RULE_LENGTH_MAX} characters.")]
     Length,
     /// Missing, or a frequency that is too high.
@@ -76,7 +76,7 @@ pub enum RuleProblem {
     /// A list is too long.
     #[error("{0} has too many values.")]
     Values(String),
-    /// Both ends.
+    /// The rule has both `COUNT` and `UNTIL`.
     #[error("Use COUNT or UNTIL, not both.")]
     TwoEnds,
     /// A number of occurrences that is out of range.

@@ -24,7 +24,7 @@ pub struct RecordedCheck {
     pub due_at: Timestamp,
     /// The start of its deciding attempt.
     pub checked_at: Timestamp,
-    /// Its status.
+    /// Status that the check gave its target.
     pub status: CheckStatus,
     /// The deciding attempt, from 1.
     pub attempt: u8,
