@@ -13,18 +13,18 @@ use crate::clock::Timestamp;
 use crate::model::asset::AssetKind;
 use crate::store::MainError;
 
-/// A file to store.
+/// An uploaded file to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewAsset {
     /// Database key of the page.
     pub statuspage: i64,
     /// Its place on the page.
     pub kind: AssetKind,
-    /// Media type.
+    /// Media type, sent as `Content-Type`.
     pub content_type: String,
-    /// Hash of the content.
+    /// Hash that names the content.
     pub hash: String,
-    /// The file.
+    /// Content of the file.
     pub bytes: Vec<u8>,
     /// Time of the upload.
     pub created_at: Timestamp,
@@ -33,9 +33,9 @@ pub struct NewAsset {
 /// A file as it is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
-    /// Media type.
+    /// Media type, sent as `Content-Type`.
     pub content_type: String,
-    /// The file.
+    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 

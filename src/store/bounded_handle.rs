@@ -63,7 +63,7 @@ impl BoundedHandle<DatabaseConnection> {
 }
 
 impl BoundedHandle<DatabaseTransaction> {
-    /// Commits.
+    /// Commits the transaction.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl BoundedHandle<DatabaseTransaction> {
         within(self.limit, self.inner.commit()).await
     }
 
-    /// Undoes everything.
+    /// Rolls the transaction back.
     pub async fn rollback(self) -> Result<(), DbErr> {
         within(self.limit, self.inner.rollback()).await
     }

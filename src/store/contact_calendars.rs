@@ -6,7 +6,7 @@ use watchkeeper_entities::contact_calendar::{ActiveModel, Column, Entity};
 use crate::clock::Timestamp;
 use crate::store::MainError;
 
-/// SHA-256 of a secret.
+/// SHA-256 of the secret in an address.
 pub type SecretHash = [u8; 32];
 
 /// Stores a new address of a contact; the former one stops working.

@@ -101,7 +101,7 @@ pub async fn insert(connection: &impl ConnectionTrait, contact: Contact) -> Resu
     Ok(Contact { key, ..contact })
 }
 
-/// Stores a changed contact.
+/// Stores all fields of a changed contact.
 pub async fn update(connection: &impl ConnectionTrait, contact: &Contact) -> Result<(), MainError> {
     to_row(contact)?.update(connection).await?;
     Ok(())

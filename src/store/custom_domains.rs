@@ -133,7 +133,7 @@ pub async fn update(connection: &impl ConnectionTrait, domain: &CustomDomain) ->
     Ok(())
 }
 
-/// Deletes the domain.
+/// Deletes the domain with this key.
 pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
     Entity::delete_by_id(key).exec(connection).await?;
     Ok(())

@@ -29,7 +29,7 @@ const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
 const TAKES_WRITES: &str = "SELECT NOT pg_is_in_recovery() \
     AND current_setting('default_transaction_read_only') = 'off' AS takes_writes";
 
-/// Both databases.
+/// The two databases of an installation.
 #[derive(Clone, Debug)]
 pub struct Databases {
     /// Organisations, tokens, services.

@@ -61,9 +61,9 @@ pub async fn delete(connection: &impl ConnectionTrait, incident: i64) -> Result<
 /// An incident whose next step is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueStep {
-    /// Key of the incident.
+    /// Database key of the incident.
     pub incident: i64,
-    /// Key of its organisation.
+    /// Database key of its organisation.
     pub organisation: i64,
 }
 

@@ -32,7 +32,7 @@ const REMOVED_AT_ONCE: u64 = 5_000;
 /// Something that became of an incident or a maintenance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
-    /// Its number.
+    /// Number of the event; numbers rise.
     pub number: i64,
     /// The number of the last change in this event: its own, unless several changes are published as one.
     pub through: i64,
@@ -40,9 +40,9 @@ pub struct StoredEvent {
     pub organisation: i64,
     /// Incident or maintenance.
     pub kind: EventSubjectKind,
-    /// The kind of change.
+    /// What happened to the subject.
     pub act: EventAction,
-    /// The incident or maintenance.
+    /// Id of the incident or maintenance.
     pub subject: Id,
     /// For a deletion, the services that it concerned; otherwise empty: they are read when the event is published.
     pub services: Vec<ServiceKey>,

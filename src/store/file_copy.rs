@@ -259,7 +259,7 @@ impl DatabaseFile {
         Ok(())
     }
 
-    /// Closes it.
+    /// Closes the connection to the file.
     pub async fn close(self) -> Result<(), FileError> {
         let file = self.file;
         self.connection.close().await.map_err(|problem| FileError { file, problem })

@@ -18,24 +18,24 @@ const CHUNK: usize = 1_000;
 /// A stored ping that is further ahead than this was stored before the clock was set back.
 const AHEAD_MS: i64 = 1_000;
 
-/// SHA-256 of a secret.
+/// SHA-256 of the secret in an address.
 pub type SecretHash = [u8; 32];
 
 /// The ping address of a service, without the address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredHeartbeat {
-    /// Sealed.
+    /// Secret of the address, sealed.
     pub secret: String,
-    /// The pings that came.
+    /// The pings of the service, as stored.
     pub heartbeat: StoredPings,
 }
 
 /// The service that a ping is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PingedService {
-    /// Key of the service.
+    /// Database key of the service.
     pub service: ServiceKey,
-    /// Its id.
+    /// Public id of the service.
     pub id: Id,
     /// True if pings are ignored.
     pub is_paused: bool,

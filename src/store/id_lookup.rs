@@ -23,7 +23,7 @@ pub struct LinkedPage {
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Its name.
+    /// Name of the page, by language.
     pub name: TranslatedText,
 }
 

@@ -28,7 +28,7 @@ pub type Fingerprint = [u8; 32];
 pub struct IdempotentRun {
     /// The token that sent the key; keys of different tokens are independent.
     pub token: i64,
-    /// The key.
+    /// Key that the client sent.
     pub key: String,
     /// Random id of this run.
     pub claim: Id,
@@ -39,14 +39,14 @@ pub struct IdempotentRun {
 pub struct StoredAnswer {
     /// The request that it answers.
     pub fingerprint: Fingerprint,
-    /// The stored answer.
+    /// The answer, as far as it is stored.
     pub answer: KeptAnswer,
 }
 
 /// The stored parts of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptAnswer {
-    /// Its status and headers.
+    /// Status and headers of the answer.
     pub head: AnswerHead,
     /// Sealed body; `None` when it was too long or has been cut.
     pub body: Option<String>,
@@ -58,9 +58,9 @@ pub struct KeptAnswer {
 /// The stored status and headers of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerHead {
-    /// Status.
+    /// Status code of the answer.
     pub status: u16,
-    /// `Location`.
+    /// The header `Location`.
     pub location: Option<String>,
     /// `Content-Language`: a repeated answer has the language of the first.
     pub language: Option<String>,
@@ -71,18 +71,18 @@ pub struct AnswerHead {
 pub enum ClaimOutcome {
     /// The key is this run's.
     Mine,
-    /// Another run has it.
+    /// Another run holds the key.
     Running,
-    /// It has its answer.
+    /// A run under the key has ended with this answer.
     Answered(StoredAnswer),
 }
 
 /// A run that claims its key.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRun<'a> {
-    /// The run.
+    /// Token, key and claim of the run.
     pub run: &'a IdempotentRun,
-    /// The request.
+    /// Fingerprint of the request.
     pub fingerprint: &'a Fingerprint,
     /// The node that runs it.
     pub node: Id,
@@ -277,7 +277,7 @@ pub async fn free_all_running(connection: &impl ConnectionTrait) -> Result<(), M
     Ok(())
 }
 
-/// Deletes expired keys.
+/// Deletes keys that have expired.
 pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Result<(), MainError> {
     let lapsed = Condition::any().add(Column::Status.is_not_null()).add(Column::LeasedUntil.lte(now.ms()));
     Entity::delete_many()

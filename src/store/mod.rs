@@ -85,7 +85,7 @@ pub use transaction::Transaction;
 /// The rows of one page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageWindow {
-    /// Rows before it.
+    /// Number of rows before the page.
     pub offset: u64,
     /// Rows of it, at most.
     pub limit: u64,

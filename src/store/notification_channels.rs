@@ -120,7 +120,7 @@ pub async fn insert(
     Ok(NotificationChannel { key, ..channel })
 }
 
-/// Stores a changed channel.
+/// Stores all fields of a changed channel.
 pub async fn update(
     connection: &impl ConnectionTrait,
     channel: &NotificationChannel,

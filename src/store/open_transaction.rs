@@ -8,7 +8,7 @@ use sea_orm::{
 use crate::store::bounded_handle::BoundedHandle;
 use crate::store::postgres_transaction::{CopyParts, PostgresTransaction};
 
-/// An open transaction.
+/// An open transaction of either database system.
 #[derive(Debug)]
 pub enum OpenTransaction {
     /// Of a SQLite file: its own, or a savepoint of the common one.

@@ -33,7 +33,7 @@ pub struct LocationKeys {
 /// The machine that is a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnrolledMachine {
-    /// Its keys.
+    /// Public keys of the machine.
     pub keys: LocationKeys,
     /// The time at which it became the location.
     pub enrolled_at: Timestamp,

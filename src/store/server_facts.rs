@@ -8,12 +8,12 @@ use sea_orm::{ConnectOptions, ConnectionTrait as _, Database, DbBackend, DbErr, 
 /// The wait for a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 
-/// The server's own facts.
+/// Version and clock of a PostgreSQL server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerFacts {
-    /// Its version: `17.2`.
+    /// Version, such as `17.2`.
     pub version: String,
-    /// Its time.
+    /// Time of the server's clock.
     pub now: DateTime<Utc>,
 }
 

@@ -17,7 +17,7 @@ use crate::store::{MainError, named_services, tags};
 /// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
 
-/// A selection of services.
+/// Services that a reader has selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceSelection {
     /// Only the service with this id.

@@ -77,13 +77,13 @@ pub async fn insert(connection: &impl ConnectionTrait, target: SlaTarget) -> Res
     Ok(SlaTarget { key, ..target })
 }
 
-/// Stores a changed target.
+/// Stores all fields of a changed target.
 pub async fn update(connection: &impl ConnectionTrait, target: &SlaTarget) -> Result<(), MainError> {
     to_row(target).update(connection).await?;
     Ok(())
 }
 
-/// Deletes a target.
+/// Deletes the target with this key.
 pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
     Entity::delete_by_id(key).exec(connection).await?;
     Ok(())

@@ -31,7 +31,7 @@ const CHUNK: usize = 1_000;
 /// A filter of tags: everything that is set must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagFilter {
-    /// Exactly this tag.
+    /// Both key and value of a tag.
     pub name: Option<TagName>,
     /// All tags with this key, lower case.
     pub key: Option<String>,

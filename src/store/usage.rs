@@ -17,9 +17,9 @@ pub struct PlanUsage {
     pub services: u64,
     /// Tags that members made.
     pub tags: u64,
-    /// All status pages.
+    /// Status pages, published or not.
     pub statuspages: u64,
-    /// Published status pages.
+    /// Status pages that are published.
     pub published_statuspages: u64,
     /// Rules for automatic incidents.
     pub incident_policies: u64,

@@ -48,7 +48,7 @@ pub struct CheckFilter {
 pub struct CheckPosition {
     /// Start of the check.
     pub checked_at: Timestamp,
-    /// Location code.
+    /// Code of the location.
     pub probe: String,
 }
 

@@ -21,9 +21,9 @@ use crate::store::history::changes::from_row;
 /// A change and its number in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumberedChange {
-    /// Its number.
+    /// Number of the change in the order.
     pub number: i64,
-    /// The change.
+    /// The change as it is stored.
     pub change: StatusChange,
 }
 

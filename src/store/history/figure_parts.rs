@@ -24,10 +24,10 @@ use crate::store::history::{History, HistorySnapshot, samples};
 /// retry is rare.
 const ATTEMPTS: u32 = 3;
 
-/// The results to read.
+/// Selects the results to read.
 #[derive(Clone, Copy)]
 pub struct ResultScope<'a> {
-    /// Results of this time.
+    /// Time of the results.
     pub span: TimeRange,
     /// Only of these locations, unless `None`.
     pub locations: Option<&'a [i32]>,

@@ -21,7 +21,7 @@ use crate::store::HistoryError;
 use crate::store::history::blocks::CheckEntry;
 use crate::store::history::sealed::CheckSeries;
 
-/// Number of buckets.
+/// Number of buckets of the table.
 pub const BUCKETS: i16 = 1_024;
 
 // Otherwise the services of a bucket would belong to several partitions.
@@ -39,21 +39,21 @@ pub fn buckets_of(partitions: PartitionSet) -> impl Iterator<Item = i16> {
     (0..BUCKETS).filter(move |bucket| partitions.contains(Partition::of(i64::from(*bucket))))
 }
 
-/// One fresh result.
+/// One fresh result with its series.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreshCheck {
     /// The series it belongs to.
     pub series: CheckSeries,
-    /// The check.
+    /// The check without service and location.
     pub entry: CheckEntry,
 }
 
 /// The filling of one bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BucketFill {
-    /// The bucket.
+    /// Number of the bucket.
     pub bucket: i16,
-    /// Results in it.
+    /// Number of results in the bucket.
     pub rows: u64,
     /// Start of the oldest one.
     pub oldest: Timestamp,
@@ -79,13 +79,13 @@ pub async fn fillings(connection: &impl ConnectionTrait) -> Result<Vec<BucketFil
 /// The results of a bucket that are not older than some instant, and its oldest one of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecentRows {
-    /// The bucket.
+    /// Number of the bucket.
     pub bucket: i16,
     /// Start of its oldest result, however old.
     pub oldest: Timestamp,
     /// Results from `since` on and before `until`.
     pub settled: u64,
-    /// Results from `until` on.
+    /// Number of results from `until` on.
     pub unsettled: u64,
 }
 

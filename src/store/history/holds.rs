@@ -23,7 +23,7 @@ use crate::store::HistoryError;
 pub struct PartitionHold {
     /// The data folder of the node that holds it; `None` = there is none, or it cannot be read.
     pub holder: Option<Id>,
-    /// Its token.
+    /// Fencing token of the holder.
     pub fence: FencingToken,
     /// The time at which it was taken.
     pub taken_at: Timestamp,

@@ -26,7 +26,7 @@ const SERVICES_PER_STATEMENT: usize = 100;
 /// A service whose newest results are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WantedResults {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// Older results do not matter.
     pub since: Timestamp,

@@ -40,7 +40,7 @@ pub type LatestVotes = HashMap<ServiceKey, HashMap<i32, LocationVote>>;
 /// A service whose newest results are requested: those of each expected location, or of any if none is expected.
 #[derive(Clone, Debug)]
 pub struct ExpectedVotes {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// Numbers of the locations that may have a vote.
     pub locations: Vec<i32>,
@@ -52,7 +52,7 @@ pub struct ExpectedVotes {
 /// A span of time, both ends included.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InclusiveSpan {
-    /// Its start.
+    /// Start of the span, inclusive.
     pub since: Timestamp,
     /// Its end. Results beyond it were recorded before the wall clock was set back, and hide no older ones.
     pub until: Timestamp,

@@ -16,13 +16,13 @@ use crate::clock::Timestamp;
 pub use crate::model::segment::{RetentionClass, SegmentLevel, SegmentScope};
 use crate::store::HistoryError;
 
-/// Number of a segment.
+/// Number of a segment, from the catalogue.
 pub type SegmentId = i32;
 
 /// A segment of the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Its number.
+    /// Number of the segment.
     pub id: SegmentId,
     /// The purpose of the segment.
     pub purpose: SegmentScope,

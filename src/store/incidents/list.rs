@@ -19,15 +19,15 @@ use crate::store::{MainError, PageWindow};
 /// A filter of incidents: everything that is set must match (contract 4.10.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IncidentFilter {
-    /// Affecting this service.
+    /// Incidents that affect this service.
     pub of_service: Option<ServiceKey>,
     /// Affecting at least one of these services.
     pub services: Option<Vec<ServiceKey>>,
-    /// Over, or open.
+    /// True: incidents that are over; false: open ones.
     pub resolved: Option<bool>,
-    /// Published, or internal.
+    /// True: published incidents; false: internal ones.
     pub is_published: Option<bool>,
-    /// Of this kind.
+    /// Incidents of this kind.
     pub kind: Option<IncidentKind>,
     /// Not over before this moment.
     pub from: Option<Timestamp>,

@@ -23,9 +23,9 @@ const SERVICES_PER_STATEMENT: usize = 1_000;
 /// A service that an open incident still affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnrecoveredService {
-    /// Key of the incident.
+    /// Database key of the incident.
     pub incident: i64,
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// The time since which it is affected.
     pub added_at: Timestamp,
@@ -34,7 +34,7 @@ pub struct UnrecoveredService {
 /// A service that works again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveredService {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// The time since which it works.
     pub at: Timestamp,

@@ -21,9 +21,9 @@ const AT_ONCE: usize = 1_000;
 pub struct NamedPage {
     /// Database key.
     pub key: i64,
-    /// Its id.
+    /// Public id of the page.
     pub id: Id,
-    /// Its name.
+    /// Name of the page, by language.
     pub name: TranslatedText,
 }
 

@@ -18,7 +18,7 @@ use crate::store::maintenances::from_row;
 /// A maintenance that covers the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedMaintenance {
-    /// The maintenance.
+    /// The maintenance as it is stored.
     pub maintenance: Maintenance,
     /// True if it covers other services, too.
     pub is_shared: bool,

@@ -48,9 +48,9 @@ fn kind_of(row: &Model) -> Result<ReminderKind, MainError> {
 /// A reminder that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueReminder {
-    /// Key of the maintenance.
+    /// Database key of the maintenance.
     pub maintenance: MaintenanceKey,
-    /// The kind of reminder.
+    /// Which of the maintenance's reminders is due.
     pub reminder: ReminderKind,
 }
 

@@ -35,7 +35,7 @@ const AT_ONCE: usize = 1_000;
 pub struct SeriesName {
     /// The id of the series.
     pub id: Id,
-    /// Its rule.
+    /// The recurrence rule as text.
     pub rrule: String,
     /// The name of its time zone.
     pub time_zone: String,

@@ -34,7 +34,7 @@ pub async fn add(
     Ok(ids)
 }
 
-/// The whole timeline.
+/// Returns the entries of the timeline.
 pub async fn of(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,

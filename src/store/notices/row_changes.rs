@@ -14,7 +14,7 @@ pub async fn insert(connection: &impl ConnectionTrait, notice: &Notice) -> Resul
     Ok(())
 }
 
-/// Stores a changed notice.
+/// Stores all fields of a changed notice.
 pub async fn update(connection: &impl ConnectionTrait, notice: &Notice) -> Result<(), MainError> {
     to_row(notice).update(connection).await?;
     Ok(())

@@ -193,10 +193,10 @@ pub async fn backlog(connection: &impl ConnectionTrait, now: Timestamp) -> Resul
     })
 }
 
-/// The waiting messages.
+/// Size and age of the waiting messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutboxBacklog {
-    /// Messages.
+    /// Number of waiting messages.
     pub waiting: u64,
     /// The time at which the oldest of them was written.
     pub oldest: Option<Timestamp>,

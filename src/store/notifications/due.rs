@@ -24,9 +24,9 @@ const COLUMNS: &str = "id, channel_id, contact_id, subject, tries, event, held_u
 /// A channel that is switched on and has something due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueChannel {
-    /// Its key.
+    /// Database key of the channel.
     pub key: i64,
-    /// Key of its organisation.
+    /// Database key of its organisation.
     pub organisation: i64,
     /// True if it sends mails: those to each mailbox are a line of their own.
     pub has_mailboxes: bool,
@@ -76,7 +76,7 @@ impl DueChannel {
 /// The requested messages of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedMessages {
-    /// The channel.
+    /// The channel, with its organisation.
     pub channel: DueChannel,
     /// The selection among its messages.
     pub selection: MessageSelection,
@@ -87,11 +87,11 @@ pub struct WantedMessages {
 /// Selection among the messages of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageSelection {
-    /// All of them.
+    /// All messages of the channel.
     All,
     /// Those that were never tried.
     FirstTries,
-    /// Steps of escalations.
+    /// Messages of escalation steps only.
     Steps,
 }
 

@@ -16,7 +16,7 @@ use crate::store::MainError;
 use crate::store::notifications::order::{is_overtaken, release_stranded};
 use crate::store::notifications::{from_row, from_try_row};
 
-/// Filter of the list.
+/// Filter of the list of messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutboxFilter {
     /// Only messages in one of these states; empty = all.
@@ -137,6 +137,6 @@ pub enum RedeliverySelection {
     One(i64),
     /// Those of the channel with this key.
     OfChannel(i64),
-    /// All of the organisation.
+    /// All dead messages of the organisation.
     All,
 }

@@ -73,13 +73,13 @@ pub async fn insert(
     Ok(AbsenceEntry { key, ..entry })
 }
 
-/// Stores a changed absence.
+/// Stores all fields of a changed absence.
 pub async fn update(connection: &impl ConnectionTrait, entry: &AbsenceEntry) -> Result<(), MainError> {
     to_row(entry).update(connection).await?;
     Ok(())
 }
 
-/// Deletes an absence.
+/// Deletes the absence with this key.
 pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
     Entity::delete_by_id(key).exec(connection).await?;
     Ok(())

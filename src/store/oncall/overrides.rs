@@ -74,13 +74,13 @@ pub async fn insert(
     Ok(OverrideEntry { key, ..entry })
 }
 
-/// Stores a changed override.
+/// Stores all fields of a changed override.
 pub async fn update(connection: &impl ConnectionTrait, entry: &OverrideEntry) -> Result<(), MainError> {
     to_row(entry).update(connection).await?;
     Ok(())
 }
 
-/// Deletes an override.
+/// Deletes the override with this key.
 pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
     Entity::delete_by_id(key).exec(connection).await?;
     Ok(())

@@ -14,7 +14,7 @@ use crate::store::oncall::{absences, overrides, schedules};
 /// A schedule with its overrides and absences.
 #[derive(Clone, Debug)]
 pub struct StoredRoster {
-    /// The schedule.
+    /// The schedule with its layers.
     pub schedule: OncallSchedule,
     /// Its overrides.
     pub overrides: Vec<DutyOverride>,

@@ -97,7 +97,7 @@ pub async fn insert(
     Ok(OncallSchedule { key, ..schedule })
 }
 
-/// Stores a changed schedule.
+/// Stores all fields of a changed schedule.
 pub async fn update(connection: &impl ConnectionTrait, schedule: &OncallSchedule) -> Result<(), MainError> {
     to_row(schedule)?.update(connection).await?;
     Ok(())

@@ -43,18 +43,18 @@ pub type Watcher<'w> = &'w mut dyn FnMut(&PromotionUnit, u64);
 /// A unit and the number of its rows in the embedded installation.
 #[derive(Clone, Debug)]
 pub struct CountedUnit {
-    /// The unit.
+    /// The table or part of it.
     pub unit: PromotionUnit,
-    /// Its rows.
+    /// Number of its rows.
     pub rows: u64,
 }
 
 /// A table that is the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedTable {
-    /// Its name.
+    /// Name of the table.
     pub table: &'static str,
-    /// Its rows.
+    /// Number of its rows.
     pub rows: u64,
     /// SHA-256 over the checksums of its pages, as hexadecimal digits.
     pub checksum: String,
@@ -200,7 +200,7 @@ impl Promotion {
         target.finish_history(&self.installation, &self.state).await
     }
 
-    /// Closes the embedded installation.
+    /// Closes the connections to the embedded installation.
     pub async fn close(self) {
         self.source.close().await;
     }

@@ -24,7 +24,7 @@ use crate::store::history::segments::SegmentId;
 /// Rows that SQLite's thread reads ahead.
 const ROWS_AHEAD: usize = 1_024;
 
-/// The embedded installation.
+/// The embedded installation, opened for reading.
 #[derive(Debug)]
 pub struct EmbeddedInstallation {
     main: SourceDatabase,
@@ -214,7 +214,7 @@ impl EmbeddedInstallation {
         Ok(())
     }
 
-    /// Closes all files.
+    /// Closes the connections to all files.
     pub async fn close(self) {
         let open = self.segments.open.map(|(_, connection)| connection);
         for connection in [self.main.connection, self.history.connection].into_iter().chain(open) {

@@ -180,7 +180,7 @@ impl PromotionTarget {
         [&self.main.shown, &self.history.shown]
     }
 
-    /// Closes both connections.
+    /// Closes the connections to both databases.
     pub async fn close(self) {
         for half in [self.main, self.history] {
             if let Err(error) = half.connection.close().await {

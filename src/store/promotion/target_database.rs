@@ -27,7 +27,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 /// The contents of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetState {
-    /// Nothing.
+    /// Nothing of an installation.
     Empty,
     /// A promotion of this installation that was cut off.
     CutOff,

@@ -18,7 +18,7 @@ use crate::store::{MainError, organisations};
 /// A service, and the id of the organisation that owns it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnedService {
-    /// The service.
+    /// The service as it is stored.
     pub service: Service,
     /// The id of its organisation, as clients see it.
     pub organisation: Id,

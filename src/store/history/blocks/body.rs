@@ -116,7 +116,7 @@ impl<'a> BlockBody<'a> {
         Ok(Self { head, columns })
     }
 
-    /// Checks in it.
+    /// Number of checks in the body.
     #[must_use]
     pub const fn checks(&self) -> usize {
         self.head.checks

@@ -16,7 +16,7 @@ use crate::store::history::segments::storage::OpenSegment;
 pub struct SegmentItem<T> {
     /// The index of its segment among them.
     pub place: usize,
-    /// The item.
+    /// A row of that segment.
     pub item: T,
 }
 

@@ -73,9 +73,9 @@ pub struct SegmentConnection {
 /// A segment to read, with its connection. Those that are read together have the same one.
 #[derive(Clone, Debug)]
 pub struct OpenSegment {
-    /// The segment.
+    /// The segment in the catalogue.
     pub segment: Segment,
-    /// Its connection and tables.
+    /// Connection to the segment, and its tables.
     pub opened: SegmentConnection,
 }
 

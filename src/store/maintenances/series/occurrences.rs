@@ -119,7 +119,7 @@ pub async fn skips(
     Ok(skips.into_iter().map(Timestamp::from_ms).collect())
 }
 
-/// Deletes removed windows.
+/// Deletes the records of these removed windows.
 pub async fn forget_skips(
     connection: &impl ConnectionTrait,
     series: SeriesKey,
