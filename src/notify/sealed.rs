@@ -12,11 +12,11 @@ use crate::notify::kinds::{ChannelDefinition, OpenSettings};
 /// Seals and opens the secrets of one channel.
 #[derive(Clone, Copy, Debug)]
 pub struct ChannelVault<'a> {
-    /// Holds the key.
+    /// Holds the installation's key.
     pub sealer: &'a SecretSealer,
-    /// The organisation.
+    /// Id of the organisation.
     pub organisation: Id,
-    /// The channel.
+    /// Id of the channel.
     pub channel: Id,
 }
 

@@ -28,9 +28,9 @@ pub enum TemplateProblem {
     /// Something without an end.
     #[error("{opening} has no end; expected {closing}")]
     Unclosed {
-        /// Its start.
+        /// The opening that was found.
         opening: &'static str,
-        /// Its missing end.
+        /// The closing that is missing.
         closing: &'static str,
     },
     /// More than this number of characters in a template.
@@ -51,7 +51,7 @@ pub enum TemplateProblem {
     /// A value of a kind that an operation does not take.
     #[error("{operation} takes {wanted}, found {found}")]
     WrongKind {
-        /// The operation.
+        /// Name of the operation.
         operation: &'static str,
         /// The kind that it accepts.
         wanted: &'static str,
