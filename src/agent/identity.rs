@@ -34,9 +34,9 @@ const TOKEN: &str = "user.jwt";
 /// The identity of this location.
 #[derive(Clone, Debug)]
 pub struct LocationIdentity {
-    /// Its code.
+    /// Code of the location.
     pub code: LocationCode,
-    /// Its name.
+    /// Display name of the location.
     pub name: String,
     /// The NATS servers.
     pub servers: BusServers,
@@ -123,7 +123,7 @@ impl LocationIdentity {
         Ok(Self { code: code.parse()?, name, servers, sealing, folder, user_seed, token })
     }
 
-    /// Returns its credentials.
+    /// Returns the credentials for the bus.
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ impl LocationIdentity {
         credentials.with_context(|| format!("{} holds no location", self.folder.display()))
     }
 
-    /// Stores a renewed token.
+    /// Stores a renewed token of the location.
     ///
     /// # Errors
     ///

@@ -57,7 +57,7 @@ const ATTENTION: ActorKind = ActorKind::restarting("attention");
 const SELF_REPORT: ActorKind = ActorKind::restarting("presence");
 const RENEWAL: ActorKind = ActorKind::restarting("renewal");
 
-/// A running location.
+/// A running process that is a remote location.
 #[derive(Debug)]
 pub struct Agent {
     engine: Engine,
@@ -70,15 +70,15 @@ pub struct Agent {
 
 /// The dependencies of a location at its start.
 pub struct AgentParts<'a> {
-    /// Its settings.
+    /// Settings of the process.
     pub config: &'a Config,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
     /// The supervisor of its actors.
     pub supervisor: &'a Supervisor,
-    /// Its identity.
+    /// Keys and token of the location.
     pub identity: LocationIdentity,
-    /// Runs its checks.
+    /// Carries out the checks.
     pub prober: Arc<dyn Prober>,
 }
 

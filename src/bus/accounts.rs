@@ -34,13 +34,13 @@ pub struct AccountKeys {
     pub system: String,
     /// Engine nodes, streams and buckets.
     pub engine: String,
-    /// Locations and enrolments.
+    /// The account of locations and enrolments.
     pub locations: String,
     /// The key with which engine nodes sign users of the locations' account.
     pub location_signer: String,
 }
 
-/// Signs the operator's token.
+/// Signs the token of the operator.
 pub fn operator_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
     let nats = json!({"type": "operator", "version": 2, "system_account": keys.system});
     sign("Watchkeeper", &operator.public_key(), nats, operator, now)

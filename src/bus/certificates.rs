@@ -75,7 +75,7 @@ impl CertificateAuthority {
     }
 }
 
-/// Creates a key (PEM).
+/// Creates a private key (PEM).
 pub fn new_key() -> Result<String, CertificateProblem> {
     Ok(KeyPair::generate()?.serialize_pem())
 }

@@ -101,7 +101,7 @@ impl BusCredentials {
         &self.holder
     }
 
-    /// The token.
+    /// The token, a JWT.
     #[must_use]
     pub fn token(&self) -> &str {
         &self.token

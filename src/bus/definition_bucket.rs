@@ -48,7 +48,7 @@ pub struct DefinitionKey {
     pub location: LocationCode,
     /// Partition of the service.
     pub partition: Partition,
-    /// The service.
+    /// Id of the service.
     pub service: Id,
 }
 
@@ -75,7 +75,7 @@ pub struct BucketChange {
 /// A definition in the form of the bucket.
 #[derive(Clone, Debug)]
 pub struct BucketDefinition {
-    /// Digest of the content.
+    /// Digest by which changes are noticed.
     pub digest: String,
     /// The definition, sealed to its location.
     pub sealed: Vec<u8>,

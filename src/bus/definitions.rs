@@ -40,7 +40,7 @@ pub(super) const OPERATION: &str = "KV-Operation";
 pub struct DefinitionChange {
     /// Partition of the service.
     pub partition: Partition,
-    /// The service.
+    /// Id of the service.
     pub service: Id,
     /// Version: position in the bucket, which only grows.
     pub revision: u64,
@@ -53,7 +53,7 @@ pub struct DefinitionChange {
 /// The next event of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DefinitionEvent {
-    /// A definition.
+    /// A definition was changed or deleted.
     Change(DefinitionChange),
     /// A message is missing, or nothing has arrived for too long: request again.
     Lost,
@@ -117,7 +117,7 @@ pub struct DefinitionSubscription {
 }
 
 impl DefinitionSubscription {
-    /// Subscribes, without a request.
+    /// Subscribes to the definitions of a location, without requesting them.
     pub async fn listen(connection: &BusConnection, location: &LocationCode) -> Result<Self, String> {
         let subject = nats(&BusSubject::Delivery(location.clone()));
         let messages = connection.client().subscribe(subject).await.map_err(|error| error.to_string())?;

@@ -32,7 +32,7 @@ const SERVER_KEY: &str = "tls/server.key";
 /// The key with which engine nodes sign locations.
 const LOCATIONS_KEY: &str = "locations.key";
 
-/// An installation's folder.
+/// The folder with the files of the bus.
 #[derive(Clone, Debug)]
 pub struct BusInstallation {
     folder: PathBuf,

@@ -18,9 +18,9 @@ use crate::id::Id;
 pub struct TokenClaims {
     /// Public key of the token's holder.
     pub subject: String,
-    /// Name for people.
+    /// Name of the holder, for people.
     pub name: String,
-    /// The time of issue.
+    /// Time at which it was issued.
     pub issued: Timestamp,
     /// The end of its validity, rounded down to a second; `None` = it does not expire.
     pub expires: Option<Timestamp>,

@@ -33,7 +33,7 @@ const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 /// The leases at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseSnapshot {
-    /// The existing keys.
+    /// Lease keys of the nodes, by name.
     pub keys: BTreeMap<NodeName, LeaseKey>,
     /// Keys without a lease of this program: they are ignored.
     pub foreign: BTreeSet<String>,
@@ -98,7 +98,7 @@ fn value(payload: &[u8]) -> Option<LeaseValue> {
     std::str::from_utf8(payload).ok()?.parse().ok()
 }
 
-/// Reads the leases.
+/// Reads leases and ledger.
 pub async fn read(connection: &BusConnection) -> Result<LeaseSnapshot, String> {
     let stream = connection.jetstream().get_stream_no_info(subjects::stream_of(LEASES)).await;
     let stream = stream.map_err(|error| error.to_string())?;

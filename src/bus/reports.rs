@@ -28,7 +28,7 @@ pub struct PresenceReport {
 pub struct PresenceSubscription(Subscriber);
 
 impl PresenceSubscription {
-    /// Subscribes to the reports.
+    /// Subscribes to the reports of all locations.
     pub async fn listen(engine: &BusConnection) -> Result<Self, String> {
         let subscribed = engine.client().subscribe(subjects::keys_of(PRESENCE)).await;
         subscribed.map(Self).map_err(|error| error.to_string())
@@ -93,7 +93,7 @@ pub async fn ask_to_look(
 pub struct CheckRequestSubscription(Subscriber);
 
 impl CheckRequestSubscription {
-    /// Subscribes to the requests.
+    /// Subscribes to the requests to this location.
     pub async fn listen(location: &BusConnection, code: &LocationCode) -> Result<Self, String> {
         let subscribed = location.client().subscribe(nats(&BusSubject::Look(code.clone()))).await;
         subscribed.map(Self).map_err(|error| error.to_string())

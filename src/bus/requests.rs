@@ -25,7 +25,7 @@ pub struct RequestSubscription {
     messages: Subscriber,
 }
 
-/// A request.
+/// A received request that waits for an answer.
 #[derive(Debug)]
 pub struct BusRequest {
     /// Sender and kind of the request.

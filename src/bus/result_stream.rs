@@ -43,12 +43,12 @@ impl std::fmt::Debug for ResultConsumer {
     }
 }
 
-/// A received batch.
+/// A received batch that must be acknowledged.
 #[derive(Debug)]
 pub struct IncomingBatch {
     /// Sender and partition; `None` = a message of another program.
     pub subject: Option<BusSubject>,
-    /// The batch.
+    /// The batch in the form of the bus.
     pub payload: Bytes,
     /// The time at which the bus received it: the same for each delivery.
     pub received_at: Timestamp,

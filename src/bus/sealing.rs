@@ -45,7 +45,7 @@ impl SealingKey {
         self.0.seed().map(SecretString::from).map_err(|_| SealingProblem::NoKey)
     }
 
-    /// Returns the public key.
+    /// Returns the public key of the pair.
     #[must_use]
     pub fn public(&self) -> String {
         self.0.public_key()

@@ -85,7 +85,7 @@ impl BusUser {
         inbox_prefix(&self.name())
     }
 
-    /// Returns its permissions.
+    /// Returns the user's permissions on the bus.
     #[must_use]
     pub fn permissions(&self) -> BusPermissions {
         let inbox = format!("{}.>", self.inbox_prefix());

@@ -33,7 +33,7 @@ pub struct PartitionHandover {
     pub recorder: ActorHandle<Recorder>,
     /// Notified of partitions whose changes may not have been read to the end.
     pub news: Arc<ChangeSignal>,
-    /// This node.
+    /// Name and id of this node.
     pub member: NodeIdentity,
 }
 

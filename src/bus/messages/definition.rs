@@ -164,7 +164,7 @@ impl SealedDefinition {
         serde_json::from_slice(bytes).map_err(|_| DefinitionProblem::Form)
     }
 
-    /// Opens it.
+    /// Opens the sealed definition with the location's key.
     pub fn open(&self, key: &SealingKey) -> Result<LocationDefinition, DefinitionProblem> {
         let sealed = BASE64.decode(&self.sealed).map_err(|_| DefinitionProblem::Form)?;
         let json = key.open(&sealed, &self.from)?;

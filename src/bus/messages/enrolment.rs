@@ -17,7 +17,7 @@ pub struct JoinToken {
     pub url: String,
     /// Authorities (PEM), one of which must have signed the servers' certificate; `None` = the system's.
     pub authority: Option<String>,
-    /// Credentials of the enrolment.
+    /// Credentials of the enrolment, as a text.
     pub credentials: SecretString,
 }
 
@@ -48,7 +48,7 @@ impl JoinToken {
         format!("{HEAD}{}", BASE64.encode(json)).into()
     }
 
-    /// Parses the word.
+    /// Parses the text of a join token.
     ///
     /// # Errors
     ///
