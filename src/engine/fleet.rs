@@ -103,7 +103,7 @@ struct LaunchedActor {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct ApplyDefinition {
-    /// The definition.
+    /// The definition to apply.
     pub definition: Arc<WatchDefinition>,
     /// The memory from before this process started.
     pub memory: Option<WatchMemory>,
@@ -113,9 +113,9 @@ pub struct ApplyDefinition {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct TakePing {
-    /// The service.
+    /// Id of the service.
     pub id: Id,
-    /// The ping.
+    /// Time and contents of the ping.
     pub ping: HeartbeatPing,
 }
 
@@ -123,9 +123,9 @@ pub struct TakePing {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct RetireService {
-    /// The service.
+    /// Id of the service.
     pub id: Id,
-    /// Its last revision.
+    /// Last revision of the service.
     pub revision: i64,
 }
 
@@ -144,7 +144,7 @@ pub struct PermitPartitions(pub PartitionSet);
 #[rtype(result = "()")]
 pub struct ReleasePartitions(pub PartitionSet);
 
-/// Stop watching all services.
+/// Stop watching all services of the engine.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct RetireAll;
@@ -157,7 +157,7 @@ pub struct WatchedServices;
 /// A service that is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchedService {
-    /// Key of its measurements.
+    /// Database key of the service.
     pub key: ServiceKey,
     /// The revision that it is watched in.
     pub revision: i64,

@@ -60,13 +60,13 @@ const ANSWER_TAKES: Duration = Duration::from_secs(2);
 
 /// The parts from which an engine is built.
 pub struct EngineParts {
-    /// The locations that check.
+    /// The locations that check services.
     pub roster: Arc<LocationRegistry>,
     /// The probers of the locations in this process, in the order of the registry, which lists these locations first.
     pub probers: Vec<Arc<dyn Prober>>,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
-    /// Limits.
+    /// Limits of queues and rates.
     pub limits: EngineLimits,
     /// The threads of the shards: their own, or the caller's.
     pub threads: ShardThreads,
@@ -93,13 +93,13 @@ pub struct Engine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutdatedFigures {
     shard: usize,
-    /// The service.
+    /// Database key of the service.
     pub key: ServiceKey,
     /// The time up to which they have to be recomputed.
     pub until: Timestamp,
 }
 
-/// The engine has stopped.
+/// The engine has stopped and answers no requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the engine has stopped")]
 pub struct EngineStopped;

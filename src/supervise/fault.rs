@@ -4,7 +4,7 @@
 
 use crate::supervise::{Supervisor, lock};
 
-/// A fault to inject.
+/// A fault to inject into an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum InjectedFault {

@@ -67,7 +67,7 @@ pub(in crate::stats) fn sum_up(
 }
 
 impl SparseHistogram<'_> {
-    /// Appends the bytes.
+    /// Appends the sparse form to `bytes`.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         let Some(summary) = self.summary else { return varint::put(bytes, 0) };
         varint::put(bytes, summary.count);
