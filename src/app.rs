@@ -80,7 +80,7 @@ use crate::timetable::wall_clock::{self, ClockMetrics};
 /// Time limit of a stop.
 const STOP_LIMIT: Duration = Duration::from_secs(9);
 
-/// A running Watchkeeper.
+/// A running server with all its parts.
 pub struct App {
     /// The address on which the API listens.
     pub address: SocketAddr,

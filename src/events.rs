@@ -324,7 +324,7 @@ impl EventSubscriber {
         &self.audience
     }
 
-    /// The hub.
+    /// The hub that sends the events.
     #[must_use]
     pub fn hub(&self) -> &EventHub {
         &self.hub

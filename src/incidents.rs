@@ -58,9 +58,9 @@ const LONGEST: Duration = Duration::from_secs(1);
 pub struct IncidentAutomation {
     /// The router, with the databases and the partitions of this node.
     pub announcer: ServiceRouter,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
-    /// Signals durable changes.
+    /// Signals that changes are durable.
     pub news: Arc<ChangeSignal>,
 }
 

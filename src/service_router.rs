@@ -63,7 +63,7 @@ pub struct ServiceRouter {
     pub databases: Databases,
     /// The engine that watches those of this node.
     pub engine: Engine,
-    /// Compiles the engine's definitions.
+    /// Compiles definitions for the engine.
     pub definer: DefinitionCompiler,
     /// Services whose definitions have to be sent to remote locations again.
     pub changes: ChangeQueue,

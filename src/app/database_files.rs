@@ -11,7 +11,7 @@ pub(super) const HISTORY_FILE: &str = "history.db";
 /// The files of an embedded installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbeddedFiles {
-    /// The main database.
+    /// File of the main database.
     pub main: PathBuf,
     /// The history database; its segments lie in a folder beside it.
     pub history: PathBuf,

@@ -16,13 +16,13 @@ use crate::store::{Databases, idempotency_keys, installation, organisations};
 
 /// Everything that is needed by commands that work on the databases alone.
 pub struct Foundation {
-    /// The settings.
+    /// The settings of the command.
     pub config: Config,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
-    /// Both databases, migrated.
+    /// Main and history database, both migrated.
     pub databases: Databases,
-    /// Seals and opens secrets.
+    /// Seals and opens secrets with the installation's key.
     pub sealer: SecretSealer,
 }
 

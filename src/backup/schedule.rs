@@ -32,9 +32,9 @@ const OLD: i64 = 2;
 pub struct BackupSchedule {
     /// The sources of the backups; each backup gets its own start time.
     pub order: BackupOrder,
-    /// Folder of the backups.
+    /// Folder in which backups are created.
     pub folder: PathBuf,
-    /// The interval of backups.
+    /// Time from one backup to the next.
     pub every: Duration,
     /// Number of backups that are kept, at least 1.
     pub keep: usize,
@@ -47,7 +47,7 @@ pub struct BackupSchedule {
 /// A complete backup in the folder of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedBackup {
-    /// Name of its folder.
+    /// Name of the backup's folder.
     pub name: String,
     /// The start time, to the second.
     pub created_at: Timestamp,
@@ -92,7 +92,7 @@ fn backups(folder: &Path) -> Result<Vec<(Timestamp, PathBuf)>, BackupError> {
 }
 
 impl BackupSchedule {
-    /// Creates backups for ever.
+    /// Creates backups on time, for ever.
     pub async fn run(self) {
         loop {
             let wait = match self.make_due().await {

@@ -23,11 +23,11 @@ use crate::store::{MainError, Transaction, events, outages};
 /// A service that is about to be deleted.
 #[derive(Clone, Debug)]
 pub struct ServiceDeletion<'a> {
-    /// Its organisation.
+    /// Database key of its organisation.
     pub organisation: i64,
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
-    /// Now.
+    /// Present time.
     pub at: Timestamp,
     /// True if incidents that concern no other service are deleted.
     pub deletes_orphans: bool,
@@ -42,7 +42,7 @@ pub struct IncidentCleanup {
     pub resolved: usize,
     /// Concerned this service alone, and are deleted.
     pub deleted: usize,
-    /// Continue without the service.
+    /// Concerned other services too, and continue without this one.
     pub detached: usize,
 }
 

@@ -49,7 +49,7 @@ pub struct CompactionCounters {
     pub sealed: AtomicU64,
     /// Results that were merged into large blocks.
     pub merged: AtomicU64,
-    /// Segments that were dropped.
+    /// Number of segments that were dropped.
     pub dropped: AtomicU64,
     /// Passes that failed and were postponed.
     pub failures: AtomicU64,
@@ -182,7 +182,7 @@ impl Compaction {
     }
 }
 
-/// The actor.
+/// The actor that runs compaction passes.
 pub struct Compactor {
     /// `None` while a pass is running.
     compaction: Option<Compaction>,

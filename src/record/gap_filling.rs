@@ -16,7 +16,7 @@ use crate::store::history::{History, append, changes, votes};
 /// A service of which late results were stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LateResults {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// Milliseconds between two checks.
     pub interval_ms: i64,

@@ -28,7 +28,7 @@ const WINDOW_MS: i64 = 28 * DAY_MS;
 /// milliseconds. The import may skip this wait, because there are no other readers meanwhile.
 const DROPPED_AFTER_MS: i64 = LAST_READERS_MS + 1_000;
 
-/// An import under way.
+/// An import into the history, while it runs.
 #[derive(Debug)]
 pub struct HistoryImport {
     databases: Databases,
@@ -44,11 +44,11 @@ pub struct HistoryImport {
 /// A service whose imported time gets its status changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportedService {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// The interval between its checks.
     pub interval_ms: i64,
-    /// Its first imported result.
+    /// Time of its first imported result.
     pub first_at: Timestamp,
 }
 

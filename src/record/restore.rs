@@ -84,9 +84,9 @@ impl WatchStart {
 /// A restored service, with the facts that its figures need.
 #[derive(Clone, Debug)]
 pub struct RestoredService {
-    /// Key of its measurements.
+    /// Database key of the service.
     pub key: ServiceKey,
-    /// Its id.
+    /// Public id of the service.
     pub id: Id,
     /// The time until which results back the last recorded status.
     pub backed_until: Option<Timestamp>,

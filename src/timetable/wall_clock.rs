@@ -63,7 +63,7 @@ pub async fn run(databases: Databases, guard: Arc<ClockGuard>) {
     }
 }
 
-/// Stores the mark.
+/// Stores the newest mark of the clock.
 pub async fn keep(databases: &Databases, mark: ClockMark) -> Result<(), MainError> {
     let transaction = databases.main.begin().await?;
     clock_mark::put(&transaction, mark).await?;

@@ -92,7 +92,7 @@ impl Spool {
         self.segments.is_empty()
     }
 
-    /// Bytes on disk.
+    /// Number of bytes on the disk.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.segments.iter().chain(&self.passed_over).map(|segment| segment.bytes).sum()
