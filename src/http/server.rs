@@ -36,7 +36,7 @@ use crate::http::v1::state::AppState;
 /// synchronously.
 pub type Visitors = Arc<dyn Fn(&HttpRequest) -> LocalBoxFuture<'static, Option<HttpResponse>> + Send + Sync>;
 
-/// A running server.
+/// The HTTP server, answering on all its listeners.
 pub struct WebServer {
     handles: Vec<ServerHandle>,
 }

@@ -15,9 +15,9 @@ use crate::model::visibility::Visibility;
 /// The token of a request, its organisation, and the limits of the plan.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The token.
+    /// The token of the request.
     pub token: ApiToken,
-    /// Its organisation.
+    /// The organisation that owns the token.
     pub organisation: Organisation,
     /// The limits of the organisation's plan.
     pub limits: PlanLimits,

@@ -22,12 +22,12 @@ pub struct LinkedIds {
     ids: Vec<(usize, Id)>,
 }
 
-/// Treatment of null entries.
+/// Treatment of null entries in a list of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NullEntries {
-    /// They are refused.
+    /// Null entries are errors.
     Refused,
-    /// They are ignored.
+    /// Null entries are skipped.
     Ignored,
 }
 
