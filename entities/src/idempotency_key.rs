@@ -36,7 +36,7 @@ pub struct Model {
     /// Path of the resource that the answer shows, from which it can be made again; empty when the request may run again; null
     /// when neither is so.
     pub resource: Option<String>,
-    /// Bytes of `body`.
+    /// Length of `body` in bytes.
     pub body_bytes: i64,
 }
 

@@ -16,7 +16,7 @@ pub struct Model {
     pub public_id: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// Its kind.
+    /// The kind, as a word of the API.
     pub kind: String,
     /// Display name.
     pub name: String,

@@ -26,7 +26,7 @@ pub struct Model {
     pub event: String,
     /// The message as JSON.
     pub message: String,
-    /// Its status.
+    /// `waiting`, `delivered`, `dead` or `gathered`.
     pub status: String,
     /// Number of attempts so far.
     pub tries: i32,

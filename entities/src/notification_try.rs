@@ -19,7 +19,7 @@ pub struct Model {
     pub at: i64,
     /// Duration of the attempt in milliseconds.
     pub took_ms: i64,
-    /// Its outcome.
+    /// `delivered`, `failed`, `refused` or `unconfirmed`.
     pub outcome: String,
     /// The status of the answer; null when none came.
     pub status_code: Option<i32>,

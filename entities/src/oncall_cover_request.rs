@@ -28,7 +28,7 @@ pub struct Model {
     pub note: Option<String>,
     /// The requested contacts, with those who have declined, as JSON.
     pub asked: String,
-    /// Its status.
+    /// `open`, `accepted`, `declined` or `cancelled`.
     pub status: String,
     /// Database key of the contact who accepted.
     pub accepted_by_id: Option<i64>,

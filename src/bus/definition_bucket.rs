@@ -48,7 +48,7 @@ pub struct DefinitionKey {
     pub location: LocationCode,
     /// Partition of the service.
     pub partition: Partition,
-    /// Id of the service.
+    /// Public id of the service.
     pub service: Id,
 }
 

@@ -40,7 +40,7 @@ pub(super) const OPERATION: &str = "KV-Operation";
 pub struct DefinitionChange {
     /// Partition of the service.
     pub partition: Partition,
-    /// Id of the service.
+    /// Public id of the service.
     pub service: Id,
     /// Version: position in the bucket, which only grows.
     pub revision: u64,

@@ -51,7 +51,7 @@ pub enum BusSubject {
         location: LocationCode,
         /// Partition of the service.
         partition: Partition,
-        /// Id of the service.
+        /// Public id of the service.
         service: Id,
     },
     /// The report of a location about itself. Bucket [`PRESENCE`].

@@ -123,7 +123,7 @@ pub struct TakePing {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct RetireService {
-    /// Id of the service.
+    /// Public id of the service.
     pub id: Id,
     /// Last revision of the service.
     pub revision: i64,

@@ -61,7 +61,7 @@ pub struct RegisteredLocation {
 pub struct LocationCheckRequest {
     /// Code of the location.
     pub location: LocationCode,
-    /// Id of the service.
+    /// Public id of the service.
     pub service: Id,
     /// True if it has to check at once instead of at its scheduled time.
     pub look_now: bool,

@@ -22,7 +22,7 @@ use crate::model::watch::{ArrivalOutcome, RecheckRequest};
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "()")]
 pub struct IncomingCheckRequest {
-    /// Id of the service.
+    /// Public id of the service.
     pub id: Id,
     /// True if the service has to be checked at once.
     pub look_now: bool,
@@ -34,7 +34,7 @@ pub struct IncomingCheckRequest {
 #[derive(Clone, Debug, Message)]
 #[rtype(result = "()")]
 pub struct ServiceResults {
-    /// Id of the service.
+    /// Public id of the service.
     pub id: Id,
     /// The results, oldest first.
     pub records: Arc<[CheckRecord]>,

@@ -53,7 +53,7 @@ pub enum FactIdentity {
 }
 
 impl FactContent {
-    /// Its identity.
+    /// Returns its identity: a listener receives each one once.
     #[must_use]
     pub fn origin(&self) -> FactIdentity {
         match self {

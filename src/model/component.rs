@@ -16,9 +16,9 @@ use crate::model::translated_text::TranslatedText;
 /// Database key of a component.
 pub type ComponentKey = i64;
 
-/// Characters of a name, per language.
+/// Permitted number of characters of a name, per language.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Characters of a description, per language.
+/// Permitted number of characters of a description, per language.
 pub const DESCRIPTION_LENGTH: RangeInclusive<usize> = 0..=500;
 /// Largest `display_order`.
 pub const ORDER_MAX: i32 = 10_000;

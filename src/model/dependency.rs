@@ -15,7 +15,7 @@ pub const DEPENDENCIES_MAX: usize = 20;
 /// Something that a service depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dependency {
-    /// A service.
+    /// A single service.
     Service(NamedService),
     /// Every service that carries the tag.
     Tag {

@@ -3,7 +3,7 @@
 use crate::model::word_enum::words;
 
 words! {
-    /// The types of events.
+    /// The types of events that clients receive.
     pub enum EventType {
         /// The measured status of a service has changed.
         StatusChange,
@@ -19,9 +19,9 @@ words! {
 words! {
     /// The kinds of resources that events are about and that have rows of their own.
     pub enum EventSubjectKind {
-        /// An incident.
+        /// The event is about an incident.
         Incident,
-        /// A maintenance.
+        /// The event is about a maintenance.
         Maintenance,
     }
 }

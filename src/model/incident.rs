@@ -23,11 +23,11 @@ use crate::model::word_enum::words;
 
 pub use open_period::{OpenPeriod, open_within};
 
-/// Characters of a title, per language.
+/// Permitted number of characters of a title, per language.
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Characters of an entry of the timeline, per language.
+/// Permitted number of characters of an entry of the timeline, per language.
 pub const MESSAGE_LENGTH: RangeInclusive<usize> = 1..=10_000;
-/// Characters of the note of an acknowledgement.
+/// Permitted number of characters of the note of an acknowledgement.
 pub const NOTE_LENGTH: RangeInclusive<usize> = 1..=1_000;
 
 words! {

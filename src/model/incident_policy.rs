@@ -11,7 +11,7 @@ use crate::id::Id;
 use crate::model::incident::{Impact, Severity};
 use crate::model::word_enum::words;
 
-/// Characters of a name.
+/// Permitted number of characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Maximum number of policies of an organisation.
 pub const POLICIES_MAX: usize = 100;

@@ -83,14 +83,14 @@ pub enum MessageRetraction {
         channel: i64,
         /// Database key of the contact; `None` = all readers of the channel.
         contact: Option<i64>,
-        /// The incident.
+        /// Public id of the incident.
         incident: Id,
     },
     /// Everything about a subject of an organisation, because the subject is deleted.
     Subject {
         /// Database key of the organisation.
         organisation: i64,
-        /// The subject.
+        /// Public id of the deleted subject.
         subject: Id,
     },
 }

@@ -18,9 +18,9 @@ use crate::model::maintenance::origin::SeriesOrigin;
 use crate::model::translated_text::TranslatedText;
 use crate::model::word_enum::words;
 
-/// Characters of a title, per language.
+/// Permitted number of characters of a title, per language.
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Characters of an entry of the timeline, per language.
+/// Permitted number of characters of an entry of the timeline, per language.
 pub const MESSAGE_LENGTH: RangeInclusive<usize> = 1..=10_000;
 
 /// Database key of a maintenance.

@@ -35,7 +35,7 @@ use crate::model::notification::routing::ChannelRouting;
 use crate::model::secret::SecretPlace;
 use crate::model::word_enum::words;
 
-/// Characters of a name.
+/// Permitted number of characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Maximum number of channels of an organisation.
 pub const CHANNELS_MAX: u64 = 200;

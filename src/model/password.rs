@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _, phc::PasswordHash};
 
-/// Characters of a password.
+/// Permitted number of characters of a password.
 pub const PASSWORD_LENGTH: RangeInclusive<usize> = 8..=255;
 
 /// A password could not be hashed.

@@ -11,9 +11,9 @@ use crate::model::status_rules::StatusRules;
 use crate::model::verdict::Verdict;
 use crate::model::word_enum::words;
 
-/// Characters of a name.
+/// Permitted number of characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Characters of the reason of a stated status.
+/// Permitted number of characters of the reason of a stated status.
 pub const REASON_LENGTH: RangeInclusive<usize> = 1..=500;
 
 /// Maximum number of bytes of settings as they are stored (contract 7 no. 45). Messages to remote locations have room

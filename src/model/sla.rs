@@ -21,7 +21,7 @@ use crate::model::sla::business_hours::BusinessHours;
 use crate::model::sla::calendar::SlaPeriod;
 use crate::model::sla::objective::SlaObjective;
 
-/// Characters of a name.
+/// Permitted number of characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 
 /// The subject of a target.

@@ -14,11 +14,11 @@ use crate::model::statuspage::seo::SeoSettings;
 use crate::model::statuspage::word::{AccessType, LogoSize, PageColorScheme, SubscriberChannel};
 use crate::model::translated_text::TranslatedText;
 
-/// Characters of a name, per language.
+/// Permitted number of characters of a name, per language.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Characters of a style sheet.
+/// Permitted number of characters of a style sheet.
 pub const CSS_LENGTH: RangeInclusive<usize> = 0..=10_000;
-/// Characters of the address of an imprint or a privacy policy.
+/// Permitted number of characters of the address of an imprint or a privacy policy.
 pub const URL_LENGTH: RangeInclusive<usize> = 0..=500;
 /// Maximum number of addresses that may see a page.
 pub const WHITELIST_MAX: usize = 500;

@@ -16,7 +16,7 @@ pub struct ServiceVault<'a> {
     pub sealer: &'a SecretSealer,
     /// The organisation that owns the service.
     pub organisation: Id,
-    /// Id of the service.
+    /// Public id of the service.
     pub service: Id,
     /// Placeholder by which a client keeps a stored secret: `compat.secret_placeholder`.
     pub keep: &'a str,

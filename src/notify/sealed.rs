@@ -14,9 +14,9 @@ use crate::notify::kinds::{ChannelDefinition, OpenSettings};
 pub struct ChannelVault<'a> {
     /// Holds the installation's key.
     pub sealer: &'a SecretSealer,
-    /// Id of the organisation.
+    /// Public id of the organisation.
     pub organisation: Id,
-    /// Id of the channel.
+    /// Public id of the channel.
     pub channel: Id,
 }
 

@@ -17,7 +17,7 @@ macro_rules! facts {
         }
 
         impl Fact {
-            /// All facts.
+            /// All facts, in the order of their definition.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The name that conditions use.

@@ -52,9 +52,9 @@ pub enum StoreError {
 /// Which of the databases an error is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseRole {
-    /// The main database.
+    /// The error is of the main database.
     Main,
-    /// The history.
+    /// The error is of the history database.
     History,
 }
 

@@ -29,7 +29,7 @@ pub struct PlanUsage {
     pub maintenance_series: u64,
     /// Notification channels.
     pub notification_channels: u64,
-    /// SLA targets.
+    /// Service level targets.
     pub sla_targets: u64,
     /// Escalation policies.
     pub escalation_policies: u64,

@@ -8,7 +8,7 @@ use crate::supervise::{Supervisor, lock};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum InjectedFault {
-    /// It panics.
+    /// The actor panics.
     Panic = 1,
     /// It never processes a message again.
     Freeze = 2,

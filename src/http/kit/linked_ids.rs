@@ -75,7 +75,7 @@ impl LinkedIds {
     }
 }
 
-/// Reads one id.
+/// Reads an id; any other text is an error.
 #[must_use]
 pub fn read_id(field: &BodyField<'_>) -> Option<Id> {
     let text = field.string()?;

@@ -26,7 +26,7 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// Reads `page` and `per_page`.
+    /// Reads `page` and `per_page`; values outside their limits are limited.
     #[must_use]
     pub fn read(query: &QueryString, default_per_page: u64) -> Self {
         Self {

@@ -39,7 +39,7 @@ pub struct IncidentAudience {
 /// A channel, and the messages about the incident written for it.
 #[derive(Clone, Debug)]
 pub struct ChannelAudience {
-    /// The channel.
+    /// The channel, with routing and settings.
     pub channel: NotificationChannel,
     /// The newest message of each event for each contact, and for all readers of the channel, oldest first.
     pub written: Vec<WrittenMessage>,

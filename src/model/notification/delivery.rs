@@ -74,7 +74,7 @@ pub struct Delivery {
     pub contact: Option<i64>,
     /// The contents of the message.
     pub message: NotificationMessage,
-    /// Its status.
+    /// Waiting, delivered, dead or gathered.
     pub status: DeliveryStatus,
     /// Number of attempts so far.
     pub tries: u32,

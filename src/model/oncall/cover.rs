@@ -14,7 +14,7 @@ use crate::model::oncall::entry::NamedSchedule;
 use crate::model::time_range::TimeRange;
 use crate::model::word_enum::words;
 
-/// Characters of a note.
+/// Permitted number of characters of a note.
 pub const NOTE_LENGTH: RangeInclusive<usize> = 1..=1_000;
 
 words! {

@@ -11,7 +11,7 @@ use crate::model::recurrence::zone::IanaZone;
 use crate::model::sla::business_hours::{BusinessHours, ClockTime, DayOfWeek};
 use crate::model::time_range::TimeRange;
 
-/// Characters of the name of a schedule, and of a layer.
+/// Permitted number of characters of the name of a schedule, and of a layer.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Maximum number of schedules of an organisation, whatever its plan allows.
 pub const SCHEDULES_MAX: u64 = 200;

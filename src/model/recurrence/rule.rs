@@ -12,7 +12,7 @@ use rrule::{Frequency, RRule, RRuleSet, Tz, Unvalidated};
 use crate::clock::Timestamp;
 use crate::model::recurrence::zone::IanaZone;
 
-/// Characters of a rule.
+/// Maximum number of characters of a rule.
 pub const RULE_LENGTH_MAX: usize = 500;
 /// Maximum of `COUNT` in a rule.
 const COUNT_MAX: u32 = 10_000;

@@ -58,7 +58,7 @@ pub enum TemplateProblem {
         /// The kind of the value.
         found: &'static str,
     },
-    /// A division by zero.
+    /// A number was divided by zero.
     #[error("division by zero")]
     DivisionByZero,
     /// A number outside of the supported range.

@@ -16,7 +16,7 @@ use crate::store::oncall::{absences, overrides, schedules};
 pub struct StoredRoster {
     /// The schedule with its layers.
     pub schedule: OncallSchedule,
-    /// Its overrides.
+    /// The overrides of the schedule.
     pub overrides: Vec<DutyOverride>,
     /// The absences of all contacts of the organisation; its schedules share them.
     pub absences: Arc<[ContactAbsence]>,
