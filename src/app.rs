@@ -80,7 +80,7 @@ use crate::timetable::wall_clock::{self, ClockMetrics};
 /// Time limit of a stop.
 const STOP_LIMIT: Duration = Duration::from_secs(9);
 
-/// A running Watchkeeper.
+/// A running server with all its parts.
 pub struct App {
     /// The address on which the API listens.
     pub address: SocketAddr,
@@ -187,7 +187,8 @@ impl App {
     /// Starts everything and returns when the API answers. Dropping the future is as safe as killing the process.
     ///
     /// # Errors
-    /// In one line: a setting or resource that cannot be used.
+    ///
+    /// When a setting or resource cannot be used; the message is one line.
     pub async fn start(config: Config, clock: Clock, supervisor: Supervisor) -> anyhow::Result<Self> {
         supervisor.watch_thread("the main thread", &Arbiter::current());
         let (listeners, config) = listen(config)?;
@@ -343,7 +344,6 @@ fn definer(foundation: &Foundation) -> anyhow::Result<DefinitionCompiler> {
     Ok(DefinitionCompiler { sealer: sealer.clone(), roster, limits: config.limits.engine.clone() })
 }
 
-/// Sets up outbound notifications.
 fn telling(
     foundation: &Foundation,
     state: &AppState,

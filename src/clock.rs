@@ -65,7 +65,7 @@ impl Timestamp {
         self.0.div_euclid(DAY_MS)
     }
 
-    /// `YYYY-MM-DD` (UTC).
+    /// Returns the UTC date as `YYYY-MM-DD`.
     #[must_use]
     pub fn date(self) -> String {
         self.to_chrono().format("%Y-%m-%d").to_string()
@@ -111,7 +111,7 @@ pub enum Clock {
     },
     /// A fixed clock: it moves only when it is set, or when simulated time passes.
     Fixed {
-        /// The wall time.
+        /// Wall time in milliseconds since 1970.
         at_ms: Arc<AtomicI64>,
         /// The milliseconds that have passed.
         passed_ms: Arc<AtomicI64>,

@@ -62,7 +62,6 @@ struct SubscriptionRegistry {
     is_closed: bool,
 }
 
-/// A token with listeners.
 struct SubscribedToken {
     token: ApiToken,
     is_over: watch::Sender<bool>,
@@ -325,7 +324,7 @@ impl EventSubscriber {
         &self.audience
     }
 
-    /// The hub.
+    /// The hub that sends the events.
     #[must_use]
     pub fn hub(&self) -> &EventHub {
         &self.hub

@@ -2,6 +2,8 @@
 //!
 //! A reader has a name and a position in every partition of services. The position is updated in the transaction of the
 //! changes' consequences; a reader that dies in between reads them again, one that another has overtaken is refused.
+//!
+//! Functions fail when the database that they use does.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -80,7 +82,6 @@ impl ChangeSignal {
 #[derive(Debug)]
 pub struct ChangeFeed {
     name: &'static str,
-    /// The stored positions.
     stored: Positions,
     /// The read positions: those of partitions without changes advance too, and are stored from time to time.
     read: BTreeMap<Partition, i64>,
@@ -106,9 +107,6 @@ impl ChangeFeed {
 
     /// Reads these partitions from now on; returns those that were never read by this name, which have to be started with
     /// [`Self::begin`].
-    ///
-    /// # Errors
-    /// When the main database fails.
     pub async fn take(&mut self, main: &Pool, partitions: PartitionSet) -> Result<PartitionSet, MainError> {
         self.stored.retain(|partition, _| partitions.contains(*partition));
         let missing: PartitionSet =
@@ -125,9 +123,6 @@ impl ChangeFeed {
     }
 
     /// Starts to read partitions after this change, in a transaction that has processed the state before it.
-    ///
-    /// # Errors
-    /// When the main database fails.
     pub async fn begin(
         &self,
         transaction: &Transaction,
@@ -138,9 +133,6 @@ impl ChangeFeed {
     }
 
     /// Reads the next changes; `None` when there are none.
-    ///
-    /// # Errors
-    /// When the history database fails.
     pub async fn next(&mut self, history: &Pool) -> Result<Option<FeedBatch>, HistoryError> {
         let partitions: PartitionSet = self.read.keys().copied().collect();
         loop {
@@ -157,9 +149,6 @@ impl ChangeFeed {
 
     /// Advances past these changes, in the transaction of their consequences; returns false when another process has read them:
     /// then the transaction must not be committed, and positions are read again.
-    ///
-    /// # Errors
-    /// When the main database fails.
     pub async fn advance(
         &mut self,
         transaction: &Transaction,
@@ -184,9 +173,6 @@ impl ChangeFeed {
 
     /// Returns a number to which partitions without changes may be advanced, if that is due: once everything that [`Self::next`]
     /// returns from now on is processed, no change below it is unread or uncommitted.
-    ///
-    /// # Errors
-    /// When the history database fails.
     pub async fn horizon(&self, history: &History) -> Result<Option<i64>, HistoryError> {
         let is_recent = self.moved_at.is_some_and(|moved_at| moved_at.elapsed() < MOVED_EVERY);
         let newest = self.read.values().max().copied().unwrap_or_default();
@@ -202,9 +188,6 @@ impl ChangeFeed {
     }
 
     /// Advances the read positions to this horizon. Positions that another process has changed meanwhile are kept.
-    ///
-    /// # Errors
-    /// When the main database fails.
     pub async fn advance_to_horizon(&mut self, main: &Database, horizon: i64) -> Result<(), MainError> {
         let mut behind = self.stored.clone();
         behind.retain(|_, position| *position < horizon);

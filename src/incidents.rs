@@ -58,9 +58,9 @@ const LONGEST: Duration = Duration::from_secs(1);
 pub struct IncidentAutomation {
     /// The router, with the databases and the partitions of this node.
     pub announcer: ServiceRouter,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
-    /// Signals durable changes.
+    /// Signals that changes are durable.
     pub news: Arc<ChangeSignal>,
 }
 
@@ -92,7 +92,8 @@ impl IncidentAutomation {
     /// Does everything that is due; returns the time until there may be more.
     ///
     /// # Errors
-    /// When a database fails. Committed steps are kept, the rest is done the next time.
+    ///
+    /// When a database fails. Committed steps are kept; the next pass does the rest.
     async fn pass(
         &self,
         feed: &mut ChangeFeed,

@@ -16,6 +16,9 @@
 //! Each function reads what it needs, asks a pure function of `model` for the effects, writes the rows and carries
 //! the effects out, all in the transaction of its caller, which holds the lock of the organisation (claims of a host
 //! name have a lock of their own). It decides nothing and contains no SQL.
+//!
+//! Functions fail with [`MainError`](crate::store::MainError) when the database does, or when a row cannot be
+//! read.
 
 mod audience;
 pub mod clock_setback;

@@ -9,9 +9,9 @@ use crate::supervise::Supervisor;
 /// The parts that monitoring needs.
 #[derive(Clone)]
 pub struct Readiness {
-    /// Both databases.
+    /// Main and history database, which must answer.
     pub databases: Databases,
-    /// The engine.
+    /// The engine, which must be running.
     pub engine: Engine,
     /// The supervisor, which knows parts that cannot be restarted.
     pub supervisor: Supervisor,

@@ -63,7 +63,7 @@ pub struct ServiceRouter {
     pub databases: Databases,
     /// The engine that watches those of this node.
     pub engine: Engine,
-    /// Compiles the engine's definitions.
+    /// Compiles definitions for the engine.
     pub definer: DefinitionCompiler,
     /// Services whose definitions have to be sent to remote locations again.
     pub changes: ChangeQueue,
@@ -276,9 +276,6 @@ impl ServiceRouter {
     }
 
     /// Returns the definitions of these services; one that cannot be watched is logged and skipped.
-    ///
-    /// # Errors
-    /// When the main database fails.
     pub async fn define(&self, services: &[OwnedService]) -> Result<Vec<WatchDefinition>, MainError> {
         let heartbeats = self.heartbeats_of(services).await?;
         let definition = |owned: &OwnedService| {

@@ -26,13 +26,13 @@ pub const SERVICES_MAX: u64 = 1_000;
 /// The report of a period.
 #[derive(Debug)]
 pub struct SlaReport {
-    /// The target.
+    /// The target that is reported on.
     pub target: SlaTarget,
     /// The period and its progress.
     pub judged: SlaCalculation,
     /// The time of the report.
     pub made_at: Timestamp,
-    /// Its services, oldest first.
+    /// Reports of its services, oldest service first.
     pub services: Vec<ServiceReport>,
     /// The sums of all services.
     pub sums: SlaSums,
@@ -43,9 +43,9 @@ pub struct SlaReport {
 /// The report of a period for one service.
 #[derive(Debug)]
 pub struct ServiceReport {
-    /// The service.
+    /// The service that is reported on.
     pub service: ServiceOutline,
-    /// Its sums.
+    /// Sums of the service's promised time.
     pub sums: SlaSums,
     /// Its agreed time in runs of equal state, oldest first.
     pub runs: Vec<SlaInterval>,
@@ -74,7 +74,7 @@ pub struct SlaReportRequest {
     pub judged: SlaCalculation,
     /// The time before which nothing is read; it counts as no data.
     pub since: Timestamp,
-    /// The present time.
+    /// Present time; later time is not judged.
     pub now: Timestamp,
 }
 

@@ -6,7 +6,7 @@ use std::fmt::{Display, Write as _};
 
 /// A source of metrics.
 pub trait MetricCollector: Send + Sync {
-    /// Writes the metrics.
+    /// Appends the present values to `out`.
     fn collect(&self, out: &mut Exposition);
 }
 
@@ -32,7 +32,7 @@ impl Exposition {
         self.family(name, help, "histogram")
     }
 
-    /// The whole page.
+    /// Returns the page in the text format.
     #[must_use]
     pub fn into_text(self) -> String {
         self.text

@@ -14,7 +14,7 @@ pub struct Model {
     pub id: i64,
     /// The id that clients see.
     pub public_id: String,
-    /// Its organisation.
+    /// Database key of the organisation.
     pub organisation_id: i64,
     /// Display name.
     pub name: String,

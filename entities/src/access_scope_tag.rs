@@ -9,10 +9,10 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "access_scope_tag")]
 pub struct Model {
-    /// The scope.
+    /// Database key of the access scope.
     #[sea_orm(primary_key, auto_increment = false)]
     pub access_scope_id: i64,
-    /// The tag.
+    /// Database key of the tag.
     #[sea_orm(primary_key, auto_increment = false)]
     pub tag_id: i64,
 }

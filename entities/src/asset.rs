@@ -12,7 +12,7 @@ pub struct Model {
     /// Key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The page.
+    /// Database key of the status page.
     pub statuspage_id: i64,
     /// `logo`, `logo-dark` or `favicon`.
     pub kind: String,

@@ -15,10 +15,10 @@ pub struct Model {
     /// The batch that it was written in.
     #[sea_orm(primary_key, auto_increment = false)]
     pub batch: i64,
-    /// The service.
+    /// Database key of the service.
     #[sea_orm(primary_key, auto_increment = false)]
     pub service_id: i64,
-    /// The location.
+    /// Number of the location.
     #[sea_orm(primary_key, auto_increment = false)]
     pub location_id: i32,
     /// Start of the first check.

@@ -9,7 +9,7 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "clock_mark")]
 pub struct Model {
-    /// Always 1.
+    /// Always 1: there is one row.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: i32,
     /// The newest trusted time.

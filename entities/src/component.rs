@@ -14,11 +14,11 @@ pub struct Model {
     pub id: i64,
     /// The id that clients see.
     pub public_id: String,
-    /// The page.
+    /// Database key of the status page.
     pub statuspage_id: i64,
     /// The group it is in.
     pub parent_id: Option<i64>,
-    /// The service it shows.
+    /// Database key of the service it shows.
     pub service_id: Option<i64>,
     /// True if it shall show a service; without one then, that was deleted.
     pub is_linked: bool,

@@ -16,9 +16,9 @@ pub struct Model {
     pub public_id: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// The name.
+    /// Display name of the contact.
     pub name: String,
-    /// The e-mail address.
+    /// E-mail address of the contact.
     pub email: String,
     /// The time zone, by its name in the IANA database.
     pub time_zone: String,

@@ -9,7 +9,7 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "contact_calendar")]
 pub struct Model {
-    /// The contact.
+    /// Database key of the contact.
     #[sea_orm(primary_key, auto_increment = false)]
     pub contact_id: i64,
     /// SHA-256 of the secret.

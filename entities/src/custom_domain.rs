@@ -14,7 +14,7 @@ pub struct Model {
     pub id: i64,
     /// The id that clients see.
     pub public_id: String,
-    /// The page.
+    /// Database key of the status page.
     pub statuspage_id: i64,
     /// Lower case; several claims may name it, of which one at most is active.
     pub hostname: String,

@@ -10,14 +10,14 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "escalation")]
 pub struct Model {
-    /// The incident.
+    /// Database key of the incident.
     #[sea_orm(primary_key, auto_increment = false)]
     pub incident_id: i64,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// The policy.
+    /// Database key of the escalation policy.
     pub policy_id: i64,
-    /// The round, from 1.
+    /// Number of the round, from 1.
     pub round: i32,
     /// The index of the next step, from 0.
     pub next_step: i32,

@@ -18,7 +18,7 @@ pub struct Model {
     pub organisation_id: i64,
     /// Its position in the order, from 1.
     pub position: i32,
-    /// Its name.
+    /// Display name of the policy.
     pub name: String,
     /// The incidents that follow it, as JSON.
     pub assignment: String,

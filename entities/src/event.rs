@@ -12,7 +12,7 @@ pub struct Model {
     /// Its number: they rise in the order in which they were written.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The organisation.
+    /// Database key of the organisation.
     pub organisation_id: i64,
     /// `incident` or `maintenance`.
     pub kind: String,

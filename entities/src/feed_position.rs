@@ -9,7 +9,7 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "feed_position")]
 pub struct Model {
-    /// The reader.
+    /// Name of the reader.
     #[sea_orm(primary_key, auto_increment = false)]
     pub reader: String,
     /// Number of the partition of services.

@@ -15,10 +15,10 @@ pub struct Model {
     /// Start of the deciding attempt.
     #[sea_orm(primary_key, auto_increment = false)]
     pub checked_at: i64,
-    /// The service.
+    /// Database key of the service.
     #[sea_orm(primary_key, auto_increment = false)]
     pub service_id: i64,
-    /// The location.
+    /// Number of the location.
     #[sea_orm(primary_key, auto_increment = false)]
     pub location_id: i32,
     /// The time at which the check was due.
@@ -29,21 +29,21 @@ pub struct Model {
     pub attempt: i16,
     /// 0 full, 1 reachability.
     pub role: i16,
-    /// HTTP status.
+    /// Status code of the response, HTTP only.
     pub status_code: Option<i16>,
     /// Response time, set when the target answered.
     pub response_us: Option<i32>,
-    /// Name resolution.
+    /// Name resolution, in microseconds.
     pub dns_us: Option<i32>,
-    /// TCP handshake.
+    /// TCP handshake, in microseconds.
     pub connect_us: Option<i32>,
-    /// TLS handshake.
+    /// TLS handshake, in microseconds.
     pub tls_us: Option<i32>,
     /// Wait for the first byte.
     pub ttfb_us: Option<i32>,
-    /// First to last byte.
+    /// From first to last byte, in microseconds.
     pub transfer_us: Option<i32>,
-    /// The whole attempt.
+    /// The whole attempt, in microseconds.
     pub total_us: Option<i32>,
     /// Number of the error code.
     pub error_code: Option<i16>,

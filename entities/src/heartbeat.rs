@@ -9,12 +9,12 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "heartbeat")]
 pub struct Model {
-    /// The service.
+    /// Database key of the service.
     #[sea_orm(primary_key, auto_increment = false)]
     pub service_id: i64,
     /// SHA-256 of the secret.
     pub secret_hash: Vec<u8>,
-    /// The sealed secret.
+    /// Secret of the ping address, sealed.
     pub secret: String,
     /// Time of the newest ping.
     pub last_ping_at: Option<i64>,

@@ -18,7 +18,7 @@ pub struct Model {
     pub retention_days: i32,
     /// Start of the time that it holds.
     pub from_at: i64,
-    /// End of it, exclusive.
+    /// End of its time, exclusive.
     pub to_at: i64,
     /// The newest batch that is published. Rows of later batches are not published yet.
     pub sealed_batch: i64,

@@ -9,7 +9,7 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "idempotency_key")]
 pub struct Model {
-    /// The token.
+    /// Database key of the token.
     #[sea_orm(primary_key, auto_increment = false)]
     pub token_id: i64,
     /// As the client sent it.
@@ -36,7 +36,7 @@ pub struct Model {
     /// Path of the resource that the answer shows, from which it can be made again; empty when the request may run again; null
     /// when neither is so.
     pub resource: Option<String>,
-    /// Bytes of `body`.
+    /// Length of `body` in bytes.
     pub body_bytes: i64,
 }
 

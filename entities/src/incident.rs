@@ -5,7 +5,7 @@ use sea_orm::entity::prelude::{
     PrimaryKeyTrait,
 };
 
-/// An incident.
+/// An incident of an organisation.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "incident")]
 pub struct Model {
@@ -26,7 +26,7 @@ pub struct Model {
     pub severity: String,
     /// True if status pages may show it.
     pub is_published: bool,
-    /// Start.
+    /// Start of the incident.
     pub started_at: i64,
     /// End; null exactly while open.
     pub resolved_at: Option<i64>,

@@ -9,7 +9,7 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "incident_automation")]
 pub struct Model {
-    /// The incident.
+    /// Database key of the incident.
     #[sea_orm(primary_key, auto_increment = false)]
     pub incident_id: i64,
     /// The policy that it follows; null when that is deleted.

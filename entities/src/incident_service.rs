@@ -9,10 +9,10 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "incident_service")]
 pub struct Model {
-    /// The incident.
+    /// Database key of the incident.
     #[sea_orm(primary_key, auto_increment = false)]
     pub incident_id: i64,
-    /// The service.
+    /// Database key of the service.
     #[sea_orm(primary_key, auto_increment = false)]
     pub service_id: i64,
     /// `degraded`, `partial_outage`, `major_outage`; null for notices.

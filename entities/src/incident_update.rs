@@ -14,7 +14,7 @@ pub struct Model {
     pub id: i64,
     /// The id that clients see.
     pub public_id: String,
-    /// The incident.
+    /// Database key of the incident.
     pub incident_id: i64,
     /// The status that it states.
     pub status: String,

@@ -12,7 +12,7 @@ pub struct Model {
     /// Name of the fact.
     #[sea_orm(primary_key, auto_increment = false)]
     pub name: String,
-    /// Its value.
+    /// Value of the fact, as text.
     pub value: String,
 }
 

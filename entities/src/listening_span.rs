@@ -14,7 +14,7 @@ pub struct Model {
     pub id: i64,
     /// The data folder of the process.
     pub node: String,
-    /// Time of its start.
+    /// Start of the span.
     pub from_at: i64,
     /// The last time at which it was known to last.
     pub to_at: i64,

@@ -5,7 +5,7 @@ use sea_orm::entity::prelude::{
     PrimaryKeyTrait,
 };
 
-/// Dictionary of location codes.
+/// The dictionary of location codes: history rows hold their numbers.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "location")]
 pub struct Model {

@@ -5,7 +5,7 @@ use sea_orm::entity::prelude::{
     PrimaryKeyTrait,
 };
 
-/// A maintenance window.
+/// A maintenance window of an organisation.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "maintenance")]
 pub struct Model {

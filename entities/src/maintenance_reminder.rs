@@ -9,7 +9,7 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "maintenance_reminder")]
 pub struct Model {
-    /// The maintenance.
+    /// Database key of the maintenance.
     #[sea_orm(primary_key, auto_increment = false)]
     pub maintenance_id: i64,
     /// `day_before` or `hour_before`.

@@ -9,10 +9,10 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "maintenance_series_service")]
 pub struct Model {
-    /// The series.
+    /// Database key of the series.
     #[sea_orm(primary_key, auto_increment = false)]
     pub series_id: i64,
-    /// The service.
+    /// Database key of the service.
     #[sea_orm(primary_key, auto_increment = false)]
     pub service_id: i64,
 }

@@ -9,10 +9,10 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "maintenance_series_statuspage")]
 pub struct Model {
-    /// The series.
+    /// Database key of the series.
     #[sea_orm(primary_key, auto_increment = false)]
     pub series_id: i64,
-    /// The page.
+    /// Database key of the status page.
     #[sea_orm(primary_key, auto_increment = false)]
     pub statuspage_id: i64,
     /// Position in the list of the client.

@@ -9,7 +9,7 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "maintenance_skip")]
 pub struct Model {
-    /// The series.
+    /// Database key of the series.
     #[sea_orm(primary_key, auto_increment = false)]
     pub series_id: i64,
     /// Planned start of the occurrence.

@@ -14,7 +14,7 @@ pub struct Model {
     pub id: i64,
     /// The id that clients see.
     pub public_id: String,
-    /// The maintenance.
+    /// Database key of the maintenance.
     pub maintenance_id: i64,
     /// The status that it states.
     pub status: String,

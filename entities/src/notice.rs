@@ -16,19 +16,19 @@ pub struct Model {
     pub public_id: String,
     /// The organisation that is notified.
     pub organisation_id: i64,
-    /// The event.
+    /// Event that the notice reports.
     pub event: String,
     /// The source within the event, such as the id of a service.
     pub source: String,
-    /// Its severity.
+    /// `minor`, `major` or `critical`.
     pub severity: String,
-    /// One line.
+    /// Title of one line.
     pub title: String,
-    /// One or two sentences.
+    /// Body of one or two sentences.
     pub text: String,
     /// The service that it concerns; null: none in particular.
     pub service_id: Option<i64>,
-    /// Time of its start.
+    /// Start of the fault.
     pub began_at: i64,
     /// Time of its end; null: it lasts.
     pub ended_at: Option<i64>,

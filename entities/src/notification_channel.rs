@@ -5,7 +5,7 @@ use sea_orm::entity::prelude::{
     PrimaryKeyTrait,
 };
 
-/// A channel for notifications.
+/// A channel through which people are notified.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "notification_channel")]
 pub struct Model {
@@ -16,7 +16,7 @@ pub struct Model {
     pub public_id: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// Its kind.
+    /// The kind, as a word of the API.
     pub kind: String,
     /// Display name.
     pub name: String,

@@ -22,13 +22,13 @@ pub struct Model {
     pub contact_id: Option<i64>,
     /// The id of its subject.
     pub subject: String,
-    /// The event.
+    /// Event that the message reports.
     pub event: String,
     /// The message as JSON.
     pub message: String,
-    /// Its status.
+    /// `waiting`, `delivered`, `dead` or `gathered`.
     pub status: String,
-    /// Tries so far.
+    /// Number of attempts so far.
     pub tries: i32,
     /// Time of the fact.
     pub created_at: i64,

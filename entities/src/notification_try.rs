@@ -9,17 +9,17 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "notification_try")]
 pub struct Model {
-    /// The message.
+    /// Database key of the delivery.
     #[sea_orm(primary_key, auto_increment = false)]
     pub delivery_id: i64,
-    /// Its number, from 1.
+    /// Number of the attempt, from 1.
     #[sea_orm(primary_key, auto_increment = false)]
     pub number: i32,
-    /// Time of its start.
+    /// Start of the attempt.
     pub at: i64,
-    /// Milliseconds that it took.
+    /// Duration of the attempt in milliseconds.
     pub took_ms: i64,
-    /// Its outcome.
+    /// `delivered`, `failed`, `refused` or `unconfirmed`.
     pub outcome: String,
     /// The status of the answer; null when none came.
     pub status_code: Option<i32>,

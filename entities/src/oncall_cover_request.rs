@@ -16,7 +16,7 @@ pub struct Model {
     pub public_id: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// The schedule.
+    /// Database key of the schedule.
     pub schedule_id: i64,
     /// The contact who makes the request.
     pub contact_id: i64,
@@ -28,9 +28,9 @@ pub struct Model {
     pub note: Option<String>,
     /// The requested contacts, with those who have declined, as JSON.
     pub asked: String,
-    /// Its status.
+    /// `open`, `accepted`, `declined` or `cancelled`.
     pub status: String,
-    /// The contact who accepted.
+    /// Database key of the contact who accepted.
     pub accepted_by_id: Option<i64>,
     /// The override that this made.
     pub override_id: Option<i64>,

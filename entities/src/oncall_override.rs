@@ -16,9 +16,9 @@ pub struct Model {
     pub public_id: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// The schedule.
+    /// Database key of the schedule.
     pub schedule_id: i64,
-    /// The contact.
+    /// Database key of the contact.
     pub contact_id: i64,
     /// The start of its time.
     pub starts_at: i64,

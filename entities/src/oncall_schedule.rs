@@ -16,7 +16,7 @@ pub struct Model {
     pub public_id: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// The name.
+    /// Display name of the schedule.
     pub name: String,
     /// The time zone, by its name in the IANA database.
     pub time_zone: String,

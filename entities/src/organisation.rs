@@ -22,7 +22,7 @@ pub struct Model {
     pub self_hosted: bool,
     /// JSON list of its languages.
     pub locales: String,
-    /// One of them.
+    /// The default language, one of `locales`.
     pub default_locale: String,
     /// Time of creation.
     pub created_at: i64,

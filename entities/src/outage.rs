@@ -9,10 +9,10 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "outage")]
 pub struct Model {
-    /// The service.
+    /// Database key of the service.
     #[sea_orm(primary_key, auto_increment = false)]
     pub service_id: i64,
-    /// Its organisation.
+    /// Database key of the organisation.
     pub organisation_id: i64,
     /// `unstable`, `degraded` or `down`.
     pub kind: String,
@@ -26,13 +26,13 @@ pub struct Model {
     pub first_down_at: Option<i64>,
     /// Since when it is down without a change, while it flaps.
     pub down_since: Option<i64>,
-    /// False without data.
+    /// False when there is no data.
     pub is_measured: bool,
     /// True while the status changes too often.
     pub is_flapping: bool,
     /// Time at which it was reported to its incident; null while that is undecided.
     pub told_at: Option<i64>,
-    /// Its incident.
+    /// Database key of the incident.
     pub incident_id: Option<i64>,
     /// Time of its return, if the incident waits whether that lasts.
     pub recovered_at: Option<i64>,

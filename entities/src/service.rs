@@ -52,7 +52,7 @@ pub struct Model {
     pub override_status: Option<String>,
     /// The reason for the status override.
     pub override_reason: Option<String>,
-    /// Since when.
+    /// Start of the override.
     pub override_at: Option<i64>,
     /// Author of the override.
     pub override_by: Option<String>,
@@ -60,7 +60,7 @@ pub struct Model {
     pub created_at: i64,
     /// Time of the last write by a client.
     pub updated_at: i64,
-    /// Grows with every write.
+    /// Number that grows with every write.
     pub revision: i64,
     /// True if planned maintenance excludes its time from uptime at the moment, according to its open windows.
     pub in_planned_maintenance: bool,

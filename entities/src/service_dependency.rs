@@ -12,7 +12,7 @@ pub struct Model {
     /// Key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The service that depends.
+    /// Database key of the service that depends.
     pub service_id: i64,
     /// Position in the list of the client.
     pub position: i32,

@@ -9,10 +9,10 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "service_tag")]
 pub struct Model {
-    /// The service.
+    /// Database key of the service.
     #[sea_orm(primary_key, auto_increment = false)]
     pub service_id: i64,
-    /// The tag.
+    /// Database key of the tag.
     #[sea_orm(primary_key, auto_increment = false)]
     pub tag_id: i64,
 }

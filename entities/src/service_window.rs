@@ -14,7 +14,7 @@ pub struct Model {
     /// Key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The service.
+    /// Database key of the service.
     pub service_id: i64,
     /// `pause`, `override` or `maintenance`.
     pub kind: String,

@@ -5,7 +5,7 @@ use sea_orm::entity::prelude::{
     PrimaryKeyTrait,
 };
 
-/// A promise about services.
+/// An SLA target: a promised availability of services.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "sla_target")]
 pub struct Model {

@@ -9,7 +9,7 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "slug_hold")]
 pub struct Model {
-    /// The slug.
+    /// The slug that was given up.
     #[sea_orm(primary_key, auto_increment = false)]
     pub slug: String,
     /// The organisation that owns it.

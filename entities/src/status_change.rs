@@ -12,7 +12,7 @@ pub struct Model {
     /// Grows in the order of arrival.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The service.
+    /// Database key of the service.
     pub service_id: i64,
     /// The time of the change.
     pub at: i64,
@@ -20,7 +20,7 @@ pub struct Model {
     pub from_status: i16,
     /// Number of the status after.
     pub to_status: i16,
-    /// Number of the cause.
+    /// Number of the cause of the change.
     pub cause: i16,
 }
 

@@ -5,7 +5,7 @@ use sea_orm::entity::prelude::{
     PrimaryKeyTrait,
 };
 
-/// A status page.
+/// A public status page of an organisation.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "statuspage")]
 pub struct Model {
@@ -18,7 +18,7 @@ pub struct Model {
     pub organisation_id: i64,
     /// JSON object: text by language.
     pub name: String,
-    /// Unique in the installation.
+    /// Name in the URL, unique in the installation.
     pub slug: String,
     /// True if its address answers.
     pub is_published: bool,
@@ -30,9 +30,9 @@ pub struct Model {
     pub primary_color: Option<String>,
     /// `#RRGGBB`.
     pub secondary_color: Option<String>,
-    /// Sanitised.
+    /// Sanitised CSS of the organisation.
     pub custom_css: Option<String>,
-    /// Address of the imprint.
+    /// URL of the imprint.
     pub imprint_url: Option<String>,
     /// Address of the privacy policy.
     pub privacy_policy_url: Option<String>,

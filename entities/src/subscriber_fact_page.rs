@@ -9,10 +9,10 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "subscriber_fact_page")]
 pub struct Model {
-    /// The fact.
+    /// Database key of the fact.
     #[sea_orm(primary_key, auto_increment = false)]
     pub fact_id: i64,
-    /// The page.
+    /// Database key of the status page.
     #[sea_orm(primary_key, auto_increment = false)]
     pub statuspage_id: i64,
 }

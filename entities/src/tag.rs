@@ -16,11 +16,11 @@ pub struct Model {
     pub public_id: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// Lower case.
+    /// Key of the tag, in lower case.
     pub key: String,
     /// Case kept; empty = no value.
     pub value: String,
-    /// `#RRGGBB` as written.
+    /// Colour as `#RRGGBB`, spelled as sent.
     pub color: String,
     /// `user` or `system`.
     pub source: String,

@@ -90,9 +90,6 @@ impl DefinitionArchive {
     }
 
     /// Writes the definitions, if they have changed.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub(super) fn write(&self, catalogue: &ServiceCatalogue) -> anyhow::Result<()> {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(entries) = catalogue.changed() else { return Ok(()) };

@@ -109,7 +109,6 @@ impl PresenceReporter {
     }
 }
 
-/// Renews the token.
 #[derive(Clone, Debug)]
 pub(super) struct TokenRenewal {
     pub(super) connection: BusConnection,

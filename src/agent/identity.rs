@@ -34,9 +34,9 @@ const TOKEN: &str = "user.jwt";
 /// The identity of this location.
 #[derive(Clone, Debug)]
 pub struct LocationIdentity {
-    /// Its code.
+    /// Code of the location.
     pub code: LocationCode,
-    /// Its name.
+    /// Display name of the location.
     pub name: String,
     /// The NATS servers.
     pub servers: BusServers,
@@ -59,7 +59,8 @@ impl LocationIdentity {
     /// Loads the identity of this machine; `None` = it has none yet.
     ///
     /// # Errors
-    /// When a file cannot be used; the text is one line that names it.
+    ///
+    /// When a file cannot be used; the message is one line that names it.
     pub fn load(data_dir: &Path) -> anyhow::Result<Option<Self>> {
         let folder = data_dir.join(FOLDER);
         let file = folder.join(FILE);
@@ -84,7 +85,8 @@ impl LocationIdentity {
     /// Enrols this machine as the location of the token.
     ///
     /// # Errors
-    /// When the folder cannot be written, no node answers, or the request is refused; the text is one line.
+    ///
+    /// When the folder cannot be written, no node answers, or the request is refused; the message is one line.
     pub async fn enrol(data_dir: &Path, token: &JoinToken, limits: &BusLimits) -> anyhow::Result<Self> {
         let folder = data_dir.join(FOLDER);
         make_folder(&folder)?;
@@ -121,19 +123,21 @@ impl LocationIdentity {
         Ok(Self { code: code.parse()?, name, servers, sealing, folder, user_seed, token })
     }
 
-    /// Returns its credentials.
+    /// Returns the credentials for the bus.
     ///
     /// # Errors
-    /// When the files do not fit together.
+    ///
+    /// When token and key in the files do not belong together.
     pub fn credentials(&self) -> anyhow::Result<BusCredentials> {
         let credentials = BusCredentials::from_seed(self.token.trim().to_owned(), &self.user_seed);
         credentials.with_context(|| format!("{} holds no location", self.folder.display()))
     }
 
-    /// Stores a renewed token.
+    /// Stores a renewed token of the location.
     ///
     /// # Errors
-    /// When it is invalid, or cannot be written.
+    ///
+    /// When the token is invalid, or cannot be written.
     pub fn renew(&mut self, token: String) -> anyhow::Result<BusCredentials> {
         let credentials = BusCredentials::from_seed(token.clone(), &self.user_seed)?;
         replace(&self.folder.join(TOKEN), &token)?;

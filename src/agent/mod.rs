@@ -57,7 +57,7 @@ const ATTENTION: ActorKind = ActorKind::restarting("attention");
 const SELF_REPORT: ActorKind = ActorKind::restarting("presence");
 const RENEWAL: ActorKind = ActorKind::restarting("renewal");
 
-/// A running location.
+/// A running process that is a remote location.
 #[derive(Debug)]
 pub struct Agent {
     engine: Engine,
@@ -70,15 +70,15 @@ pub struct Agent {
 
 /// The dependencies of a location at its start.
 pub struct AgentParts<'a> {
-    /// Its settings.
+    /// Settings of the process.
     pub config: &'a Config,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
     /// The supervisor of its actors.
     pub supervisor: &'a Supervisor,
-    /// Its identity.
+    /// Keys and token of the location.
     pub identity: LocationIdentity,
-    /// Runs its checks.
+    /// Carries out the checks.
     pub prober: Arc<dyn Prober>,
 }
 
@@ -86,7 +86,8 @@ impl Agent {
     /// Starts to check the stored definitions, and to follow changes.
     ///
     /// # Errors
-    /// When a setting or file cannot be used; the text is one line.
+    ///
+    /// When a setting or file cannot be used; the message is one line.
     pub async fn start(parts: AgentParts<'_>) -> anyhow::Result<Self> {
         let AgentParts { config, clock, supervisor, identity, prober } = parts;
         let folder = &config.data_dir;
@@ -154,7 +155,8 @@ impl Agent {
     /// Stops in order: no new checks, then all results are with the engine or on the disk.
     ///
     /// # Errors
-    /// When that takes too long.
+    ///
+    /// When the stop takes longer than the limit.
     pub async fn stop(self) -> anyhow::Result<()> {
         let stopping = async {
             // Results are still sent: the recorder does that itself.

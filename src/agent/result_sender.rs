@@ -22,7 +22,6 @@ use crate::record::recorder::{BatchDestination, BatchStoreError};
 /// Maximum number of unacknowledged batches.
 const AT_ONCE: usize = 64;
 
-/// Sends results.
 #[derive(Clone)]
 pub(super) struct ResultSender(Arc<ResultSenderParts>);
 

@@ -59,7 +59,6 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) restored: Vec<RestoredService>,
     pub(super) lone: Option<StandaloneNode>,
     pub(super) places: &'a [LocalLocation],
-    /// Id of this node.
     pub(super) node: Id,
     pub(super) telling: NotifierParts,
 }

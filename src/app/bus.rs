@@ -20,7 +20,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 #[derive(Clone)]
 pub(super) struct BusMembership {
     pub(super) connection: BusConnection,
-    /// Name of this node.
     pub(super) node: NodeName,
     pub(super) limits: BusLimits,
 }
@@ -29,7 +28,8 @@ pub(super) struct BusMembership {
 /// joined later.
 ///
 /// # Errors
-/// In one line: credentials are not set or cannot be read, or a stream cannot be prepared.
+///
+/// When credentials are not set or cannot be read, or a stream cannot be prepared; the message is one line.
 pub(super) async fn join(config: &Config) -> anyhow::Result<Option<BusMembership>> {
     let Some(url) = config.nats_url.clone() else { return Ok(None) };
     let Some(file) = &config.nats_credentials else {

@@ -53,7 +53,8 @@ pub(super) struct ClusterMembership {
 /// databases.
 ///
 /// # Errors
-/// In one line: other nodes share the services, and this process is not one of them.
+///
+/// When other nodes share the services, and this process is not one of them; the message is one line.
 pub(super) async fn ownership(
     foundation: &Foundation,
     bus: Option<&BusMembership>,
@@ -95,8 +96,9 @@ impl StandaloneNode {
     /// Returns true if nodes hold the services and the operator has confirmed that they are gone.
     ///
     /// # Errors
-    /// [`ConfigError`] if nodes hold the services without such a confirmation: this process would check everything a
-    /// second time. Any other error if the history is unavailable.
+    ///
+    /// [`ConfigError`] if nodes hold the services and the operator has not confirmed it: this process would check
+    /// everything a second time. Any other error if the history is unavailable.
     pub(super) async fn ask(self, history: &History) -> anyhow::Result<bool> {
         if holds::newest(history.reader()).await?.is_none() {
             Ok(false)
@@ -110,7 +112,8 @@ impl StandaloneNode {
     /// Takes over the services of nodes that are gone. Does nothing while the history is unavailable.
     ///
     /// # Errors
-    /// As of [`ask`](Self::ask).
+    ///
+    /// As [`ask`](Self::ask).
     pub(super) async fn claim(self, history: &History) -> anyhow::Result<()> {
         if !history.is_prepared() || !self.ask(history).await? {
             return Ok(());

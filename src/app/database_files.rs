@@ -11,7 +11,7 @@ pub(super) const HISTORY_FILE: &str = "history.db";
 /// The files of an embedded installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbeddedFiles {
-    /// The main database.
+    /// File of the main database.
     pub main: PathBuf,
     /// The history database; its segments lie in a folder beside it.
     pub history: PathBuf,
@@ -25,25 +25,16 @@ pub struct ForeignDatabase {
 }
 
 /// The files that the settings name.
-///
-/// # Errors
-/// When a database is not embedded.
 pub fn files(config: &Config) -> Result<EmbeddedFiles, ForeignDatabase> {
     Ok(EmbeddedFiles { main: main_file(config)?, history: history_file(config)? })
 }
 
 /// The file of the main database.
-///
-/// # Errors
-/// When it is not embedded.
 pub fn main_file(config: &Config) -> Result<PathBuf, ForeignDatabase> {
     file(config, ("database_url", config.database_url.as_deref()), MAIN_FILE)
 }
 
 /// The file of the history database.
-///
-/// # Errors
-/// When it is not embedded.
 pub fn history_file(config: &Config) -> Result<PathBuf, ForeignDatabase> {
     file(config, ("history_url", config.history_url.as_deref()), HISTORY_FILE)
 }

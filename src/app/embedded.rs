@@ -20,9 +20,6 @@ pub fn take(config: &Config) -> anyhow::Result<FolderLock> {
 }
 
 /// Work that must be finished in the data folder before the move. `check_value` is that of the installation's key.
-///
-/// # Errors
-/// When the folder cannot be read.
 pub fn obstacles(config: &Config, check_value: &str) -> anyhow::Result<Vec<String>> {
     let mut found = Vec::new();
     let (sealer, new_key) = first_start::sealer(config)?;

@@ -32,9 +32,6 @@ pub struct FirstStart {
 }
 
 /// Creates the data folder, accessible to its owner only.
-///
-/// # Errors
-/// When it cannot be created.
 pub fn make_data_dir(folder: &Path) -> anyhow::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -107,9 +104,6 @@ fn node(file: &mut File) -> std::io::Result<Id> {
 
 /// Creates the files of the embedded databases, accessible to their owner only; SQLite gives its other files the same
 /// mode.
-///
-/// # Errors
-/// When they cannot be made.
 pub fn make_database_files(folder: &Path, names: &[&str]) -> anyhow::Result<()> {
     for name in names {
         let path = folder.join(name);
@@ -127,9 +121,6 @@ pub struct NewKey {
 
 impl NewKey {
     /// Writes the key to its file. To be called once it is certain that nothing was sealed with another key.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn keep(&self) -> anyhow::Result<()> {
         write_secret(&self.file, &self.text)
     }

@@ -18,13 +18,13 @@ use crate::store::{Databases, idempotency_keys, installation, organisations};
 
 /// Everything that is needed by commands that work on the databases alone.
 pub struct Foundation {
-    /// The settings.
+    /// The settings of the command.
     pub config: Config,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
-    /// Both databases, migrated.
+    /// Main and history database, both migrated.
     pub databases: Databases,
-    /// Seals and opens secrets.
+    /// Seals and opens secrets with the installation's key.
     pub sealer: SecretSealer,
 }
 
@@ -33,7 +33,6 @@ pub struct Foundation {
 enum InstallationPresence {
     /// There is one, or a PostgreSQL whose state shows when it is opened.
     There,
-    /// Absent.
     Missing,
     /// Incomplete; says what is missing, and what to do.
     Broken(String),
@@ -135,7 +134,8 @@ impl Foundation {
     /// Creates the data folder, opens the databases and checks the key.
     ///
     /// # Errors
-    /// In one line: the folder, the key or a database cannot be used.
+    ///
+    /// When the folder, the key or a database cannot be used; the message is one line.
     pub async fn lay(config: Config, clock: Clock) -> anyhow::Result<Self> {
         if let InstallationPresence::Broken(reason) = presence(&config) {
             return Err(ConfigError(reason).into());

@@ -32,9 +32,6 @@ const UNDONE_EVERY: Duration = Duration::from_secs(2);
 const FIGURES_WAIT: Duration = Duration::from_secs(2);
 
 /// The spool in the data folder.
-///
-/// # Errors
-/// When the folder cannot be used.
 pub(super) fn spool(config: &Config) -> anyhow::Result<Option<Spool>> {
     let folder = config.data_dir.join(SPOOL_FOLDER);
     let spool = Spool::open(&folder, config.record.spool_max_bytes);
@@ -42,9 +39,6 @@ pub(super) fn spool(config: &Config) -> anyhow::Result<Option<Spool>> {
 }
 
 /// Bytes in the spool that the next start would write to the history.
-///
-/// # Errors
-/// When the folder cannot be read.
 pub(super) fn spooled_bytes(config: &Config) -> anyhow::Result<u64> {
     if !config.data_dir.join(SPOOL_FOLDER).is_dir() {
         return Ok(0);

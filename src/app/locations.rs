@@ -32,7 +32,8 @@ fn locations(config: &Config) -> Vec<LocationConfig> {
 /// Returns the locations of this process.
 ///
 /// # Errors
-/// When a code cannot be used.
+///
+/// When a location code is invalid.
 pub(crate) fn roster(config: &Config) -> anyhow::Result<LocationRegistry> {
     let location = |entry: LocationConfig| {
         let name = if entry.name.is_empty() { entry.code.clone() } else { entry.name };

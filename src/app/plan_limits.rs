@@ -14,7 +14,8 @@ use crate::store::{Database, MainError, organisations, windows};
 /// Pauses the services beyond the limit in every organisation.
 ///
 /// # Errors
-/// When the database fails; then nothing has changed in the organisation being processed.
+///
+/// When the database fails; the organisation being processed is unchanged then.
 pub(super) async fn enforce(main: &Database, plans: &PlanTable, now: Timestamp) -> Result<(), MainError> {
     // One statement finds the few organisations over their limit: a transaction for each organisation would take
     // seconds at a start.

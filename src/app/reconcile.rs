@@ -75,9 +75,6 @@ async fn once(announcer: &ServiceRouter) -> Result<(), ReconcileError> {
 }
 
 /// Applies every service again, after a location was added.
-///
-/// # Errors
-/// In one line: the store or the engine fails.
 pub(super) async fn apply_all(announcer: &ServiceRouter) -> anyhow::Result<()> {
     let mut after = ServiceKey::MIN;
     loop {

@@ -24,7 +24,6 @@ use crate::supervise::{ActorHandle, ActorPlacement, SupervisedActor as _, Superv
 /// Mailbox capacity of the compactor; only an operator's command sends requests.
 const COMPACTOR_MAILBOX: usize = 16;
 
-/// Inputs of a recorder.
 pub(crate) struct RecorderParts<'a> {
     pub(crate) supervisor: &'a Supervisor,
     pub(crate) thread: &'a Arbiter,
@@ -66,7 +65,6 @@ pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> ActorHandle<Recorder> 
     supervisor.start_once(&placement, recorder)
 }
 
-/// Inputs of a compactor.
 pub(crate) struct CompactorParts<'a> {
     pub(crate) supervisor: &'a Supervisor,
     pub(crate) thread: &'a Arbiter,
@@ -84,7 +82,8 @@ pub(crate) struct StartedCompactor {
 /// Starts the compactor.
 ///
 /// # Errors
-/// When configured plans cannot be used.
+///
+/// When the configured plans are invalid.
 pub(crate) fn start_compactor(parts: &CompactorParts<'_>) -> anyhow::Result<StartedCompactor> {
     let CompactorParts { supervisor, thread, config, databases, guard } = *parts;
     let plans = PlanTable::new(&config.plans)?;

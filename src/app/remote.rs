@@ -82,7 +82,8 @@ impl RemoteLocations {
 /// Starts it; `None` without a bus.
 ///
 /// # Errors
-/// In one line: the key that signs locations cannot be read.
+///
+/// When the key that signs locations cannot be read; the message is one line.
 pub(super) fn start(
     foundation: &Foundation,
     bus: Option<&BusMembership>,

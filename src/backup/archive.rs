@@ -15,16 +15,13 @@ const LEVEL: i32 = 3;
 /// The form of a backup, derived from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BackupForm {
-    /// A folder.
     Folder,
-    /// One file.
     File(FileCoding),
 }
 
 /// The coding of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileCoding {
-    /// Uncompressed.
     Plain,
     /// Compressed by zstd.
     Compressed,
@@ -51,7 +48,6 @@ pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Refuses an existing target.
 pub(super) fn demand_new(target: &Path) -> Result<(), BackupError> {
     if target.exists() {
         let problem = format!("{} is there already: name a file that is not", target.display());

@@ -100,7 +100,6 @@ async fn make_folder(
     copied
 }
 
-/// A backup in progress.
 struct BackupCopy<'a> {
     order: &'a BackupOrder,
     folder: &'a Path,

@@ -11,7 +11,7 @@ pub enum BackupError {
     /// A file or a folder cannot be used.
     #[error("{}: {problem}", path.display())]
     File {
-        /// The file or folder.
+        /// Path of the file or folder.
         path: PathBuf,
         /// The error of the operating system.
         problem: io::Error,

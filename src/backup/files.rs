@@ -11,7 +11,6 @@ use sha2::{Digest as _, Sha256};
 use crate::backup::error::BackupError;
 use crate::backup::progress::Watcher;
 
-/// The main database.
 pub(super) const MAIN: &str = "main.db";
 /// The rows of the history.
 pub(super) const HISTORY: &str = "history.db";
@@ -19,7 +18,6 @@ pub(super) const HISTORY: &str = "history.db";
 pub(super) const SEGMENTS: &str = "history.segments";
 /// The folder of results that wait for the history.
 pub(super) const SPOOL: &str = "spool";
-/// The secret key.
 pub(super) const KEY: &str = "secret.key";
 
 /// A file of a backup.

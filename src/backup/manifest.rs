@@ -60,9 +60,6 @@ impl BackupManifest {
     }
 
     /// Reads the manifest of the backup in a folder.
-    ///
-    /// # Errors
-    /// When there is none, or it has another format.
     pub(super) fn read(folder: &Path) -> Result<Self, BackupError> {
         let path = folder.join(FILE);
         if !path.exists() {
@@ -89,9 +86,6 @@ impl BackupManifest {
     }
 
     /// Writes the manifest into a folder.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub(super) fn write(&self, folder: &Path) -> Result<(), BackupError> {
         let path = folder.join(FILE);
         let mut text =

@@ -32,9 +32,9 @@ const OLD: i64 = 2;
 pub struct BackupSchedule {
     /// The sources of the backups; each backup gets its own start time.
     pub order: BackupOrder,
-    /// Folder of the backups.
+    /// Folder in which backups are created.
     pub folder: PathBuf,
-    /// The interval of backups.
+    /// Time from one backup to the next.
     pub every: Duration,
     /// Number of backups that are kept, at least 1.
     pub keep: usize,
@@ -47,7 +47,7 @@ pub struct BackupSchedule {
 /// A complete backup in the folder of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedBackup {
-    /// Name of its folder.
+    /// Name of the backup's folder.
     pub name: String,
     /// The start time, to the second.
     pub created_at: Timestamp,
@@ -56,9 +56,6 @@ pub struct FinishedBackup {
 }
 
 /// Returns the complete backups that a server has created in this folder, newest first.
-///
-/// # Errors
-/// When the folder cannot be read.
 pub fn finished_backups(folder: &Path) -> Result<Vec<FinishedBackup>, BackupError> {
     let finished = backups(folder)?.into_iter().rev().map(|(created_at, path)| FinishedBackup {
         name: folder_name(created_at),
@@ -69,9 +66,6 @@ pub fn finished_backups(folder: &Path) -> Result<Vec<FinishedBackup>, BackupErro
 }
 
 /// Returns the start time of the newest backup that a server has created in this folder; `None` when there is none.
-///
-/// # Errors
-/// When the folder cannot be read.
 pub fn newest_backup(folder: &Path) -> Result<Option<Timestamp>, BackupError> {
     Ok(backups(folder)?.pop().map(|(moment, _)| moment))
 }
@@ -98,7 +92,7 @@ fn backups(folder: &Path) -> Result<Vec<(Timestamp, PathBuf)>, BackupError> {
 }
 
 impl BackupSchedule {
-    /// Creates backups for ever.
+    /// Creates backups on time, for ever.
     pub async fn run(self) {
         loop {
             let wait = match self.make_due().await {

@@ -13,7 +13,7 @@ use crate::telemetry::{Exposition, MetricCollector};
 /// A backup that is being created, or is about to be.
 #[derive(Debug)]
 pub struct BackupProgress {
-    /// Name of its folder.
+    /// Name of the backup's folder.
     pub name: String,
     /// Time of the request, or of the schedule.
     pub created_at: Timestamp,
@@ -55,7 +55,7 @@ pub struct FailedBackup {
     pub name: Option<String>,
     /// Its start time, if it has one.
     pub created_at: Option<Timestamp>,
-    /// The reason.
+    /// Text of the error.
     pub problem: String,
 }
 
@@ -94,7 +94,7 @@ impl BackupState {
         Self { folder, ..Self::default() }
     }
 
-    /// Folder of the backups.
+    /// Folder of the backups, if configured.
     #[must_use]
     pub const fn folder(&self) -> Option<&PathBuf> {
         self.folder.as_ref()

@@ -12,7 +12,8 @@ use crate::store::file_copy::{DatabaseFile, FileKind};
 /// Verifies a backup, a folder or a file. Returns its manifest.
 ///
 /// # Errors
-/// When it is no backup, is incomplete, is of a later version, or cannot be read.
+///
+/// When it is not a backup, is incomplete, is of a later version, or cannot be read.
 pub async fn verify(backup: &Path, watcher: Watcher<'_>) -> Result<BackupManifest, BackupError> {
     let opened = OpenBackup::open(backup, &archive::beside(backup, "check"))?;
     verify_folder(opened.folder(), watcher).await

@@ -29,7 +29,8 @@ pub fn command() -> Command {
 /// Measures and prints; succeeds if no request failed.
 ///
 /// # Errors
-/// In one line: what could not be started.
+///
+/// When something cannot be started; the message is one line.
 pub async fn run(arguments: &ArgMatches, config: &Config) -> anyhow::Result<ExitCode> {
     let plan = ApiBenchPlan::of(arguments);
     let bar = progress(&plan);

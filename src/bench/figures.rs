@@ -11,18 +11,15 @@ use crate::bench::plan::ProbeBenchPlan;
 /// A check that starts within this time of being due is on time.
 pub(super) const ON_TIME_MS: u64 = 250;
 
-/// Counts at a moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PipelineCounts {
     pub(super) at: Instant,
     pub(super) cpu: Duration,
-    /// Finished checks.
     pub(super) finished: u64,
     /// Finished checks that found their target up.
     pub(super) up: u64,
     /// Attempts that could not be made, and skipped runs.
     pub(super) shed: u64,
-    /// Durable results.
     pub(super) durable: u64,
 }
 
@@ -44,12 +41,10 @@ pub(super) struct MemoryFigures {
     pub(super) per_service_bytes: Option<u64>,
 }
 
-/// Figures of one kind.
 #[derive(Clone, Debug)]
 pub(super) struct ProbeFigures {
     pub(super) kind: BenchKind,
     pub(super) elapsed: Duration,
-    /// Checks that were due.
     pub(super) expected: f64,
     pub(super) finished: u64,
     pub(super) up: u64,

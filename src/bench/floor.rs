@@ -71,7 +71,6 @@ pub(super) struct FloorCosts {
     pub(super) saturated: ExchangeCost,
 }
 
-/// Rate of exchanges.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExchangePace {
     pub(super) exchanges_per_second: f64,

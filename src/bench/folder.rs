@@ -6,7 +6,6 @@ use anyhow::Context as _;
 
 use crate::id::Id;
 
-/// A temporary folder.
 #[derive(Debug)]
 pub(super) struct TemporaryFolder(PathBuf);
 

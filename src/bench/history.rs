@@ -39,7 +39,8 @@ pub fn command() -> Command {
 /// Measures and prints; succeeds if every result is in a block and no request failed.
 ///
 /// # Errors
-/// In one line: what could not be started or stored.
+///
+/// When something cannot be started or stored; the message is one line.
 pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
     let plan = HistoryBenchPlan::from_arg_matches(arguments)?;
     if !plan.curve.is_empty() {

@@ -38,7 +38,6 @@ use crate::supervise::{ActorHandle, Supervisor};
 const AT_ONCE: usize = 32;
 const HISTORY_FILE: &str = "history.db";
 
-/// A running pipeline.
 pub(super) struct CheckPipeline {
     engine: Engine,
     definer: DefinitionCompiler,
@@ -125,7 +124,6 @@ impl CheckPipeline {
         }
     }
 
-    /// Returns the current counts.
     pub(super) fn counts(&self) -> anyhow::Result<PipelineCounts> {
         let counters = self.engine.counters();
         let of_status = |status| {

@@ -37,7 +37,8 @@ pub fn command() -> Command {
 /// Measures and prints; succeeds if checks were made.
 ///
 /// # Errors
-/// In one line: what could not be started.
+///
+/// When something cannot be started; the message is one line.
 pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
     let plan = ProbeBenchPlan::of(arguments);
     if !plan.targets.is_empty() && plan.kinds.len() > 1 {

@@ -24,7 +24,6 @@ const COLUMNS: [(&str, usize); 14] = [
     ("DB B/check", 10),
 ];
 
-/// Header of the table.
 pub(super) fn head() -> String {
     let names = COLUMNS.map(|(name, width)| format!("{name:>width$}"));
     let rules = COLUMNS.map(|(_, width)| format!("{}:", "-".repeat(width - 1)));
@@ -67,7 +66,6 @@ fn decimal(number: Option<f64>, digits: usize) -> String {
     number.map_or_else(|| "-".to_owned(), |number| format!("{number:.digits$}"))
 }
 
-/// JSON for machines.
 pub(super) fn object(figures: &ProbeFigures) -> Value {
     json!({
         "type": figures.kind.as_str(),

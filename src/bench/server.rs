@@ -18,7 +18,6 @@ const START: Duration = Duration::from_secs(30);
 /// A rate limit that no run reaches.
 const RATE_LIMIT: &str = "1000000000";
 
-/// A keep-alive connection.
 #[derive(Debug)]
 pub(super) struct BenchClient {
     stream: TcpStream,

@@ -3,7 +3,6 @@
 use crate::bench::kind::BenchKind;
 use crate::bench::process::ChildProcess;
 
-/// A running target process.
 #[derive(Debug)]
 pub(super) struct TargetProcess {
     /// Port on each of its addresses.

@@ -34,33 +34,24 @@ pub struct AccountKeys {
     pub system: String,
     /// Engine nodes, streams and buckets.
     pub engine: String,
-    /// Locations and enrolments.
+    /// The account of locations and enrolments.
     pub locations: String,
     /// The key with which engine nodes sign users of the locations' account.
     pub location_signer: String,
 }
 
-/// Signs the operator's token.
-///
-/// # Errors
-/// When the key cannot sign.
+/// Signs the token of the operator.
 pub fn operator_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
     let nats = json!({"type": "operator", "version": 2, "system_account": keys.system});
     sign("Watchkeeper", &operator.public_key(), nats, operator, now)
 }
 
 /// Signs the token of the server's own account.
-///
-/// # Errors
-/// When the key cannot sign.
 pub fn system_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
     sign("SYS", &keys.system, account(&without_jetstream()), operator, now)
 }
 
 /// Signs the token of the engine nodes' account: all of JetStream, and the shared subjects.
-///
-/// # Errors
-/// When the key cannot sign.
 pub fn engine_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
     let mut limits = without_jetstream();
     let more = json!({"mem_storage": MEMORY_BYTES, "disk_storage": -1, "streams": STREAMS, "consumer": -1, "max_bytes_required": true});
@@ -74,9 +65,6 @@ pub fn engine_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> R
 }
 
 /// Signs the token of the account of locations and enrolments: no JetStream, and only the shared subjects.
-///
-/// # Errors
-/// When the key cannot sign.
 pub fn locations_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
     let mut limits = without_jetstream();
     limits.insert("conn".into(), json!(LOCATION_CONNECTIONS));

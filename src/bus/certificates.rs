@@ -32,9 +32,6 @@ pub struct CertificateAuthority(CertifiedIssuer<'static, KeyPair>);
 
 impl CertificateAuthority {
     /// Creates the authority with this key (PEM). The same key gives the same name, so earlier signatures stay valid.
-    ///
-    /// # Errors
-    /// When the key cannot be read or used.
     pub fn with_key(pem: &str, now: Timestamp) -> Result<Self, CertificateProblem> {
         let mut params = CertificateParams::new(Vec::new())?;
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
@@ -59,7 +56,8 @@ impl CertificateAuthority {
     /// Signs a certificate for the server with this key (PEM) and these names or addresses.
     ///
     /// # Errors
-    /// When a name cannot be in a certificate, or the key cannot be used.
+    ///
+    /// When a name cannot occur in a certificate, or the key cannot be used.
     pub fn sign_server(
         &self,
         names: &[String],
@@ -77,10 +75,7 @@ impl CertificateAuthority {
     }
 }
 
-/// Creates a key (PEM).
-///
-/// # Errors
-/// When the operating system provides no randomness.
+/// Creates a private key (PEM).
 pub fn new_key() -> Result<String, CertificateProblem> {
     Ok(KeyPair::generate()?.serialize_pem())
 }

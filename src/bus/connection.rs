@@ -34,7 +34,7 @@ pub struct BusServers {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot connect to {url}: {problem}")]
 pub struct ConnectProblem {
-    /// The addresses.
+    /// Addresses of the servers, as configured.
     pub url: String,
     /// The error, with its causes.
     pub problem: String,

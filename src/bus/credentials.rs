@@ -38,7 +38,8 @@ impl BusCredentials {
     /// Joins a token and its key.
     ///
     /// # Errors
-    /// When the token is invalid, or for another key.
+    ///
+    /// When the token is invalid, or was issued for another key.
     pub fn new(token: String, key: KeyPair) -> Result<Self, CredentialsError> {
         let holder = jwt::read(&token)?;
         if key.key_pair_type() != KeyPairType::User || key.public_key() != holder.subject {
@@ -56,9 +57,6 @@ impl BusCredentials {
     }
 
     /// Reads a credentials file.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or contains no credentials.
     pub fn read(file: &Path) -> Result<Self, CredentialsError> {
         let text = std::fs::read_to_string(file)
             .map_err(|error| CredentialsError::File(file.display().to_string(), error))?;
@@ -66,9 +64,6 @@ impl BusCredentials {
     }
 
     /// Parses the text of a credentials file.
-    ///
-    /// # Errors
-    /// When it contains no credentials.
     pub fn parse(text: &str) -> Result<Self, CredentialsError> {
         let block = |name: &'static str| {
             let begin = format!("-----BEGIN {name}-----");
@@ -86,7 +81,8 @@ impl BusCredentials {
     /// Returns the text of a credentials file.
     ///
     /// # Errors
-    /// When the key has no seed.
+    ///
+    /// When only the public key is known.
     pub fn to_text(&self) -> Result<SecretString, CredentialsError> {
         let seed: SecretString = self.key.seed().map_err(|_| CredentialsError::ForeignKey)?.into();
         Ok(format!(
@@ -105,16 +101,13 @@ impl BusCredentials {
         &self.holder
     }
 
-    /// The token.
+    /// The token, a JWT.
     #[must_use]
     pub fn token(&self) -> &str {
         &self.token
     }
 
     /// Signs the server's nonce, which proves possession of the key.
-    ///
-    /// # Errors
-    /// When the key cannot sign.
     pub fn prove(&self, nonce: &[u8]) -> Result<Vec<u8>, TokenError> {
         self.key.sign(nonce).map_err(|error| TokenError::Key(error.to_string()))
     }
@@ -128,17 +121,11 @@ impl fmt::Debug for BusCredentials {
 }
 
 /// Creates the seed of a new user key, which only the user may know.
-///
-/// # Errors
-/// When there is no randomness.
 pub fn new_user_seed() -> Result<SecretString, CredentialsError> {
     KeyPair::new_user().seed().map(SecretString::from).map_err(|_| CredentialsError::ForeignKey)
 }
 
 /// Returns the public key of a user with this seed.
-///
-/// # Errors
-/// When the seed is invalid.
 pub fn public_key_of(seed: &SecretString) -> Result<String, CredentialsError> {
     Ok(key_of(seed)?.public_key())
 }

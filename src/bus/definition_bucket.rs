@@ -48,7 +48,7 @@ pub struct DefinitionKey {
     pub location: LocationCode,
     /// Partition of the service.
     pub partition: Partition,
-    /// The service.
+    /// Public id of the service.
     pub service: Id,
 }
 
@@ -75,16 +75,13 @@ pub struct BucketChange {
 /// A definition in the form of the bucket.
 #[derive(Clone, Debug)]
 pub struct BucketDefinition {
-    /// Digest of the content.
+    /// Digest by which changes are noticed.
     pub digest: String,
     /// The definition, sealed to its location.
     pub sealed: Vec<u8>,
 }
 
 /// Returns the entries of these partitions, including recently deleted ones.
-///
-/// # Errors
-/// When JetStream does not answer.
 pub async fn entries(
     engine: &BusConnection,
     partitions: PartitionSet,
@@ -127,8 +124,9 @@ pub async fn entries(
 /// Changes the bucket. Returns the new entries once JetStream has acknowledged all of them.
 ///
 /// # Errors
-/// When JetStream does not acknowledge, or a key has another entry by now; then some changes have been made, and those
-/// later in the list were not tried.
+///
+/// When JetStream does not acknowledge a change, or a key has another entry by now. Some changes have been made then,
+/// and the later ones of the list were not tried.
 pub async fn change(
     engine: &BusConnection,
     mut changes: Vec<BucketChange>,

@@ -40,7 +40,7 @@ pub(super) const OPERATION: &str = "KV-Operation";
 pub struct DefinitionChange {
     /// Partition of the service.
     pub partition: Partition,
-    /// The service.
+    /// Public id of the service.
     pub service: Id,
     /// Version: position in the bucket, which only grows.
     pub revision: u64,
@@ -53,7 +53,7 @@ pub struct DefinitionChange {
 /// The next event of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DefinitionEvent {
-    /// A definition.
+    /// A definition was changed or deleted.
     Change(DefinitionChange),
     /// A message is missing, or nothing has arrived for too long: request again.
     Lost,
@@ -64,9 +64,6 @@ pub enum DefinitionEvent {
 }
 
 /// Subscribes to the requests of locations for their definitions. Each request goes to one of the subscribed engine nodes.
-///
-/// # Errors
-/// When the connection is closed.
 pub async fn requests(engine: &BusConnection) -> Result<Subscriber, String> {
     let subscribed = engine.client().queue_subscribe("wk.follow.*", ENGINE.into()).await;
     subscribed.map_err(|error| error.to_string())
@@ -75,7 +72,8 @@ pub async fn requests(engine: &BusConnection) -> Result<Subscriber, String> {
 /// Starts the requested delivery, and answers with the number of definitions on their way.
 ///
 /// # Errors
-/// When it is no request of a location, or JetStream fails.
+///
+/// When it is not a request of a location, or JetStream fails.
 pub async fn answer(engine: &BusConnection, request: &Message) -> Result<(), String> {
     let Ok(BusSubject::Follow(location)) = request.subject.parse() else {
         return Err(format!("{} asks for no definitions", request.subject));
@@ -119,10 +117,7 @@ pub struct DefinitionSubscription {
 }
 
 impl DefinitionSubscription {
-    /// Subscribes, without a request.
-    ///
-    /// # Errors
-    /// When the connection is closed.
+    /// Subscribes to the definitions of a location, without requesting them.
     pub async fn listen(connection: &BusConnection, location: &LocationCode) -> Result<Self, String> {
         let subject = nats(&BusSubject::Delivery(location.clone()));
         let messages = connection.client().subscribe(subject).await.map_err(|error| error.to_string())?;

@@ -32,7 +32,7 @@ const SERVER_KEY: &str = "tls/server.key";
 /// The key with which engine nodes sign locations.
 const LOCATIONS_KEY: &str = "locations.key";
 
-/// An installation's folder.
+/// The folder with the files of the bus.
 #[derive(Clone, Debug)]
 pub struct BusInstallation {
     folder: PathBuf,
@@ -94,9 +94,6 @@ impl BusInstallation {
     }
 
     /// Returns the choices of an earlier run; `None` = there was none.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn choices(&self) -> Result<Option<ServerChoices>, InstallationProblem> {
         let file = self.folder.join(CHOICES);
         let text = match fs::read_to_string(&file) {
@@ -112,7 +109,8 @@ impl BusInstallation {
     /// files.
     ///
     /// # Errors
-    /// When a file cannot be read or written; the text names it.
+    ///
+    /// When a file cannot be read or written; the message names it.
     pub fn write(
         &self,
         choices: &ServerChoices,

@@ -18,9 +18,9 @@ use crate::id::Id;
 pub struct TokenClaims {
     /// Public key of the token's holder.
     pub subject: String,
-    /// Name for people.
+    /// Name of the holder, for people.
     pub name: String,
-    /// The time of issue.
+    /// Time at which it was issued.
     pub issued: Timestamp,
     /// The end of its validity, rounded down to a second; `None` = it does not expire.
     pub expires: Option<Timestamp>,
@@ -40,9 +40,6 @@ pub enum TokenError {
 }
 
 /// Encodes and signs the claims.
-///
-/// # Errors
-/// When the key cannot sign.
 pub fn sign(claims: &TokenClaims, issuer: &KeyPair) -> Result<String, TokenError> {
     let mut body = json!({
         "jti": Id::random(),
@@ -84,9 +81,6 @@ struct TokenPayload {
 }
 
 /// Decodes a token without checking its signature.
-///
-/// # Errors
-/// When it does not have the form of a token.
 pub fn read(token: &str) -> Result<TokenHolder, TokenError> {
     let form = |problem: &dyn std::fmt::Display| TokenError::Form(problem.to_string());
     let body = token.split('.').nth(1).ok_or_else(|| form(&"it has no second part"))?;

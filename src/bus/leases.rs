@@ -33,7 +33,7 @@ const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 /// The leases at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseSnapshot {
-    /// The existing keys.
+    /// Lease keys of the nodes, by name.
     pub keys: BTreeMap<NodeName, LeaseKey>,
     /// Keys without a lease of this program: they are ignored.
     pub foreign: BTreeSet<String>,
@@ -70,9 +70,6 @@ struct LedgerText {
 }
 
 /// Returns the data folder of the living process with this node name. A key without a lease is ignored.
-///
-/// # Errors
-/// When JetStream does not answer.
 pub async fn folder_of(connection: &BusConnection, node: &NodeName) -> Result<Option<Id>, String> {
     let stream = connection.jetstream().get_stream_no_info(subjects::stream_of(LEASES)).await;
     let stream = stream.map_err(|error| error.to_string())?;
@@ -84,9 +81,6 @@ pub async fn folder_of(connection: &BusConnection, node: &NodeName) -> Result<Op
 }
 
 /// Renews the lease of this node, for [`LIVES_FOR`] from now.
-///
-/// # Errors
-/// When JetStream does not acknowledge it.
 pub async fn renew_lease(
     connection: &BusConnection,
     node: &NodeName,
@@ -104,10 +98,7 @@ fn value(payload: &[u8]) -> Option<LeaseValue> {
     std::str::from_utf8(payload).ok()?.parse().ok()
 }
 
-/// Reads the leases.
-///
-/// # Errors
-/// When JetStream does not answer, or the ledger cannot be read.
+/// Reads leases and ledger.
 pub async fn read(connection: &BusConnection) -> Result<LeaseSnapshot, String> {
     let stream = connection.jetstream().get_stream_no_info(subjects::stream_of(LEASES)).await;
     let stream = stream.map_err(|error| error.to_string())?;
@@ -151,7 +142,8 @@ async fn ledger<I>(stream: &Stream<I>) -> Result<(PartitionLedger, u64), String>
 /// Changes the ledger; returns the fencing token of that change. `None` = another node was faster.
 ///
 /// # Errors
-/// When JetStream does not answer; the ledger may have been changed nevertheless.
+///
+/// When JetStream does not answer; it may have changed the ledger nevertheless.
 pub async fn change(
     connection: &BusConnection,
     before: &LeaseSnapshot,
@@ -173,9 +165,6 @@ pub async fn change(
 }
 
 /// Subscribes to changes of the ledger and renewals of nodes. Some may be missed, so callers have to poll too.
-///
-/// # Errors
-/// When the connection is closed.
 pub async fn changes(connection: &BusConnection) -> Result<async_nats::Subscriber, String> {
     connection.client().subscribe(subjects::keys_of(LEASES)).await.map_err(|error| error.to_string())
 }

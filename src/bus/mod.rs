@@ -12,6 +12,9 @@
 //!   [`reports`] are the messages without JetStream.
 //!
 //! Without `nats_url` none of this is used: everything runs in one process. Only this module uses `async_nats` and `nkeys`.
+//!
+//! Errors that are not typed are one line of text: sending fails when the connection is closed, a request when
+//! JetStream or the server does not answer.
 
 pub mod accounts;
 pub mod certificates;

@@ -41,9 +41,6 @@ impl PeerNodes for BusPeers {
 }
 
 /// Answers requests of others to this node, until the connection is closed.
-///
-/// # Errors
-/// When the connection is closed.
 pub async fn answer(
     connection: &BusConnection,
     me: NodeName,

@@ -28,10 +28,7 @@ pub struct PresenceReport {
 pub struct PresenceSubscription(Subscriber);
 
 impl PresenceSubscription {
-    /// Subscribes to the reports.
-    ///
-    /// # Errors
-    /// When the connection is closed.
+    /// Subscribes to the reports of all locations.
     pub async fn listen(engine: &BusConnection) -> Result<Self, String> {
         let subscribed = engine.client().subscribe(subjects::keys_of(PRESENCE)).await;
         subscribed.map(Self).map_err(|error| error.to_string())
@@ -49,9 +46,6 @@ impl PresenceSubscription {
 }
 
 /// Returns the newest report of every location, and the time at which the bus received it.
-///
-/// # Errors
-/// When JetStream does not answer.
 pub async fn newest(
     engine: &BusConnection,
 ) -> Result<BTreeMap<LocationCode, (LocationPresence, Timestamp)>, String> {
@@ -73,9 +67,6 @@ pub async fn newest(
 }
 
 /// Reports the state of this location. A lost report is followed by the next one.
-///
-/// # Errors
-/// When the connection is closed.
 pub async fn report(
     location: &BusConnection,
     code: &LocationCode,
@@ -87,9 +78,6 @@ pub async fn report(
 }
 
 /// Requests a check of a location. The request is not answered.
-///
-/// # Errors
-/// When the connection is closed.
 pub async fn ask_to_look(
     engine: &BusConnection,
     code: &LocationCode,
@@ -105,10 +93,7 @@ pub async fn ask_to_look(
 pub struct CheckRequestSubscription(Subscriber);
 
 impl CheckRequestSubscription {
-    /// Subscribes to the requests.
-    ///
-    /// # Errors
-    /// When the connection is closed.
+    /// Subscribes to the requests to this location.
     pub async fn listen(location: &BusConnection, code: &LocationCode) -> Result<Self, String> {
         let subscribed = location.client().subscribe(nats(&BusSubject::Look(code.clone()))).await;
         subscribed.map(Self).map_err(|error| error.to_string())

@@ -25,7 +25,7 @@ pub struct RequestSubscription {
     messages: Subscriber,
 }
 
-/// A request.
+/// A received request that waits for an answer.
 #[derive(Debug)]
 pub struct BusRequest {
     /// Sender and kind of the request.
@@ -52,9 +52,6 @@ pub enum BusRequestError {
 
 impl RequestSubscription {
     /// Subscribes to these subjects.
-    ///
-    /// # Errors
-    /// When the connection is closed.
     pub async fn listen(engine: &BusConnection, subjects: impl Into<String>) -> Result<Self, String> {
         let client = engine.client().clone();
         let messages = client.queue_subscribe(subjects.into(), ENGINE.into()).await;
@@ -88,9 +85,6 @@ impl BusRequest {
 }
 
 /// Sends a request, and waits for the answer.
-///
-/// # Errors
-/// [`BusRequestError`] when there is no answer, or a refusal.
 pub async fn ask<T: DeserializeOwned>(
     connection: &BusConnection,
     subject: &BusSubject,

@@ -43,12 +43,12 @@ impl std::fmt::Debug for ResultConsumer {
     }
 }
 
-/// A received batch.
+/// A received batch that must be acknowledged.
 #[derive(Debug)]
 pub struct IncomingBatch {
     /// Sender and partition; `None` = a message of another program.
     pub subject: Option<BusSubject>,
-    /// The batch.
+    /// The batch in the form of the bus.
     pub payload: Bytes,
     /// The time at which the bus received it: the same for each delivery.
     pub received_at: Timestamp,
@@ -101,7 +101,8 @@ impl ResultConsumer {
     /// Returns the next batch.
     ///
     /// # Errors
-    /// When the stream has to be opened again.
+    ///
+    /// When the stream must be opened again.
     pub async fn next(&mut self) -> Result<IncomingBatch, String> {
         let Some(messages) = &mut self.0 else { return std::future::pending().await };
         let message = messages.next().await.ok_or("the stream has ended")?;
@@ -120,9 +121,6 @@ impl ResultConsumer {
 }
 
 /// Closes a node's consumer of the stream, if there is one: its unacknowledged batches are delivered to others.
-///
-/// # Errors
-/// When JetStream does not answer.
 pub async fn close(engine: &BusConnection, node: &NodeName) -> Result<(), String> {
     let closed = engine.jetstream().delete_consumer_from_stream(end_of(node), RESULTS).await;
     match closed {

@@ -39,12 +39,13 @@ impl SealingKey {
     /// Returns the seed, from which the key pair can be restored.
     ///
     /// # Errors
-    /// [`SealingProblem::NoKey`] when it is a public key.
+    ///
+    /// [`SealingProblem::NoKey`] when only the public key is known.
     pub fn seed(&self) -> Result<SecretString, SealingProblem> {
         self.0.seed().map(SecretString::from).map_err(|_| SealingProblem::NoKey)
     }
 
-    /// Returns the public key.
+    /// Returns the public key of the pair.
     #[must_use]
     pub fn public(&self) -> String {
         self.0.public_key()
@@ -53,16 +54,14 @@ impl SealingKey {
     /// Seals `plain` to the holder of a public key.
     ///
     /// # Errors
-    /// [`SealingProblem::NoKey`] when `recipient` is no key.
+    ///
+    /// [`SealingProblem::NoKey`] when `recipient` is not a key.
     pub fn seal(&self, plain: &[u8], recipient: &str) -> Result<Vec<u8>, SealingProblem> {
         let recipient = XKey::from_public_key(recipient).map_err(|_| SealingProblem::NoKey)?;
         self.0.seal(plain, &recipient).map_err(|_| SealingProblem::NoKey)
     }
 
     /// Opens data that the holder of `sender` has sealed to this key.
-    ///
-    /// # Errors
-    /// [`SealingProblem`] when the key is invalid or the data cannot be opened.
     pub fn open(&self, sealed: &[u8], sender: &str) -> Result<Vec<u8>, SealingProblem> {
         let sender = XKey::from_public_key(sender).map_err(|_| SealingProblem::NoKey)?;
         self.0.open(sealed, &sender).map_err(|_| SealingProblem::Foreign)

@@ -41,7 +41,7 @@ pub struct OwnCertificate {
 /// The tokens in the configuration.
 #[derive(Clone, Debug)]
 pub struct ServerTokens {
-    /// The operator.
+    /// Token of the operator.
     pub operator: String,
     /// Public key of the system account.
     pub system_account: String,

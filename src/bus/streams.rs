@@ -23,9 +23,9 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// The result of preparing one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamPreparation {
-    /// It was created.
+    /// The stream was created.
     Made,
-    /// It was right already.
+    /// The stream had the right settings already.
     Kept,
     /// It existed with other settings, which were changed.
     Changed,
@@ -35,9 +35,9 @@ pub enum StreamPreparation {
 #[derive(Debug, thiserror::Error)]
 #[error("the stream {stream} cannot be prepared: {problem}")]
 pub struct StreamProblem {
-    /// Its name.
+    /// Name of the stream.
     pub stream: String,
-    /// The error of JetStream.
+    /// Message of the server's error.
     pub problem: String,
 }
 

@@ -23,12 +23,12 @@ pub const LEASES: &str = "wk_leases";
 /// Replaces `.` in a token; codes, ids and names never contain it.
 const DOT: char = '=';
 
-/// One message's subject.
+/// Subject of a message on the bus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BusSubject {
     /// A batch of results of one partition, from a location. Stream [`RESULTS`].
     Results {
-        /// The sender.
+        /// Code of the sending location.
         location: LocationCode,
         /// Partition of the services in the batch.
         partition: Partition,
@@ -51,7 +51,7 @@ pub enum BusSubject {
         location: LocationCode,
         /// Partition of the service.
         partition: Partition,
-        /// The service.
+        /// Public id of the service.
         service: Id,
     },
     /// The report of a location about itself. Bucket [`PRESENCE`].
@@ -135,9 +135,6 @@ pub fn token(location: &LocationCode) -> String {
 }
 
 /// Decodes a location's code from a token.
-///
-/// # Errors
-/// When the token is no code.
 pub fn location(token: &str) -> Result<LocationCode, BusSubjectError> {
     let code = token.replace(DOT, ".");
     if token.contains('.') { Err(BusSubjectError) } else { parsed(&code) }

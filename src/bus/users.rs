@@ -85,7 +85,7 @@ impl BusUser {
         inbox_prefix(&self.name())
     }
 
-    /// Returns its permissions.
+    /// Returns the user's permissions on the bus.
     #[must_use]
     pub fn permissions(&self) -> BusPermissions {
         let inbox = format!("{}.>", self.inbox_prefix());
@@ -172,7 +172,8 @@ impl TokenIssuer {
     /// Reads the file that [`TokenIssuer::to_text`] wrote.
     ///
     /// # Errors
-    /// When the file cannot be read, or contains no key of an account; the text names the file.
+    ///
+    /// When the file cannot be read, or contains no key of an account; the message names the file.
     pub fn read(file: &Path) -> Result<Self, String> {
         let bad = |problem: &dyn std::fmt::Display| format!("{}: {problem}", file.display());
         let text: SecretString = std::fs::read_to_string(file).map_err(|error| bad(&error))?.into();
@@ -203,7 +204,8 @@ impl TokenIssuer {
     /// Returns the text of its file.
     ///
     /// # Errors
-    /// When the key has no seed.
+    ///
+    /// When only the public key is known.
     pub fn to_text(&self) -> Result<SecretString, TokenError> {
         let signing_key = self.key.seed().map_err(|error| TokenError::Key(error.to_string()))?;
         let file = IssuerFile { account: self.account.clone(), signing_key };
@@ -212,9 +214,6 @@ impl TokenIssuer {
     }
 
     /// Signs a token for the user who holds the key of `public_key`.
-    ///
-    /// # Errors
-    /// When the key cannot sign.
     pub fn issue(
         &self,
         user: &BusUser,
@@ -237,9 +236,6 @@ impl TokenIssuer {
     }
 
     /// Creates a key for the user and signs a token for it.
-    ///
-    /// # Errors
-    /// When the key cannot sign.
     pub fn credentials(
         &self,
         user: &BusUser,

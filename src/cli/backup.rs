@@ -94,7 +94,8 @@ pub(super) struct RestoreArguments {
 /// Makes a backup and prints its contents.
 ///
 /// # Errors
-/// In one line: what could not be read or written.
+///
+/// When something cannot be read or written; the message is one line.
 pub(super) async fn back_up(arguments: &BackupArguments, config: &Config) -> anyhow::Result<ExitCode> {
     if let Some(url) = &arguments.url {
         let token = node_api::token(arguments.token.as_deref(), config, remote::MAKES_TOKEN)?;
@@ -130,7 +131,8 @@ pub(super) async fn back_up(arguments: &BackupArguments, config: &Config) -> any
 /// Checks a backup and prints its contents.
 ///
 /// # Errors
-/// In one line: the flaw of the backup.
+///
+/// When the backup has a defect; the message is one line that names it.
 pub(super) async fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     let bar = bar(None, arguments.as_json);
     let checked = backup::verify(&arguments.backup, &mut |file, bytes| step(&bar, file, bytes)).await;
@@ -152,7 +154,8 @@ pub(super) async fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCo
 /// Restores a backup and prints the next steps.
 ///
 /// # Errors
-/// In one line: the flaw of the backup or folder; the folder is left as it was.
+///
+/// When backup or folder cannot be used; the message is one line, and the folder is left as it was.
 pub(super) async fn restore(arguments: &RestoreArguments, config: &Config) -> anyhow::Result<ExitCode> {
     let bar = bar(None, arguments.as_json);
     let watcher = &mut |file: &str, bytes: u64| step(&bar, file, bytes);

@@ -15,7 +15,6 @@ pub(super) struct DatabaseFiles {
 }
 
 impl DatabaseFiles {
-    /// Those of the settings.
     pub(super) fn of(config: &Config) -> Self {
         Self {
             main: database_files::main_file(config).ok(),

@@ -167,7 +167,8 @@ impl ImportArguments {
 /// Runs the import and prints a summary.
 ///
 /// # Errors
-/// In one line: what cannot be used.
+///
+/// When an argument or resource cannot be used; the message is one line.
 pub(super) async fn run(arguments: ImportArguments, config: Config) -> anyhow::Result<ExitCode> {
     let format = arguments.format()?;
     let mut source = ImportSource::open(&arguments.file)?;

@@ -46,7 +46,8 @@ pub(super) fn find_named<'a, T>(
 /// Returns the organisation with this id or name.
 ///
 /// # Errors
-/// As of [`find_named`].
+///
+/// As [`find_named`].
 pub(super) fn find_organisation<'a>(
     all: &'a [Organisation],
     wanted: &str,

@@ -20,9 +20,7 @@ use crate::config::sources::ConfigError;
 /// A request to a node.
 #[derive(Clone, Debug)]
 pub(super) struct NodeRequest {
-    /// HTTP method.
     pub(super) method: Method,
-    /// Path.
     pub(super) path: String,
     /// JSON body; may be empty.
     pub(super) body: Bytes,

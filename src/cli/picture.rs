@@ -25,7 +25,7 @@ pub(super) fn draw(target: &str, outcome: &CheckOutcome, colours: bool) -> Strin
     }
 }
 
-/// Advice for a trouble.
+/// Advice for the operator, to be appended to the fault.
 const fn way_out(trouble: LocalFault) -> &'static str {
     match trouble {
         LocalFault::NotPermitted => {

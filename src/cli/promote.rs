@@ -66,7 +66,8 @@ fn postgres_url(text: &str) -> Result<String, &'static str> {
 /// Moves the installation and prints a summary.
 ///
 /// # Errors
-/// In one line: an obstacle or a failure.
+///
+/// When there is an obstacle, or a database fails; the message is one line.
 pub(super) async fn run(arguments: PromoteArguments, config: Config) -> anyhow::Result<ExitCode> {
     let files = database_files::files(&config).map_err(|ForeignDatabase { key }| {
         ConfigError(format!(

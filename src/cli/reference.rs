@@ -94,7 +94,6 @@ Sizes of queues, waits and the like are constants with unit and default in `src/
 [limits.md](limits.md#queues-sizes-and-waits).
 ";
 
-/// Prints the page.
 pub(super) fn run() -> ExitCode {
     print!("{}", document());
     ExitCode::SUCCESS

@@ -5,9 +5,6 @@ use std::io::Read as _;
 use anyhow::Context as _;
 
 /// Reads the secret, without surrounding white space.
-///
-/// # Errors
-/// When the file or standard input cannot be read.
 pub(super) fn read(given: &str) -> anyhow::Result<String> {
     let mut text = String::new();
     match (given, given.strip_prefix('@')) {

@@ -30,7 +30,6 @@ use crate::cli::simulate::body::{SettingAssignment, TimeRangeArguments};
 use crate::config::Config;
 use crate::id::Id;
 
-/// Timeout of a simulation.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(120);
 /// Largest response, in bytes.
 const MAX_BYTES: usize = 16 << 20;

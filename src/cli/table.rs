@@ -3,7 +3,6 @@
 use crate::cli::picture::paint;
 use crate::cli::printable::printable;
 
-/// Alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnAlignment {
     Left,

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-/// Prefix of all settings.
 const PREFIX: &str = "WATCHKEEPER_";
 /// Variables of tests, which no command reads.
 const TESTS: [&str; 4] =

@@ -23,7 +23,7 @@ pub struct ClockGuard {
 /// A wall time, and how far it is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgedTime {
-    /// The wall time.
+    /// The time that was read.
     pub at: Timestamp,
     /// The best known time, for stored times from which an age is computed later. After a jump it is exact, by steady
     /// time; after a doubted start it is the later one of wall time and expected time.
@@ -52,7 +52,7 @@ impl JudgedTime {
 /// The state of the wall clock as it is shown to operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockStatus {
-    /// The wall clock.
+    /// Present time of the wall clock.
     pub now: Timestamp,
     /// The time that a trusted clock would show, as far as that is known.
     pub expected: Timestamp,
@@ -137,7 +137,6 @@ impl ClockGuard {
         judgement.mark(now)
     }
 
-    /// Judges the clock now.
     fn judge_now(&self) -> (ClockJudgement, ClockReading) {
         let mut judgement = self.judgement.lock().unwrap_or_else(PoisonError::into_inner);
         let now = read(&self.clock);

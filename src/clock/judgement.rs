@@ -21,7 +21,7 @@ pub const STEADY_FOR: Duration = Duration::from_secs(86_400);
 /// Both clocks at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockReading {
-    /// The wall clock.
+    /// Time of the wall clock.
     pub wall: Timestamp,
     /// Steady time since some fixed moment, independent of the wall clock.
     pub steady: Duration,
@@ -61,7 +61,7 @@ impl DoubtCause {
 /// A doubt at the time of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockDoubt {
-    /// Its reason.
+    /// Reason for the doubt.
     pub cause: DoubtCause,
     /// Milliseconds by which the wall clock is ahead of the reference; negative when it is behind.
     pub ahead_ms: i64,

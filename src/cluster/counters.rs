@@ -9,7 +9,7 @@ use crate::telemetry::{Exposition, MetricCollector};
 /// The metrics of this node.
 #[derive(Debug)]
 pub struct ClusterCounters {
-    /// Its partitions.
+    /// The partitions that this node owns.
     pub ownership: Ownership,
     /// The time of its last database contact.
     pub contact: DatabaseContact,

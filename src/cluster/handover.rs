@@ -33,7 +33,7 @@ pub struct PartitionHandover {
     pub recorder: ActorHandle<Recorder>,
     /// Notified of partitions whose changes may not have been read to the end.
     pub news: Arc<ChangeSignal>,
-    /// This node.
+    /// Name and id of this node.
     pub member: NodeIdentity,
 }
 
@@ -47,7 +47,8 @@ impl PartitionHandover {
     /// the caller has to call [`lose`](Self::lose) for them.
     ///
     /// # Errors
-    /// When a database cannot be reached, or has a later holder.
+    ///
+    /// When a database cannot be reached, or has a holder with a later token.
     pub async fn begin(&self, partitions: PartitionSet, fence: FencingToken) -> Result<(), StoreError> {
         let ServiceRouter { databases, engine, ownership, .. } = &self.announcer;
         let hold = PartitionHold { holder: Some(self.member.folder), fence, taken_at: engine.now() };
@@ -68,7 +69,8 @@ impl PartitionHandover {
     /// Starts partitions that this node holds according to the database, besides those it watches; returns them.
     ///
     /// # Errors
-    /// When a database cannot be reached; then nothing has started.
+    ///
+    /// When a database cannot be reached; nothing has been started then.
     pub async fn begin_held(&self, watched: PartitionSet) -> Result<PartitionSet, StoreError> {
         let ServiceRouter { databases, ownership, .. } = &self.announcer;
         if watched == PartitionSet::ALL || !self.is_stored().await {
@@ -99,9 +101,6 @@ impl PartitionHandover {
     }
 
     /// Returns the newest fencing token in the database.
-    ///
-    /// # Errors
-    /// When the history database fails.
     pub async fn newest_fence(&self) -> Result<Option<FencingToken>, StoreError> {
         Ok(holds::newest(self.announcer.databases.history.reader()).await?)
     }

@@ -45,15 +45,15 @@ const ATTEMPTS: u32 = 20;
 /// The dependencies of a keeper.
 #[derive(Debug)]
 pub struct PartitionKeeperParts {
-    /// The bus.
+    /// Connection to the bus.
     pub connection: BusConnection,
     /// Starts and ends the watch of services.
     pub handover: PartitionHandover,
     /// Contact of this node with the databases.
     pub contact: DatabaseContact,
-    /// The sizes of streams.
+    /// Limits of the streams' sizes.
     pub limits: BusLimits,
-    /// Metrics of this node.
+    /// Counters of this node, for `/metrics`.
     pub counters: Arc<ClusterCounters>,
     /// True when this node is about to end.
     pub is_leaving: watch::Receiver<bool>,

@@ -32,11 +32,11 @@ impl FindingVerdict {
 /// A finding of a check, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DoctorFinding {
-    /// Subject of the check.
+    /// Name of the checked part.
     pub check: &'static str,
-    /// The verdict.
+    /// Judgement of the observation.
     pub verdict: FindingVerdict,
-    /// Observation.
+    /// The observation, as one line.
     pub said: String,
     /// Next step for the operator; `None` if all is fine.
     pub advice: Option<String>,

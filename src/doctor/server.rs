@@ -15,9 +15,7 @@ use crate::app::first_start;
 use crate::config::Config;
 use crate::doctor::finding::DoctorFinding;
 
-/// Connect timeout.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
-/// Timeout of an answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(6);
 /// Port of NATS where an address has none.
 const NATS_PORT: u16 = 4_222;

@@ -12,7 +12,7 @@ pub enum AddressClass {
     Public,
     /// RFC 1918, carrier-grade NAT, unique local, benchmark networks.
     Private,
-    /// This machine.
+    /// An address of this machine.
     Loopback,
     /// Cloud metadata, link-local, multicast, broadcast, unspecified, reserved.
     Never,

@@ -12,7 +12,7 @@ use rustls::pki_types::pem::PemObject;
 #[derive(Debug, thiserror::Error)]
 #[error("probe.ca_file {}: {reason}", path.display())]
 pub struct CaFileError {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// The defect of the file.
     pub reason: String,

@@ -41,7 +41,6 @@ enum ExchangeStage {
     Head { is_body_allowed: bool },
     /// Remaining bytes of a body with a known length.
     Length(u64),
-    /// A body in chunks.
     Chunks(ChunkReader),
     /// Data that are passed on unchanged.
     AsItIs,

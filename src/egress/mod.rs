@@ -57,7 +57,7 @@ pub enum EgressPolicy {
 /// The gate: a policy, and the source address of connections.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EgressGate {
-    /// The permitted addresses.
+    /// Decides which addresses are permitted.
     pub policy: EgressPolicy,
     /// Local address of outbound connections of the same family; chosen by the kernel when it is not set.
     pub source: Option<IpAddr>,
@@ -96,7 +96,7 @@ impl EgressGate {
 pub struct PermittedAddress(IpAddr);
 
 impl PermittedAddress {
-    /// The address itself.
+    /// Returns the address that passed.
     #[must_use]
     pub const fn address(self) -> IpAddr {
         self.0

@@ -48,7 +48,8 @@ impl OutboundClient {
     /// Reads the authorities and the resolver's configuration; connects to nothing.
     ///
     /// # Errors
-    /// When one of these files is missing or broken; the text says which and why.
+    ///
+    /// When one of these files is missing or damaged; the message says which and why.
     pub fn new(parts: OutboundParts<'_>) -> Result<Self, OutboundError> {
         let connector = OutboundConnector::new(parts)?;
         let client = Client::builder(TokioExecutor::new())
@@ -65,9 +66,6 @@ impl OutboundClient {
     }
 
     /// Opens a plain connection through the gate, for a protocol that is not HTTP. The caller sets the timeout.
-    ///
-    /// # Errors
-    /// When no connection can be opened.
     pub async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, ExchangeFailure> {
         self.connector.reach(host, port).await
     }
@@ -87,7 +85,8 @@ impl OutboundClient {
     /// Sends a request and receives the response of any status, until the request's deadline.
     ///
     /// # Errors
-    /// When there is no complete response; the error contains no sent data.
+    ///
+    /// When there is no complete response; the error contains nothing of the request.
     pub async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, ExchangeFailure> {
         let deadline = Instant::now() + request.deadline;
         let mut request = request.into_http()?;

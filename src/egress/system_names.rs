@@ -55,7 +55,6 @@ pub(crate) struct SystemNames {
 
 /// The configuration of name resolution until a file changes.
 pub(crate) struct NameSnapshot {
-    /// Asks the servers.
     pub(crate) resolver: Resolver<NameTransport>,
     pub(crate) hosts: Arc<Hosts>,
     /// The servers, in the order of the configuration.

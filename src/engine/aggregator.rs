@@ -32,7 +32,7 @@ pub struct Aggregator {
 #[derive(Clone, Debug, Default, Message)]
 #[rtype(result = "()")]
 pub struct RecordBatch {
-    /// Finished checks.
+    /// Finished checks to record.
     pub checks: Vec<CheckRecord>,
     /// Status changes, in order per service.
     pub changes: Vec<StatusChange>,
@@ -49,7 +49,7 @@ impl RecordBatch {
 /// The status with which a watch continues.
 #[derive(Clone, Debug)]
 pub struct KnownStatus {
-    /// The measured status.
+    /// Measured status to continue with.
     pub status: MeasuredStatus,
     /// The verdict of the votes.
     pub verdict: Verdict,
@@ -65,7 +65,7 @@ pub struct KnownStatus {
 pub struct SnapshotQuery {
     /// Keys of services of this shard.
     pub keys: Vec<ServiceKey>,
-    /// The present time.
+    /// Time for which figures are computed.
     pub now: Timestamp,
 }
 
@@ -95,7 +95,7 @@ impl Default for LatenessReport {
 }
 
 impl LatenessReport {
-    /// Adds another report.
+    /// Adds the counts of another report.
     pub fn merge(&mut self, other: &Self) {
         self.histogram.add(&other.histogram).expect("both have the same bounds");
     }

@@ -11,14 +11,14 @@ pub trait HostJob {
     fn host_key(&self) -> u64;
 }
 
-/// Limits of a queue.
+/// Numbers of jobs that a queue permits.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckQueueLimits {
     /// Jobs that run at once.
     pub running: usize,
     /// Jobs that run at once towards one host.
     pub per_host: usize,
-    /// Jobs that wait.
+    /// Jobs that wait, at most.
     pub waiting: usize,
 }
 
@@ -33,7 +33,7 @@ pub enum OfferOutcome<J> {
     Refuse(J),
 }
 
-/// The queue.
+/// Running and waiting jobs, by host.
 #[derive(Debug)]
 pub struct CheckQueue<J> {
     limits: CheckQueueLimits,
@@ -51,13 +51,13 @@ struct HostQueue<J> {
 }
 
 impl<J: HostJob> CheckQueue<J> {
-    /// An empty queue.
+    /// Creates an empty queue.
     #[must_use]
     pub fn new(limits: CheckQueueLimits) -> Self {
         Self { limits, running: 0, waiting: 0, hosts: HashMap::new(), ready: VecDeque::new() }
     }
 
-    /// Offers a job.
+    /// Offers a job to the queue.
     pub fn offer(&mut self, job: J) -> OfferOutcome<J> {
         let host =
             self.hosts.entry(job.host_key()).or_insert(HostQueue { running: 0, waiting: VecDeque::new() });

@@ -15,12 +15,12 @@ const LATENESS_BOUNDS_MS: [i64; 12] = [1, 2, 5, 10, 20, 50, 100, 250, 500, 1_000
 pub struct AtomicCounter(AtomicU64);
 
 impl AtomicCounter {
-    /// Adds `amount`.
+    /// Adds `amount` to the count.
     pub fn add(&self, amount: u64) {
         self.0.fetch_add(amount, Ordering::Relaxed);
     }
 
-    /// The present value.
+    /// Returns the present count.
     #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)

@@ -22,13 +22,13 @@ use crate::probe::spec::CheckSpec;
 /// A service as the engine uses it.
 #[derive(Debug)]
 pub struct WatchDefinition {
-    /// Key of its measurements.
+    /// Database key of the service.
     pub key: ServiceKey,
     /// Id; decides shard and phase.
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// Name for the log.
+    /// Name of the service, for logs.
     pub name: Box<str>,
     /// Type of the checks, for the counters.
     pub check_type: CheckType,
@@ -86,7 +86,7 @@ pub struct PlannedChecks {
     pub plan: WatchPlan,
     /// The locations that check, in the order of the plan.
     pub locations: Vec<Arc<RegisteredLocation>>,
-    /// The target.
+    /// The target as stored.
     pub target: String,
     /// Seconds that one attempt may take.
     pub timeout_seconds: u8,
@@ -107,9 +107,9 @@ pub enum DefinitionError {
     /// A secret does not open.
     #[error("{field}: {source}")]
     Secret {
-        /// Path of the field.
+        /// Path of the field with the secret.
         field: String,
-        /// The reason.
+        /// Reason why it cannot be opened.
         source: UnsealError,
     },
     /// Target or configuration cannot be used.
@@ -120,11 +120,11 @@ pub enum DefinitionError {
 /// The key, the locations and the limits with which definitions are made.
 #[derive(Clone, Debug)]
 pub struct DefinitionCompiler {
-    /// Opens secrets.
+    /// Opens secrets with the installation's key.
     pub sealer: SecretSealer,
-    /// The locations that check.
+    /// The locations that the engine knows.
     pub roster: Arc<LocationRegistry>,
-    /// Back-off and speed.
+    /// Limits of the engine.
     pub limits: EngineLimits,
 }
 
@@ -132,7 +132,8 @@ impl DefinitionCompiler {
     /// The definition of a stored service of this organisation.
     ///
     /// # Errors
-    /// [`DefinitionError`] when a secret does not open or the check cannot be compiled.
+    ///
+    /// When a secret cannot be opened, or the check cannot be compiled.
     pub fn define(&self, service: &Service, organisation: Id) -> Result<WatchDefinition, DefinitionError> {
         let planned = self.planned_checks(service, organisation)?;
         let task = planned.map(|planned| compile_checks(service.check_type, planned)).transpose()?;
@@ -157,7 +158,8 @@ impl DefinitionCompiler {
     /// unconfigured, or not checked.
     ///
     /// # Errors
-    /// [`DefinitionError::Secret`] when a secret does not open.
+    ///
+    /// [`DefinitionError::Secret`] when a secret cannot be opened.
     pub fn planned_checks(
         &self,
         service: &Service,
@@ -203,9 +205,6 @@ impl DefinitionCompiler {
 }
 
 /// Compiles planned checks into a task.
-///
-/// # Errors
-/// When target or configuration cannot be used.
 pub fn compile_checks(check_type: CheckType, planned: PlannedChecks) -> Result<CompiledChecks, SpecError> {
     let PlannedChecks { plan, locations, target, timeout_seconds, config } = planned;
     let spec = CheckSpec::compile(check_type, &target, timeout_seconds, &config)?;

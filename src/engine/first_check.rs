@@ -16,7 +16,6 @@ const AT_ONCE: u64 = 100;
 /// First checks in one bin before the next bin is used.
 const BIN_ROOM: u32 = 10;
 
-/// The planned first checks.
 #[derive(Debug)]
 pub(super) struct FirstCheckPlan {
     /// First checks per bin; the index is the bin's number since the start, modulo [`BINS`].

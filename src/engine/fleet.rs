@@ -50,7 +50,6 @@ pub struct Fleet {
     supervisor: Supervisor,
     /// Supervision counters of the service actors.
     state: Arc<ActorKindCounters>,
-    /// Services that were deleted.
     retired: RetiredServices,
     /// Partitions whose services may be watched; a definition of a service that another node has taken may arrive late.
     permitted: PartitionSet,
@@ -104,7 +103,7 @@ struct LaunchedActor {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct ApplyDefinition {
-    /// The definition.
+    /// The definition to apply.
     pub definition: Arc<WatchDefinition>,
     /// The memory from before this process started.
     pub memory: Option<WatchMemory>,
@@ -114,9 +113,9 @@ pub struct ApplyDefinition {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct TakePing {
-    /// The service.
+    /// Id of the service.
     pub id: Id,
-    /// The ping.
+    /// Time and contents of the ping.
     pub ping: HeartbeatPing,
 }
 
@@ -124,9 +123,9 @@ pub struct TakePing {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct RetireService {
-    /// The service.
+    /// Public id of the service.
     pub id: Id,
-    /// Its last revision.
+    /// Last revision of the service.
     pub revision: i64,
 }
 
@@ -145,7 +144,7 @@ pub struct PermitPartitions(pub PartitionSet);
 #[rtype(result = "()")]
 pub struct ReleasePartitions(pub PartitionSet);
 
-/// Stop watching all services.
+/// Stop watching all services of the engine.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct RetireAll;
@@ -158,7 +157,7 @@ pub struct WatchedServices;
 /// A service that is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchedService {
-    /// Key of its measurements.
+    /// Database key of the service.
     pub key: ServiceKey,
     /// The revision that it is watched in.
     pub revision: i64,

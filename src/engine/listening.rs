@@ -12,7 +12,6 @@ use crate::model::listening_gap::ListeningGap;
 use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::ServiceKey;
 
-/// Absences that are remembered.
 const ABSENCES_MAX: usize = 64;
 /// A tick that is later than this after the one before means that the process stood still, in milliseconds.
 const STANDSTILL_MS: i64 = 5_000;
@@ -37,7 +36,6 @@ struct ListeningState {
     away_since: Option<i64>,
     /// Start of the present period in which the wall clock is not trusted.
     doubted_since: Option<i64>,
-    /// The last tick.
     ticked_at: Option<i64>,
     /// Services with too many consecutive no-data periods.
     unheard: BTreeSet<ServiceKey>,

@@ -113,7 +113,7 @@ impl Drop for CheckReply {
 }
 
 impl LocationQueue {
-    /// An empty check queue.
+    /// Creates an empty queue for this location.
     #[must_use]
     pub fn new(prober: Arc<dyn Prober>, limits: CheckQueueLimits) -> Self {
         Self { prober, lane: Mutex::new(CheckQueue::new(limits)) }

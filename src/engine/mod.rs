@@ -8,6 +8,8 @@
 //!
 //! [`Engine`] is the only entry point. The engine never imports the store: facts leave it through a `Recipient`. A
 //! shard is one thread, and everything of a service happens on its shard, so that a check wakes no other thread.
+//!
+//! Every request to the engine fails with [`EngineStopped`] once it has stopped.
 
 pub mod aggregator;
 pub mod check_queue;
@@ -58,13 +60,13 @@ const ANSWER_TAKES: Duration = Duration::from_secs(2);
 
 /// The parts from which an engine is built.
 pub struct EngineParts {
-    /// The locations that check.
+    /// The locations that check services.
     pub roster: Arc<LocationRegistry>,
     /// The probers of the locations in this process, in the order of the registry, which lists these locations first.
     pub probers: Vec<Arc<dyn Prober>>,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
-    /// Limits.
+    /// Limits of queues and rates.
     pub limits: EngineLimits,
     /// The threads of the shards: their own, or the caller's.
     pub threads: ShardThreads,
@@ -91,13 +93,13 @@ pub struct Engine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutdatedFigures {
     shard: usize,
-    /// The service.
+    /// Database key of the service.
     pub key: ServiceKey,
     /// The time up to which they have to be recomputed.
     pub until: Timestamp,
 }
 
-/// The engine has stopped.
+/// The engine has stopped and answers no requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the engine has stopped")]
 pub struct EngineStopped;
@@ -136,17 +138,11 @@ impl Engine {
 
     /// Starts to watch the service, or changes how it is watched. Returns once the change is effective: facts of the old
     /// definition that arrive later are dropped.
-    ///
-    /// # Errors
-    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn apply(&self, definition: Arc<WatchDefinition>) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(ApplyDefinition { definition, memory: None }).await?)
     }
 
     /// Continues to watch a service that was watched before this process started.
-    ///
-    /// # Errors
-    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn resume(
         &self,
         definition: Arc<WatchDefinition>,
@@ -156,26 +152,17 @@ impl Engine {
     }
 
     /// Processes a ping, which is stored already. Returns once its effect is visible.
-    ///
-    /// # Errors
-    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn ping(&self, id: Id, ping: HeartbeatPing) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(TakePing { id, ping }).await?)
     }
 
     /// Checks these services now; those that are not watched here are skipped.
-    ///
-    /// # Errors
-    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn check_now(&self, services: Vec<Id>) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(CheckServices(services)).await?)
     }
 
     /// Removes the service, whose last revision was `revision`: pending results are dropped, and so is a definition that was
     /// read before and arrives later.
-    ///
-    /// # Errors
-    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn retire(&self, id: Id, key: ServiceKey, revision: i64) -> Result<(), EngineStopped> {
         self.fleet.send(RetireService { id, revision }).await?;
         self.shard_of(id).figures.untrack(key);
@@ -183,17 +170,11 @@ impl Engine {
     }
 
     /// Permits services of these partitions, which were released before.
-    ///
-    /// # Errors
-    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn permit(&self, partitions: PartitionSet) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(PermitPartitions(partitions)).await?)
     }
 
     /// Sends every fact to the sink. Returns once the sink has them.
-    ///
-    /// # Errors
-    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn flush(&self) -> Result<(), EngineStopped> {
         for shard in self.shards.iter() {
             shard.aggregator.send(FlushBatch).await?;
@@ -203,9 +184,6 @@ impl Engine {
 
     /// Ends the watch of all services of these partitions, which another node continues. Returns once their last facts are
     /// on their way to the sink.
-    ///
-    /// # Errors
-    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn release(&self, partitions: PartitionSet) -> Result<(), EngineStopped> {
         self.fleet.send(ReleasePartitions(partitions)).await?;
         self.shards.iter().for_each(|shard| shard.figures.untrack_all(partitions));
@@ -246,9 +224,6 @@ impl Engine {
 
     /// Returns a present snapshot of each of these services, in their order. Sends one message per shard for any number of
     /// services.
-    ///
-    /// # Errors
-    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn snapshots(
         &self,
         services: &[ServiceAddress],
@@ -271,17 +246,11 @@ impl Engine {
     }
 
     /// Returns every watched service, by id.
-    ///
-    /// # Errors
-    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn watched(&self) -> Result<HashMap<Id, WatchedService>, EngineStopped> {
         Ok(self.fleet.send(WatchedServices).await?)
     }
 
     /// Returns the lateness of check starts since the last report.
-    ///
-    /// # Errors
-    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn lateness(&self) -> Result<LatenessReport, EngineStopped> {
         let mut sum = LatenessReport::default();
         for shard in self.shards.iter() {

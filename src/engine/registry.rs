@@ -59,9 +59,9 @@ pub struct RegisteredLocation {
 #[derive(Clone, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct LocationCheckRequest {
-    /// The location.
+    /// Code of the location.
     pub location: LocationCode,
-    /// The service.
+    /// Public id of the service.
     pub service: Id,
     /// True if it has to check at once instead of at its scheduled time.
     pub look_now: bool,

@@ -22,7 +22,7 @@ use crate::model::watch::{ArrivalOutcome, RecheckRequest};
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "()")]
 pub struct IncomingCheckRequest {
-    /// The service.
+    /// Public id of the service.
     pub id: Id,
     /// True if the service has to be checked at once.
     pub look_now: bool,
@@ -34,7 +34,7 @@ pub struct IncomingCheckRequest {
 #[derive(Clone, Debug, Message)]
 #[rtype(result = "()")]
 pub struct ServiceResults {
-    /// The service.
+    /// Public id of the service.
     pub id: Id,
     /// The results, oldest first.
     pub records: Arc<[CheckRecord]>,
@@ -48,17 +48,11 @@ pub(super) struct IncomingResults(Vec<ServiceResults>);
 impl Engine {
     /// Takes results from locations in other processes, which are recorded already. Sends one message to the fleet for any
     /// number of services. Results that were received before are ignored.
-    ///
-    /// # Errors
-    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn take_remote_results(&self, results: Vec<ServiceResults>) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(IncomingResults(results)).await?)
     }
 
     /// Carries out a request of a remote engine to this process, which is one of its locations.
-    ///
-    /// # Errors
-    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn handle_check_request(&self, heed: IncomingCheckRequest) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(heed).await?)
     }

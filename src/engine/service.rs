@@ -61,11 +61,11 @@ pub struct ServiceActor {
 #[rtype(result = "()")]
 pub struct RedefineService(pub Arc<WatchDefinition>);
 
-/// An attempt has ended.
+/// An attempt at a location has ended.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct CheckFinished {
-    /// The attempt.
+    /// The attempt that has ended.
     pub attempt: CheckAttempt,
     /// The sequence number it was started with.
     pub sequence: u32,
@@ -93,7 +93,7 @@ pub(super) struct SilentAttempt {
 #[rtype(result = "()")]
 pub struct CheckNow;
 
-/// Stop watching and end.
+/// Stop watching the service, and end the actor.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct EndWatch;

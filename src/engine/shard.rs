@@ -33,7 +33,7 @@ pub enum ShardThreads {
 /// The parts that the actors of one shard share.
 #[derive(Debug)]
 pub struct Shard {
-    /// Its number, from 0.
+    /// Number of the shard, from 0.
     pub index: usize,
     /// The placement of its actors: their thread, and the size of each mailbox.
     pub placement: ActorPlacement,
@@ -43,9 +43,9 @@ pub struct Shard {
     pub figures: Arc<ShardFigures>,
     /// Answers questions about the figures.
     pub aggregator: ActorHandle<Aggregator>,
-    /// The locations that check.
+    /// The locations that check services.
     pub roster: Arc<LocationRegistry>,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
     /// The counters of the engine.
     pub counters: Arc<EngineCounters>,

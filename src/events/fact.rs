@@ -26,11 +26,11 @@ pub struct EventFact {
     pub organisation: i64,
     /// Cursor after this fact.
     pub cursor: EventCursor,
-    /// The change.
+    /// What happened, and to what.
     pub what: FactContent,
 }
 
-/// The kinds of facts.
+/// The content of a fact, by kind.
 #[derive(Clone, Debug)]
 pub enum FactContent {
     /// A change of a service's measured status.
@@ -53,7 +53,7 @@ pub enum FactIdentity {
 }
 
 impl FactContent {
-    /// Its identity.
+    /// Returns its identity: a listener receives each one once.
     #[must_use]
     pub fn origin(&self) -> FactIdentity {
         match self {

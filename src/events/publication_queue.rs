@@ -56,7 +56,6 @@ impl PublicationQueue {
         *self.state() = PublicationState { told, behind: HashMap::new() };
     }
 
-    /// Cursor of this organisation.
     pub(super) fn organisation_cursor(&self, organisation: i64) -> EventCursor {
         let state = self.state();
         state.behind.get(&organisation).map_or(state.told, |behind| behind.told)

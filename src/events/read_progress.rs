@@ -15,7 +15,6 @@ const OVERLAP: Duration = Duration::from_secs(60);
 /// Number of rows before the newest that are searched for late ones.
 pub(super) const BEHIND: i64 = 500;
 
-/// The read position.
 #[derive(Debug)]
 pub(super) struct ReadProgress {
     settled: i64,

@@ -76,7 +76,6 @@ impl RemoteResults {
         }
     }
 
-    /// Takes the received results.
     pub(super) fn take(&self) -> ReceivedResults {
         let mut state = self.state();
         ReceivedResults {

@@ -27,7 +27,7 @@ pub trait FactRenderer: Send + Sync {
     fn wants_results(&self) -> bool;
 }
 
-/// A rendered event.
+/// An event, rendered for one subscription.
 #[derive(Clone, Debug)]
 pub struct RenderedEvent {
     /// The identity of the fact.
@@ -54,13 +54,13 @@ impl EventBatch {
         Self { bytes: text.into(), parts }
     }
 
-    /// Number of events.
+    /// Number of events in the batch.
     #[must_use]
     pub fn events(&self) -> usize {
         self.parts.len()
     }
 
-    /// Returns all events.
+    /// Returns the bytes of all events.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         self.bytes.clone()
@@ -96,9 +96,6 @@ impl EventSubscription {
     }
 
     /// Renders facts for a single listener.
-    ///
-    /// # Errors
-    /// When a database does not answer.
     pub async fn render_once(&self, facts: &[EventFact]) -> Result<Vec<RenderedEvent>, RenderError> {
         self.teller.render(facts).await
     }

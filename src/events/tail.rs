@@ -43,14 +43,14 @@ const ELSEWHERE_WITHIN_MS: i64 = 20 * 60 * 1_000;
 /// Maximum number of services whose organisation is cached.
 const OWNERS: usize = 100_000;
 
-/// The sources of facts.
+/// The databases and signals from which facts come.
 #[derive(Clone, Debug)]
 pub struct EventSources {
     /// The router, with the other nodes.
     pub announcer: ServiceRouter,
     /// Databases with status changes, incidents and maintenances.
     pub databases: Databases,
-    /// Signal of durable results.
+    /// Signals that results are durable.
     pub news: Arc<ChangeSignal>,
     /// Wall time for the expiry of tokens.
     pub guard: Arc<ClockGuard>,

@@ -14,7 +14,8 @@ const BACKLOG: i32 = 1_024;
 /// Listens on an address. The second family is left out on a machine without it.
 ///
 /// # Errors
-/// When an address is taken, or is none of this machine.
+///
+/// When an address is in use, or does not belong to this machine.
 pub fn listen_on(wanted: ListenAddress) -> io::Result<Vec<TcpListener>> {
     let first = TcpListener::bind(wanted.address())?;
     // The system may have chosen the port.

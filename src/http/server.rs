@@ -36,7 +36,7 @@ use crate::http::v1::state::AppState;
 /// synchronously.
 pub type Visitors = Arc<dyn Fn(&HttpRequest) -> LocalBoxFuture<'static, Option<HttpResponse>> + Send + Sync>;
 
-/// A running server.
+/// The HTTP server, answering on all its listeners.
 pub struct WebServer {
     handles: Vec<ServerHandle>,
 }
@@ -52,7 +52,8 @@ impl WebServer {
 /// on the host of a status page there is no API.
 ///
 /// # Errors
-/// When a route is open or an address is taken.
+///
+/// When a route has no access rule, or an address is in use.
 pub fn serve(state: AppState, listeners: Vec<TcpListener>, visitors: &Visitors) -> anyhow::Result<WebServer> {
     let (config, state) = (Arc::clone(&state.config), Arc::new(state));
     let described = Arc::clone(&config);
@@ -112,12 +113,10 @@ fn reading() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
 }
 
-/// The methods of pings.
 fn pinging() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()).or(guard::Post()))
 }
 
-/// A read-only path.
 fn only_read(path: &str, route: Route) -> Resource {
     only("GET, HEAD", path, route)
 }

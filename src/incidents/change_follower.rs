@@ -23,7 +23,8 @@ const NEWER_MAX: u64 = 10_000;
 /// Processes every new change of these partitions.
 ///
 /// # Errors
-/// When a database fails; processed changes stay processed.
+///
+/// When a database fails; changes processed before that stay processed.
 pub(super) async fn follow_changes(
     incidents: &IncidentAutomation,
     feed: &mut ChangeFeed,

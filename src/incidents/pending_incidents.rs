@@ -88,7 +88,6 @@ impl PendingIncident {
         Self { before, after, policy, grown_at, heard, outages, keys, reasons: None }
     }
 
-    /// Adds an outage.
     pub(super) fn add_outage(&mut self, told: &ServiceOutage, outage: Outage) {
         let news = self.after.apply_outage(told);
         if news == ImpactChange::Joined {

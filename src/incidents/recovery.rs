@@ -15,7 +15,8 @@ use crate::store::{Databases, StoreError, organisations};
 /// Marks the recovered ones among these services, or among all.
 ///
 /// # Errors
-/// When a database fails; then nothing has been marked.
+///
+/// When a database fails; nothing has been marked then.
 pub async fn mark_missed_recoveries(
     databases: &Databases,
     services: Option<&[ServiceKey]>,

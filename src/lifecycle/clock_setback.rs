@@ -18,9 +18,6 @@ use crate::store::{MainError, Transaction, escalation_policies, escalations};
 const AT_ONCE: u64 = 500;
 
 /// Moves steps of escalations and attempts of messages back to times that are possible now.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn bring_back(transaction: &Transaction, now: Timestamp) -> Result<(), MainError> {
     bring_all_forward(transaction, now).await?;
     let held = held_beyond(transaction, now.plus_ms(LONGEST_MS)).await?;

@@ -8,9 +8,6 @@ use crate::store::{MainError, Transaction, custom_domains};
 
 /// Stores the result of a check for the domain and for other claims of its name. `None`, and nothing stored, when the
 /// domain does not exist any more, or when the check was due and another one came first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn record_look(
     transaction: &Transaction,
     domain: &CustomDomain,

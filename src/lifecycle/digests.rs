@@ -19,9 +19,6 @@ const MOST: u64 = 2_000;
 
 /// Combines the due messages of a channel that wait for a digest into one, if there are enough of them, without those
 /// about `busy` subjects, which are being sent. Returns true if it made one.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn gather(
     transaction: &Transaction,
     channel: &NotificationChannel,

@@ -8,9 +8,6 @@ use crate::store::{MainError, Transaction, escalation_policies, escalations};
 
 /// Stores a changed policy, perhaps at another position in the order. Incidents that follow it continue with its
 /// changed steps ([`EscalationProgress::after_change`](crate::model::escalation::EscalationProgress::after_change)).
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn update(
     transaction: &Transaction,
     before: &EscalationPolicy,

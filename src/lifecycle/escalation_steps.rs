@@ -19,9 +19,6 @@ use crate::store::{
 
 /// Takes the step that is due, if it still is: writes its messages and the time of the next one. Returns the number
 /// of messages that are sent now.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn take_step(transaction: &Transaction, due: DueStep, now: Timestamp) -> Result<usize, MainError> {
     organisations::lock(transaction, due.organisation).await?;
     let Some((policy, progress)) = escalations::claim_due(transaction, due.incident, now).await? else {

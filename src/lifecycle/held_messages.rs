@@ -15,9 +15,6 @@ use crate::store::{MainError, Transaction};
 const AT_ONCE: u64 = 500;
 
 /// Holds the messages of a channel by its changed settings.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn rehold_channel(
     transaction: &Transaction,
     channel: &NotificationChannel,
@@ -28,9 +25,6 @@ pub async fn rehold_channel(
 }
 
 /// Holds the messages for a contact by its changed quiet hours.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn rehold_contact(
     transaction: &Transaction,
     contact: &Contact,

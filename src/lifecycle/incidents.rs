@@ -13,9 +13,6 @@ use crate::store::incidents::{find, internal_timeline_size, row_changes};
 use crate::store::{MainError, Transaction};
 
 /// Stores a new incident; its `key` is assigned by the database.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(transaction: &Transaction, whole: &mut WholeIncident) -> Result<(), MainError> {
     row_changes::insert(transaction, whole).await?;
     let at = whole.incident.updated_at;
@@ -23,9 +20,6 @@ pub async fn insert(transaction: &Transaction, whole: &mut WholeIncident) -> Res
 }
 
 /// Stores the changes made at `at` from `before` to `after`; does nothing when they are equal.
-///
-/// # Errors
-/// When the database fails.
 pub async fn save(
     transaction: &Transaction,
     before: &WholeIncident,
@@ -60,9 +54,6 @@ async fn follow_change(transaction: &Transaction, change: IncidentTransition<'_>
 
 /// Adds an entry of the engine with the reasons why services are in trouble, to the timeline that members see, if
 /// there is room for it.
-///
-/// # Errors
-/// When the database fails.
 pub async fn add_reasons(
     transaction: &Transaction,
     incident: i64,
@@ -75,9 +66,6 @@ pub async fn add_reasons(
 }
 
 /// Deletes the visible incident with this id, with everything that belongs to it. `false` when there is none.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(
     transaction: &Transaction,
     sight: Visibility,
@@ -90,9 +78,6 @@ pub async fn delete(
 }
 
 /// Deletes these incidents of an organisation, given by key and id.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete_all(
     transaction: &Transaction,
     organisation: i64,

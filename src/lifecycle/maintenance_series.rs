@@ -32,9 +32,6 @@ pub struct PlannedMaintenances {
 
 /// Creates the maintenances of the series that are missing at the moment of the stamp, and schedules the next
 /// planning.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn extend_series(
     transaction: &Transaction,
     series: MaintenanceSeries,
@@ -57,9 +54,6 @@ pub async fn extend_series(
 
 /// Brings the maintenances that have not started in line with the changed series: they are moved, created and
 /// deleted. The series is stored.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn replan(
     transaction: &Transaction,
     series: MaintenanceSeries,
@@ -143,18 +137,12 @@ async fn create(
 }
 
 /// Deletes the maintenances of a series that wait for their start; they have no effect yet that would have to end.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete_waiting(transaction: &Transaction, series: SeriesKey) -> Result<(), MainError> {
     let waiting = occurrences::keys(transaction, series, true).await?;
     maintenances::delete_all(transaction, &waiting).await
 }
 
 /// Deletes a series; its remaining maintenances are independent from now on.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(transaction: &Transaction, series: SeriesKey) -> Result<(), MainError> {
     let left = occurrences::keys(transaction, series, false).await?;
     maintenances::leave_series(transaction, &left).await?;

@@ -18,9 +18,6 @@ use crate::store::{MainError, Transaction, events, organisations, outages};
 
 /// Stores a new maintenance of these services, shown on these status pages; its `key` is assigned by the database and
 /// returned in the result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     transaction: &Transaction,
     maintenance: Maintenance,
@@ -37,9 +34,6 @@ pub async fn insert(
 
 /// Stores the result of an action on a maintenance: row, timeline, facts for subscribers, reminders and windows. A
 /// full timeline takes no further entry, and subscribers are notified of entries only.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn carry_out(
     transaction: &Transaction,
     step: &MaintenanceTransition,
@@ -81,9 +75,6 @@ async fn release_outages(
 
 /// Makes the maintenance cover exactly these services. Outages of services that it no longer covers become due at
 /// `now`.
-///
-/// # Errors
-/// When the database fails.
 pub async fn cover(
     transaction: &Transaction,
     maintenance: MaintenanceKey,
@@ -102,9 +93,6 @@ pub async fn cover(
 }
 
 /// Brings the windows of the maintenance in line with its present state and its present services.
-///
-/// # Errors
-/// As [`carry_out`].
 pub async fn align(
     transaction: &Transaction,
     maintenance: &Maintenance,
@@ -119,9 +107,6 @@ pub async fn align(
 }
 
 /// Ends every effect of a maintenance on services.
-///
-/// # Errors
-/// As [`carry_out`].
 pub async fn end_effect(
     transaction: &Transaction,
     maintenance: MaintenanceKey,
@@ -133,9 +118,6 @@ pub async fn end_effect(
 }
 
 /// Ends the effect of a maintenance on services and deletes it with its timeline and its links.
-///
-/// # Errors
-/// As [`carry_out`].
 pub async fn delete(
     transaction: &Transaction,
     maintenance: MaintenanceKey,
@@ -147,9 +129,6 @@ pub async fn delete(
 }
 
 /// Deletes maintenances that have no effect on services, with their timelines and links.
-///
-/// # Errors
-/// When the database fails.
 pub(super) async fn delete_all(
     transaction: &Transaction,
     maintenances: &[MaintenanceKey],
@@ -182,9 +161,6 @@ pub(super) async fn leave_series(
 
 /// Turns a reminder that is due into a fact for subscribers, if it is still due and useful. Returns true if it became
 /// one.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn remind(transaction: &Transaction, due: DueReminder, now: Timestamp) -> Result<bool, MainError> {
     let Some(maintenance) = due::claim(transaction, due.maintenance).await? else { return Ok(false) };
     let is_taken = reminders::take_due(transaction, due, now).await?;

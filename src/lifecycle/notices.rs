@@ -11,9 +11,6 @@ use crate::store::notices::{find_lasting, row_changes};
 use crate::store::{MainError, Transaction, organisations};
 
 /// Starts a notice of this trouble, or makes the open one more severe. Returns whether there is any news.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn raise(
     transaction: &Transaction,
     trouble: &NoticeCondition,
@@ -40,9 +37,6 @@ pub async fn raise(
 }
 
 /// Makes the open notice of this trouble less severe, if there is a more severe one; nobody is notified.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn lower(transaction: &Transaction, trouble: &NoticeCondition) -> Result<(), MainError> {
     organisations::lock(transaction, trouble.source.organisation).await?;
     let lasting = find_lasting(transaction, &trouble.source).await?;
@@ -53,9 +47,6 @@ pub async fn lower(transaction: &Transaction, trouble: &NoticeCondition) -> Resu
 }
 
 /// Ends the open notice of a source, if there is one, with this text. Returns whether there was one.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn settle(
     transaction: &Transaction,
     source: &NoticeSource,

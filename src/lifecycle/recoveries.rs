@@ -16,9 +16,6 @@ use crate::store::{MainError, Transaction, notification_channels};
 /// Marks services as recovered from every open incident that they had joined by then, and from their own in any case.
 /// Recipients of an incident with services that are still down are notified, if they have chosen this. Returns the
 /// services that have recovered from incidents other than their own.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn mark_recovered(
     transaction: &Transaction,
     recovered: &[RecoveredService],

@@ -23,11 +23,11 @@ use crate::store::{MainError, Transaction, events, outages};
 /// A service that is about to be deleted.
 #[derive(Clone, Debug)]
 pub struct ServiceDeletion<'a> {
-    /// Its organisation.
+    /// Database key of its organisation.
     pub organisation: i64,
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
-    /// Now.
+    /// Present time.
     pub at: Timestamp,
     /// True if incidents that concern no other service are deleted.
     pub deletes_orphans: bool,
@@ -42,14 +42,11 @@ pub struct IncidentCleanup {
     pub resolved: usize,
     /// Concerned this service alone, and are deleted.
     pub deleted: usize,
-    /// Continue without the service.
+    /// Concerned other services too, and continue without this one.
     pub detached: usize,
 }
 
 /// Settles the incidents of a service that is about to be deleted.
-///
-/// # Errors
-/// When the database fails.
 pub async fn settle_incidents(
     transaction: &Transaction,
     deletion: &ServiceDeletion<'_>,
@@ -137,9 +134,6 @@ pub struct MaintenanceCleanup {
 /// Detaches a service that is about to be deleted from every maintenance and every series. Maintenances that concern nothing
 /// else are deleted if `delete_orphaned`, else cancelled unless they have ended. The windows of the service go with the
 /// service. The caller has locked the maintenances before it locked the service ([`lock_of`]).
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn settle_maintenances(
     transaction: &Transaction,
     service: ServiceKey,

@@ -144,7 +144,7 @@ impl PermissionSet {
         self.0 & (1_u64 << permission as u32) != 0
     }
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -235,11 +235,11 @@ pub struct PlanLimits {
     pub services: Option<u32>,
     /// Tags with source `user`.
     pub tags: Option<u32>,
-    /// Published status pages.
+    /// Status pages that are published.
     pub published_statuspages: Option<u32>,
-    /// All status pages.
+    /// Status pages, published or not.
     pub statuspages: Option<u32>,
-    /// Components of one page.
+    /// Components of one status page.
     pub components: Option<u32>,
     /// Custom domains of one page.
     pub custom_domains: Option<u32>,
@@ -251,7 +251,7 @@ pub struct PlanLimits {
     pub maintenance_series: Option<u32>,
     /// Notification channels.
     pub notification_channels: Option<u32>,
-    /// Promises about services.
+    /// SLA targets.
     pub sla_targets: Option<u32>,
     /// Escalation policies.
     pub escalation_policies: Option<u32>,
@@ -309,13 +309,13 @@ pub struct Organisation {
     pub id: Id,
     /// Display name.
     pub name: String,
-    /// Its plan.
+    /// The plan that sets its limits.
     pub plan: Plan,
     /// Created by a self-hosted installation's first start: every count unlimited (contract 3.1).
     pub self_hosted: bool,
-    /// Languages, at least one.
+    /// Codes of its languages, at least one.
     pub locales: Vec<String>,
-    /// One of `locales`.
+    /// The default language, one of `locales`.
     pub default_locale: String,
     /// Time of creation.
     pub created_at: Timestamp,

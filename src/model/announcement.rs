@@ -14,7 +14,7 @@ pub const STATUSPAGES_MAX: usize = 100;
 /// The author of an announcement: a token, under its name at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnnouncementAuthor {
-    /// Id of the token.
+    /// Public id of the token.
     pub id: Id,
     /// Its name at that time.
     pub name: String,
@@ -40,9 +40,9 @@ pub struct TimelineEntry<S> {
 pub enum ChosenPages {
     /// None was chosen: every page with a visible component of a named service shows it.
     None,
-    /// This one was.
+    /// This page is one of them.
     This,
-    /// Only others were.
+    /// Pages were chosen, but not this one.
     Others,
 }
 

@@ -5,12 +5,12 @@ use crate::model::word_enum::words;
 words! {
     /// The kind of a status page's file.
     pub enum AssetKind {
-        /// On light ground.
+        /// The logo for a light background.
         Logo,
-        /// On dark ground.
+        /// The logo for a dark background.
         #[strum(serialize = "logo-dark")]
         LogoDark,
-        /// In the browser's tab.
+        /// The icon in the browser's tab.
         Favicon,
     }
 }

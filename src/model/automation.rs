@@ -13,9 +13,9 @@ pub struct AutomationState {
 /// The parts of an incident that members have edited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EditedFields {
-    /// Its title.
+    /// True once the title was edited.
     pub title: bool,
-    /// Its severity.
+    /// True once the severity was edited.
     pub severity: bool,
     /// Its status: from then on members resolve it.
     pub status: bool,

@@ -22,7 +22,7 @@ words! {
         Ssl,
         /// Not checked at all; members set its status.
         Manual,
-        /// Reports itself by pings.
+        /// Receives pings instead of making checks.
         Heartbeat,
     }
 }
@@ -138,7 +138,7 @@ words! {
         TlsUntrusted = 10,
         /// The certificate is for another name.
         TlsHostname = 11,
-        /// The handshake failed.
+        /// The TLS handshake failed.
         TlsHandshake = 12,
         /// The server accepts none of the TLS versions, suites and algorithms that are offered (addition).
         TlsLegacy = 13,
@@ -148,7 +148,7 @@ words! {
         HttpProtocol = 15,
         /// More redirects than allowed, or a redirect in a circle.
         HttpRedirectLoop = 16,
-        /// No echo reply.
+        /// No reply to the echo request.
         IcmpNoReply = 17,
         /// A condition of the service matched.
         ConditionFailed = 18,
@@ -203,7 +203,7 @@ impl ErrorCode {
 /// The reason why a check is not `up`, as a code and as a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckFailure {
-    /// For machines.
+    /// Stable code for programs.
     pub code: ErrorCode,
     /// Short English reason, at most 500 characters, without response body, header or secret.
     pub message: Box<str>,
@@ -229,7 +229,7 @@ pub struct Measurement {
     pub response_time: Option<Micros>,
     /// The durations of the phases.
     pub timings: PhaseTimings,
-    /// HTTP only.
+    /// Status code of the response, HTTP only.
     pub status_code: Option<u16>,
     /// Set exactly when `status` is not `up`. Boxed: most checks have none.
     pub failure: Option<Box<CheckFailure>>,

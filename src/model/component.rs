@@ -16,9 +16,9 @@ use crate::model::translated_text::TranslatedText;
 /// Database key of a component.
 pub type ComponentKey = i64;
 
-/// Characters of a name, per language.
+/// Permitted number of characters of a name, per language.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Characters of a description, per language.
+/// Permitted number of characters of a description, per language.
 pub const DESCRIPTION_LENGTH: RangeInclusive<usize> = 0..=500;
 /// Largest `display_order`.
 pub const ORDER_MAX: i32 = 10_000;
@@ -32,7 +32,7 @@ pub struct Component {
     pub key: ComponentKey,
     /// The id that clients see.
     pub id: Id,
-    /// Key of the page.
+    /// Database key of the status page.
     pub page: i64,
     /// The group that it is in.
     pub parent: Option<ComponentKey>,
@@ -46,7 +46,7 @@ pub struct Component {
     pub name: TranslatedText,
     /// True if a client has named it; false for a child with a name from the synchronisation.
     pub has_own_name: bool,
-    /// Further words.
+    /// Text shown below the name.
     pub description: Option<TranslatedText>,
     /// True if it is a group: it contains other components.
     pub is_group: bool,

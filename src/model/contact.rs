@@ -11,7 +11,7 @@ use crate::model::notification::quiet_hours::QuietHours;
 use crate::model::notification::routing::ResourceReference;
 use crate::model::recurrence::zone::IanaZone;
 
-/// Characters of a name.
+/// Permitted number of characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Maximum number of contacts of an organisation, whatever its plan allows.
 pub const CONTACTS_MAX: u64 = 1_000;
@@ -52,6 +52,6 @@ pub struct NamedContact {
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Its name.
+    /// Display name of the contact.
     pub name: String,
 }

@@ -15,7 +15,7 @@ pub const DEPENDENCIES_MAX: usize = 20;
 /// Something that a service depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dependency {
-    /// A service.
+    /// A single service.
     Service(NamedService),
     /// Every service that carries the tag.
     Tag {
@@ -32,7 +32,7 @@ pub enum Dependency {
 /// it works by itself cannot be known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreachableState {
-    /// Since when.
+    /// Start of this state.
     pub since: Timestamp,
     /// The dependencies that are down, by name; empty when they are back.
     pub because_of: Vec<NamedService>,

@@ -32,9 +32,9 @@ words! {
     pub enum DomainStatus {
         /// Its records have not been seen.
         PendingVerification,
-        /// It is served.
+        /// Both records are right: it is served.
         Active,
-        /// Given up.
+        /// Given up: checks do not change it any more.
         Failed,
     }
 }
@@ -64,7 +64,7 @@ words! {
 pub enum DomainRecordsState {
     /// Both records are right.
     Right,
-    /// Something is wrong.
+    /// The first fault that was found.
     Wrong(DomainProblem),
     /// The check was inconclusive, which is not the domain's fault.
     Nothing,
@@ -81,7 +81,7 @@ pub struct CustomDomain {
     pub statuspage: i64,
     /// The host name.
     pub hostname: String,
-    /// Its state.
+    /// State by the checks so far.
     pub status: DomainStatus,
     /// The value that the TXT record must have.
     pub txt_value: String,

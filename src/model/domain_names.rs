@@ -21,7 +21,7 @@ pub struct DomainNames {
 /// The records that a custom domain must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequiredRecords {
-    /// The custom domain.
+    /// Host name of the custom domain.
     pub hostname: String,
     /// The target to which it must resolve: by CNAME, or by the same addresses.
     pub cname_target: String,

@@ -11,7 +11,7 @@ use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::notification::routing::{ResourceReference, RoutedServices, RoutingKeys};
 
-/// Characters of a name.
+/// Permitted number of characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Maximum number of policies of an organisation.
 pub const POLICIES_MAX: usize = 100;
@@ -94,16 +94,16 @@ pub struct EscalationAssignment {
 /// Incidents that a policy names: those that affect one of the services, and those that one of the incident policies opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IncidentSelection {
-    /// The services.
+    /// Services by tag or by id.
     pub services: RoutedServices,
-    /// The incident policies.
+    /// Incident policies whose incidents are selected.
     pub incident_policies: Vec<ResourceReference>,
 }
 
 /// The properties of an incident that decide which policy it follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncidentTraits {
-    /// Its severity.
+    /// Present severity of the incident.
     pub severity: Severity,
     /// The services that it affects.
     pub concerned: RoutingKeys,
@@ -136,7 +136,7 @@ pub fn first_match<'a>(
 /// The progress of an incident in its policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EscalationProgress {
-    /// The round, from 1.
+    /// Number of the round, from 1.
     pub round: u32,
     /// The index of the next step, from 0.
     pub next_step: usize,

@@ -3,7 +3,7 @@
 use crate::model::word_enum::words;
 
 words! {
-    /// The types of events.
+    /// The types of events that clients receive.
     pub enum EventType {
         /// The measured status of a service has changed.
         StatusChange,
@@ -19,9 +19,9 @@ words! {
 words! {
     /// The kinds of resources that events are about and that have rows of their own.
     pub enum EventSubjectKind {
-        /// An incident.
+        /// The event is about an incident.
         Incident,
-        /// A maintenance.
+        /// The event is about a maintenance.
         Maintenance,
     }
 }
@@ -29,7 +29,7 @@ words! {
 words! {
     /// The action on an incident or a maintenance.
     pub enum EventAction {
-        /// It is new.
+        /// The incident or maintenance was created.
         Created,
         /// It is not as it was.
         Updated,

@@ -20,10 +20,8 @@ const HAS_FAILURE: u8 = 2;
 /// The code of the role follows from this bit on.
 const ROLE_SHIFT: u32 = 2;
 
-/// A recorded fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RecordedFact {
-    /// A finished check.
     Check(CheckRecord),
     /// A change of the measured status.
     Change(StatusChange),

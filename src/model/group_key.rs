@@ -12,9 +12,9 @@ pub enum GroupKey {
 }
 
 impl GroupKey {
-    /// The word of tags.
+    /// The [`kind`](Self::kind) of keys by tag.
     pub const TAG: &'static str = "tag";
-    /// The word of services.
+    /// The [`kind`](Self::kind) of keys by service.
     pub const SERVICE: &'static str = "service";
 
     /// The word for the kind of the key.

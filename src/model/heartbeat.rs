@@ -37,7 +37,7 @@ pub struct HeartbeatPing {
 /// The pings of a service as they are stored, beside its secret.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredPings {
-    /// The newest ping.
+    /// The newest ping; `None` before the first.
     pub last: Option<HeartbeatPing>,
     /// Deadlines count from here when that is later than the newest ping: the service was resumed or changed.
     pub counts_from: Option<Timestamp>,
@@ -62,7 +62,7 @@ pub struct HeartbeatPlan {
     pub grace_ms: i64,
     /// The pings that were stored when the plan was made.
     pub stored: StoredPings,
-    /// The rule for flapping.
+    /// The rule by which flapping is detected.
     pub flapping: FlappingRule,
 }
 

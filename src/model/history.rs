@@ -10,7 +10,7 @@ use crate::model::word_enum::words;
 /// One finished check of one location (contract 4.8): its deciding attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckRecord {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// The location that made the check.
     pub location: LocationCode,
@@ -31,13 +31,13 @@ pub struct CheckRecord {
 pub struct StoredCheck {
     /// Start of the deciding attempt.
     pub checked_at: Timestamp,
-    /// Location code.
+    /// Code of the location.
     pub probe: String,
     /// The moment at which the check was due.
     pub scheduled_at: Timestamp,
     /// The deciding attempt, from 1.
     pub attempt: u8,
-    /// Its finding.
+    /// The findings about the target.
     pub measurement: Measurement,
 }
 
@@ -161,13 +161,13 @@ impl ChangeCause {
 /// A change of the measured status; a row in the database, from which uptime is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusChange {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// The time of the change.
     pub at: Timestamp,
-    /// The status before.
+    /// Measured status before the change.
     pub from: MeasuredStatus,
-    /// The status after.
+    /// Measured status after the change.
     pub to: MeasuredStatus,
     /// The reason for the change.
     pub cause: ChangeCause,

@@ -44,7 +44,7 @@ enum ImpairmentState {
 /// The result of the question to one reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceAnswer {
-    /// It answered.
+    /// The reference answered in time.
     Answered,
     /// It did not answer in time, or there is no route to it.
     Silent,
@@ -64,9 +64,9 @@ pub enum ImpairmentChange {
 /// An attempt that was not up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedAttempt {
-    /// Its start.
+    /// Start of the attempt, in milliseconds.
     pub started_ms: u64,
-    /// Its end.
+    /// End of the attempt, in milliseconds.
     pub failed_ms: u64,
     /// A dead network has the same symptoms: silence, no route, a broken connection.
     pub may_be_the_network: bool,
@@ -75,7 +75,7 @@ pub struct FailedAttempt {
 /// Attribution of a failed check: to its target, or to the location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureJudgement {
-    /// Yes.
+    /// The failure is the target's.
     Believed,
     /// No: the location was impaired at some time during the check.
     Impaired,

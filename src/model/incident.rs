@@ -23,11 +23,11 @@ use crate::model::word_enum::words;
 
 pub use open_period::{OpenPeriod, open_within};
 
-/// Characters of a title, per language.
+/// Permitted number of characters of a title, per language.
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Characters of an entry of the timeline, per language.
+/// Permitted number of characters of an entry of the timeline, per language.
 pub const MESSAGE_LENGTH: RangeInclusive<usize> = 1..=10_000;
-/// Characters of the note of an acknowledgement.
+/// Permitted number of characters of the note of an acknowledgement.
 pub const NOTE_LENGTH: RangeInclusive<usize> = 1..=1_000;
 
 words! {
@@ -53,7 +53,7 @@ words! {
         Identified,
         /// Open: fixed, and being watched.
         Monitoring,
-        /// Over.
+        /// The incident is over.
         Resolved,
     }
 }
@@ -119,7 +119,7 @@ impl IncidentKind {
 /// The acknowledgement of an incident by somebody who works on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
-    /// The time at which.
+    /// Time of the acknowledgement.
     pub at: Timestamp,
     /// The author of the acknowledgement.
     pub by: AnnouncementAuthor,
@@ -136,7 +136,7 @@ pub struct Incident {
     pub organisation: i64,
     /// The title of the incident.
     pub title: TranslatedText,
-    /// Never changes.
+    /// Kind of the incident; fixed at creation.
     pub kind: IncidentKind,
     /// The progress of the work.
     pub status: IncidentStatus,
@@ -150,7 +150,7 @@ pub struct Incident {
     pub resolved_at: Option<Timestamp>,
     /// As stated by the client.
     pub sla_counts_as_downtime: bool,
-    /// `None`: the engine.
+    /// The author; `None` = the engine.
     pub created_by: Option<AnnouncementAuthor>,
     /// The first one since it was opened last.
     pub acknowledgement: Option<Acknowledgement>,
@@ -184,7 +184,7 @@ pub struct AffectedService {
     pub service: ServiceKey,
     /// The id that clients see.
     pub id: Id,
-    /// Its name.
+    /// Display name of the service.
     pub name: String,
     /// The impact on the service; `None` for notices.
     pub impact: Option<Impact>,
@@ -205,7 +205,7 @@ pub struct ChosenPage {
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Its name.
+    /// Name of the status page.
     pub name: TranslatedText,
 }
 
@@ -215,7 +215,7 @@ pub type TimelineEntry = announcement::TimelineEntry<IncidentStatus>;
 /// An incident with everything that belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WholeIncident {
-    /// The incident.
+    /// The incident's own row.
     pub incident: Incident,
     /// The services that it affects, by name; all of them, unless it was read in part.
     pub services: Vec<AffectedService>,

@@ -14,7 +14,7 @@ use crate::model::service::{NamedService, ServiceKey};
 /// A report of a service in trouble to an incident.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceOutage {
-    /// The service.
+    /// The service in trouble.
     pub service: NamedService,
     /// Its trouble.
     pub kind: OutageKind,
@@ -29,9 +29,9 @@ pub struct ServiceOutage {
 pub enum ImpactChange {
     /// The service was not affected.
     Joined,
-    /// It had recovered.
+    /// The service had recovered, and fails again.
     Relapsed,
-    /// It was hit less.
+    /// The impact on the service was smaller.
     Worsened,
     /// Nothing: it is affected already, with at least this impact.
     Nothing,

@@ -11,7 +11,7 @@ use crate::id::Id;
 use crate::model::incident::{Impact, Severity};
 use crate::model::word_enum::words;
 
-/// Characters of a name.
+/// Permitted number of characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Maximum number of policies of an organisation.
 pub const POLICIES_MAX: usize = 100;
@@ -55,7 +55,7 @@ words! {
         Parent,
         /// Those of services that carry a common tag.
         Tags,
-        /// Either.
+        /// By a common dependency or a common tag.
         ParentOrTags,
     }
 }
@@ -203,9 +203,9 @@ pub struct IncidentPolicy {
     pub position: i32,
     /// 1..255 characters.
     pub name: String,
-    /// `None` matches every service.
+    /// The tag that services must carry; `None` matches every service.
     pub tag: Option<PolicyTag>,
-    /// Its rules for outages.
+    /// Rules by which outages become incidents.
     pub rules: IncidentRules,
     /// Time of creation.
     pub created_at: Timestamp,

@@ -33,7 +33,7 @@ pub struct PartitionLedger {
 pub struct RebalanceStep {
     /// Partitions to stop and release.
     pub release: PartitionSet,
-    /// It takes these.
+    /// Partitions to take over.
     pub take: PartitionSet,
 }
 

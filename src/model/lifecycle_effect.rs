@@ -24,9 +24,9 @@ pub enum LifecycleEffect {
     Release(HeldMessages),
     /// Hold messages until another time, or for another reason.
     Rehold {
-        /// Keys of the deliveries.
+        /// Database keys of the deliveries.
         deliveries: Vec<i64>,
-        /// The new hold.
+        /// The hold that replaces the present one.
         hold: DeliveryHold,
     },
     /// Delete messages that are held and were never tried.
@@ -55,9 +55,9 @@ pub struct OutgoingMessage {
 /// New contents of a held message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageReplacement {
-    /// Key of the delivery.
+    /// Database key of the delivery.
     pub delivery: i64,
-    /// The new contents.
+    /// The contents to store.
     pub message: NotificationMessage,
 }
 
@@ -66,9 +66,9 @@ pub struct MessageReplacement {
 pub struct HeldMessages {
     /// Database key of the channel.
     pub channel: i64,
-    /// The line.
+    /// The line of ordered messages.
     pub line: OrderingScope,
-    /// The subject.
+    /// Id of what the messages are about.
     pub subject: Id,
 }
 
@@ -83,14 +83,14 @@ pub enum MessageRetraction {
         channel: i64,
         /// Database key of the contact; `None` = all readers of the channel.
         contact: Option<i64>,
-        /// The incident.
+        /// Public id of the incident.
         incident: Id,
     },
     /// Everything about a subject of an organisation, because the subject is deleted.
     Subject {
         /// Database key of the organisation.
         organisation: i64,
-        /// The subject.
+        /// Public id of the deleted subject.
         subject: Id,
     },
 }
@@ -113,7 +113,7 @@ pub struct EscalationStart {
 pub struct EscalationAdvance {
     /// Database key of the incident.
     pub incident: i64,
-    /// The next progress.
+    /// The progress to store.
     pub progress: EscalationProgress,
 }
 
@@ -122,9 +122,9 @@ pub struct EscalationAdvance {
 pub struct PublishedAction {
     /// Incident or maintenance.
     pub kind: EventSubjectKind,
-    /// Its database key.
+    /// Database key of the subject.
     pub key: i64,
-    /// The action.
+    /// The action to publish.
     pub act: EventAction,
     /// Services that it concerned until now and no longer concerns.
     pub former: Vec<ServiceKey>,

@@ -8,7 +8,7 @@ use crate::clock::Timestamp;
 /// A time in which a ping may have been lost, from `from` on and before `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListeningGap {
-    /// Its start.
+    /// Start of the gap, inclusive.
     pub from: Timestamp,
     /// Its end; the present time if it has not ended.
     pub to: Timestamp,

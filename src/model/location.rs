@@ -25,7 +25,7 @@ impl LocationCode {
         Self(PUSH.into())
     }
 
-    /// The code's characters.
+    /// Returns the code as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -103,11 +103,11 @@ pub struct Location {
 pub struct LocationReport {
     /// Its arrival, by the clock of this installation.
     pub at: Timestamp,
-    /// Version of its program.
+    /// Version of the location's program.
     pub version: String,
     /// Milliseconds by which its clock is ahead of that of this installation; negative when it is behind.
     pub clock_ahead_ms: i64,
-    /// Services that it checks.
+    /// Number of services that it checks.
     pub services: u64,
     /// Lateness that 99 of 100 of its starts did not exceed, in microseconds.
     pub lateness_p99_us: u64,

@@ -18,9 +18,9 @@ use crate::model::maintenance::origin::SeriesOrigin;
 use crate::model::translated_text::TranslatedText;
 use crate::model::word_enum::words;
 
-/// Characters of a title, per language.
+/// Permitted number of characters of a title, per language.
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Characters of an entry of the timeline, per language.
+/// Permitted number of characters of an entry of the timeline, per language.
 pub const MESSAGE_LENGTH: RangeInclusive<usize> = 1..=10_000;
 
 /// Database key of a maintenance.
@@ -39,13 +39,13 @@ words! {
 words! {
     /// The state of a maintenance.
     pub enum MaintenanceStatus {
-        /// It has not started.
+        /// Planned; the window has not started.
         Scheduled,
-        /// It has an effect.
+        /// The work is in progress.
         InProgress,
-        /// It has ended.
+        /// The work has ended.
         Completed,
-        /// It was called off.
+        /// Called off before it started.
         Cancelled,
     }
 }
@@ -68,9 +68,9 @@ pub struct MaintenanceNotices {
     pub day_before: bool,
     /// An hour before the start.
     pub hour_before: bool,
-    /// Of the start.
+    /// At the start of the work.
     pub start: bool,
-    /// Of the end.
+    /// At the end of the work.
     pub complete: bool,
 }
 
@@ -87,9 +87,9 @@ pub struct Maintenance {
     pub title: TranslatedText,
     /// `type` of the API.
     pub kind: MaintenanceKind,
-    /// Its state.
+    /// Present state of the maintenance.
     pub status: MaintenanceStatus,
-    /// The planned window.
+    /// Planned start and end.
     pub schedule: MaintenanceWindow,
     /// The time of the actual start; `None` until then.
     pub actual_start: Option<Timestamp>,
@@ -117,13 +117,13 @@ pub type TimelineEntry = announcement::TimelineEntry<MaintenanceStatus>;
 /// An operation on a maintenance, by members or by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MaintenanceOperation {
-    /// Start.
+    /// Start the work now.
     Start,
-    /// End.
+    /// End the work now.
     Complete,
-    /// Call off.
+    /// Call the work off.
     Cancel,
-    /// Change its window.
+    /// Replace the planned window.
     Extend,
 }
 
@@ -146,7 +146,7 @@ impl MaintenanceOperation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the maintenance is {status}")]
 pub struct MaintenanceStateError {
-    /// Its state.
+    /// The state that forbids the operation.
     pub status: MaintenanceStatus,
     /// The states that would have been right.
     pub needed: &'static [&'static str],
@@ -154,9 +154,6 @@ pub struct MaintenanceStateError {
 
 impl Maintenance {
     /// Passes when the operation is possible in the present state (contract 4.11.3).
-    ///
-    /// # Errors
-    /// [`MaintenanceStateError`].
     pub fn allow(&self, operation: MaintenanceOperation) -> Result<(), MaintenanceStateError> {
         let (status, needed) = (self.status, operation.needs());
         if needed.contains(&status.as_str()) { Ok(()) } else { Err(MaintenanceStateError { status, needed }) }

@@ -12,7 +12,7 @@ pub const NAME_MAX_LENGTH: usize = 32;
 pub struct NodeName(Arc<str>);
 
 impl NodeName {
-    /// The name's characters.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

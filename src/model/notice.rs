@@ -19,7 +19,7 @@ pub const KEPT_MS: i64 = 90 * 24 * 60 * 60 * 1_000;
 pub struct NoticeSource {
     /// Database key of the organisation that is notified.
     pub organisation: i64,
-    /// The event.
+    /// The event that notices of this source report.
     pub event: NotificationEvent,
     /// The source within the event: the id of a service, the code of a location.
     pub name: String,
@@ -28,20 +28,20 @@ pub struct NoticeSource {
 /// The text, in the language of the organisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoticeText {
-    /// One line.
+    /// Title of one line.
     pub title: String,
-    /// One or two sentences.
+    /// Body of one or two sentences.
     pub text: String,
 }
 
-/// Something is wrong.
+/// A fault that a notice reports while it lasts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoticeCondition {
-    /// The source.
+    /// The source that identifies the notice.
     pub source: NoticeSource,
-    /// Its severity.
+    /// Severity of the notice.
     pub severity: Severity,
-    /// Its text.
+    /// Title and body of the notice.
     pub words: NoticeText,
     /// The service that it concerns; `None` = none in particular.
     pub service: Option<ServiceKey>,

@@ -35,13 +35,13 @@ use crate::model::notification::routing::ChannelRouting;
 use crate::model::secret::SecretPlace;
 use crate::model::word_enum::words;
 
-/// Characters of a name.
+/// Permitted number of characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Maximum number of channels of an organisation.
 pub const CHANNELS_MAX: u64 = 200;
 
 words! {
-    /// The kinds of channels.
+    /// The services that deliver notifications.
     pub enum ChannelKind {
         /// A signed request to an own program (Standard Webhooks).
         Webhook,

@@ -13,10 +13,10 @@ use crate::model::incident_policy::OutageKind;
 use crate::model::outage::first_edges::FirstEdges;
 use crate::model::service::ServiceKey;
 
-/// A service in trouble.
+/// The present trouble of one service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// Database key of its organisation.
     pub organisation: i64,
@@ -35,7 +35,7 @@ pub struct Outage {
     pub is_flapping: bool,
     /// The time at which it was reported to its incident; `None` while that is undecided.
     pub told_at: Option<Timestamp>,
-    /// Key of its incident.
+    /// Database key of its incident.
     pub incident: Option<i64>,
     /// The time of its return, if the incident waits whether that lasts.
     pub recovered_at: Option<Timestamp>,

@@ -24,12 +24,12 @@ impl Partition {
         (number < PARTITIONS).then_some(Self(number))
     }
 
-    /// All of them.
+    /// Returns all partitions, lowest first.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..PARTITIONS).map(Self)
     }
 
-    /// Its number, from 0.
+    /// Number of the partition, from 0.
     #[must_use]
     pub const fn number(self) -> u8 {
         self.0
@@ -42,12 +42,12 @@ impl fmt::Display for Partition {
     }
 }
 
-/// A set of partitions.
+/// A set of partitions, one bit each.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct PartitionSet(u64);
 
 impl PartitionSet {
-    /// No partition.
+    /// The empty set.
     pub const NONE: Self = Self(0);
     /// Every partition.
     pub const ALL: Self = Self(u64::MAX);
@@ -70,13 +70,13 @@ impl PartitionSet {
         self.0 == 0
     }
 
-    /// These and those.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn union(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// These, but not those.
+    /// Returns the partitions that are not in `others`.
     #[must_use]
     pub const fn without(self, others: Self) -> Self {
         Self(self.0 & !others.0)

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _, phc::PasswordHash};
 
-/// Characters of a password.
+/// Permitted number of characters of a password.
 pub const PASSWORD_LENGTH: RangeInclusive<usize> = 8..=255;
 
 /// A password could not be hashed.
@@ -36,7 +36,8 @@ impl Password {
     /// The hash to keep, with a new salt.
     ///
     /// # Errors
-    /// When the system has no randomness or the text is beyond all bounds.
+    ///
+    /// When the system has no randomness, or the text is too long.
     pub fn hash(&self) -> Result<String, PasswordHashError> {
         let hash = Argon2::default().hash_password(self.0.as_bytes()).map_err(|_| PasswordHashError)?;
         Ok(hash.to_string())

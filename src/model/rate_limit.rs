@@ -2,13 +2,13 @@
 
 use crate::clock::Timestamp;
 
-/// Length of a window.
+/// Length of a window in milliseconds.
 pub const WINDOW_MS: i64 = 60_000;
 
 /// The answer of the limiter to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitDecision {
-    /// Requests per window.
+    /// Requests that a window permits.
     pub limit: u32,
     /// Requests left in this window.
     pub remaining: u32,

@@ -27,7 +27,7 @@ const YEAR_END: i32 = 2200;
 /// A window that comes again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recurrence {
-    /// The rule.
+    /// The rule that names the starts.
     pub rule: RecurrenceRule,
     /// The zone of its clocks.
     pub zone: IanaZone,
@@ -74,7 +74,7 @@ pub enum RecurrenceProblem {
     /// Windows of the rule overlap.
     #[error("A window would begin before the one before it has ended.")]
     Overlap,
-    /// Too many windows.
+    /// The rule names too many windows.
     #[error("At most {CROWD_MAX} windows may begin within 30 days.")]
     Crowd,
     /// All windows are over.
@@ -125,7 +125,7 @@ impl Recurrence {
         WallWindow { first_ms, length_ms: self.length.num_milliseconds() }
     }
 
-    /// The first window.
+    /// Returns the first window of the series.
     #[must_use]
     pub fn window(&self) -> Occurrence {
         window(self.zone, self.first, self.length)
@@ -143,8 +143,9 @@ impl Recurrence {
     /// Windows of the same length by another rule and in another zone, starting at this instant.
     ///
     /// # Errors
-    /// [`RecurrenceProblem::Never`] for an instant beyond the calendar, [`RecurrenceProblem::NotFirst`] for the second
-    /// time of two.
+    ///
+    /// [`RecurrenceProblem::Never`] for an instant beyond the calendar; [`RecurrenceProblem::NotFirst`] for the second
+    /// occurrence of a wall time that occurs twice.
     pub fn starting(
         &self,
         rule: RecurrenceRule,
@@ -161,9 +162,6 @@ impl Recurrence {
 
     /// Checks that the first window is one of the rule, that some window is not over, and that windows are neither
     /// too many nor overlap. The rule is checked for three years.
-    ///
-    /// # Errors
-    /// [`RecurrenceProblem`].
     pub fn judge(&self, now: Timestamp) -> Result<(), RecurrenceProblem> {
         let named = self.window();
         let mut judged: Vec<Occurrence> = Vec::new();

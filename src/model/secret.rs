@@ -26,7 +26,7 @@ const SIGNING: &str = "watchkeeper signing key";
 pub struct SecretPlace<'a> {
     /// Id of the organisation.
     pub organisation: &'a str,
-    /// Table.
+    /// Name of the table.
     pub table: &'a str,
     /// Id of the row.
     pub row: &'a str,
@@ -123,7 +123,7 @@ impl fmt::Debug for SecretSealer {
 pub struct Secret(SecretString);
 
 impl Secret {
-    /// Wraps a clear text.
+    /// Wraps a secret in clear text.
     #[must_use]
     pub fn new(clear: impl Into<Box<str>>) -> Self {
         Self(SecretString::new(clear.into()))

@@ -11,9 +11,9 @@ use crate::model::status_rules::StatusRules;
 use crate::model::verdict::Verdict;
 use crate::model::word_enum::words;
 
-/// Characters of a name.
+/// Permitted number of characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Characters of the reason of a stated status.
+/// Permitted number of characters of the reason of a stated status.
 pub const REASON_LENGTH: RangeInclusive<usize> = 1..=500;
 
 /// Maximum number of bytes of settings as they are stored (contract 7 no. 45). Messages to remote locations have room
@@ -83,7 +83,7 @@ impl Service {
 /// Facts that decide the status of a service beside its measurements and planned work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusFacts {
-    /// Its check type.
+    /// Type of the service's checks.
     pub check_type: CheckType,
     /// True while it is paused.
     pub is_paused: bool,
@@ -181,14 +181,14 @@ impl ProbeRole {
 pub struct ServicePause {
     /// The reason for the pause: the party that paused it.
     pub reason: PauseReason,
-    /// Since when.
+    /// Start of the pause.
     pub at: Timestamp,
 }
 
 words! {
     /// The party that paused a service.
     pub enum PauseReason {
-        /// A client.
+        /// A client paused it through the API.
         Manual,
         /// The server, because the plan allows fewer services.
         PlanLimit,
@@ -198,7 +198,7 @@ words! {
 /// A statement of a person that masks the measured status (contract 4.3.10).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusOverride {
-    /// The status to show.
+    /// Status that is shown instead of the measured one.
     pub status: OverrideStatus,
     /// Internal reason, never shown on a status page.
     pub reason: String,
@@ -225,7 +225,7 @@ words! {
 words! {
     /// `status` and `effective_status` of the API (contract 4.3.1, 4.3.7).
     pub enum ServiceStatus {
-        /// Nothing is known.
+        /// No status was measured or stated.
         Unknown,
         /// Measured or stated up.
         Up,

@@ -18,7 +18,7 @@ pub struct ServiceOutline {
     pub organisation: i64,
     /// Display name.
     pub name: String,
-    /// Its check type.
+    /// Check type, which never changes.
     pub check_type: CheckType,
     /// As the client wrote it; `None` only for manual services.
     pub target: Option<String>,

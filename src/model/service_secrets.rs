@@ -17,7 +17,8 @@ const CREDENTIALS: [&str; 3] = ["password", "token", "value"];
 /// Visits every secret leaf of a configuration, with its path.
 ///
 /// # Errors
-/// The first one of `visit`.
+///
+/// The first error of `visit`.
 pub fn each_leaf<E>(
     config: &mut Map<String, Value>,
     mut visit: impl FnMut(String, &mut Value) -> Result<(), E>,

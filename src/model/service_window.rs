@@ -6,7 +6,7 @@ use crate::model::service::{OverrideStatus, ServiceKey};
 /// The kind of a window: the event during it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowKind {
-    /// It was paused.
+    /// The service was paused.
     Pause,
     /// A member stated its status.
     Override(OverrideStatus),
@@ -32,7 +32,7 @@ impl WindowKind {
 /// A window of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceWindow {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// The kind of the window.
     pub kind: WindowKind,

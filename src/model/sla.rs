@@ -21,13 +21,13 @@ use crate::model::sla::business_hours::BusinessHours;
 use crate::model::sla::calendar::SlaPeriod;
 use crate::model::sla::objective::SlaObjective;
 
-/// Characters of a name.
+/// Permitted number of characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 
 /// The subject of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlaSubject {
-    /// One service.
+    /// A single service.
     Service(NamedService),
     /// All services that carry the tag at the time of the query.
     Tag(PolicyTag),
@@ -46,7 +46,7 @@ pub struct SlaTerms {
     pub business_hours: Option<BusinessHours>,
 }
 
-/// A promise about services.
+/// An SLA target: a promised availability of services.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlaTarget {
     /// Database key.
@@ -59,7 +59,7 @@ pub struct SlaTarget {
     pub name: String,
     /// The services that it is about.
     pub subject: SlaSubject,
-    /// The promise.
+    /// Objective, period and hours of the promise.
     pub terms: SlaTerms,
     /// Time of creation.
     pub created_at: Timestamp,

@@ -13,11 +13,11 @@ use crate::model::verdict::Verdict;
 pub struct MeasuredStatusChange {
     /// The time of the change.
     pub at: Timestamp,
-    /// The status before.
+    /// Measured status before the change.
     pub from: MeasuredStatus,
-    /// The status after.
+    /// Measured status after the change.
     pub to: MeasuredStatus,
-    /// Its reason.
+    /// Reason for the change.
     pub cause: ChangeCause,
 }
 
@@ -35,7 +35,7 @@ impl StatusTimeline {
         Self { status, since }
     }
 
-    /// The present status.
+    /// The present measured status.
     #[must_use]
     pub const fn status(&self) -> MeasuredStatus {
         self.status

@@ -17,7 +17,7 @@ pub struct StatusRules {
     pub quorum: Quorum,
     /// Good results in a row that end an outage, over all locations together; within [`RECOVERY_CHECKS`].
     pub recovery_checks: u8,
-    /// The rule for flapping.
+    /// The rule by which flapping is detected.
     pub flapping: FlappingRule,
 }
 

@@ -26,13 +26,13 @@ impl StatusTracker {
         Self { line, flapping, rule }
     }
 
-    /// The line.
+    /// The present status and its start.
     #[must_use]
     pub const fn line(&self) -> StatusTimeline {
         self.line
     }
 
-    /// The present status.
+    /// The present measured status.
     #[must_use]
     pub const fn status(&self) -> MeasuredStatus {
         self.line.status()

@@ -14,16 +14,16 @@ use crate::model::statuspage::seo::SeoSettings;
 use crate::model::statuspage::word::{AccessType, LogoSize, PageColorScheme, SubscriberChannel};
 use crate::model::translated_text::TranslatedText;
 
-/// Characters of a name, per language.
+/// Permitted number of characters of a name, per language.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Characters of a style sheet.
+/// Permitted number of characters of a style sheet.
 pub const CSS_LENGTH: RangeInclusive<usize> = 0..=10_000;
-/// Characters of the address of an imprint or a privacy policy.
+/// Permitted number of characters of the address of an imprint or a privacy policy.
 pub const URL_LENGTH: RangeInclusive<usize> = 0..=500;
 /// Maximum number of addresses that may see a page.
 pub const WHITELIST_MAX: usize = 500;
 
-/// A status page.
+/// A status page as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statuspage {
     /// Key of the row.
@@ -34,7 +34,7 @@ pub struct Statuspage {
     pub organisation: i64,
     /// Display name.
     pub name: TranslatedText,
-    /// Unique in the installation.
+    /// Name in the URL, unique in the installation.
     pub slug: String,
     /// True if its address answers.
     pub is_published: bool,
@@ -42,25 +42,25 @@ pub struct Statuspage {
     pub supported_locales: Option<Vec<String>>,
     /// Own default language as the client wrote it.
     pub default_locale: Option<String>,
-    /// `#RRGGBB`.
+    /// Main colour as `#RRGGBB`.
     pub primary_color: Option<String>,
-    /// `#RRGGBB`.
+    /// Second colour as `#RRGGBB`.
     pub secondary_color: Option<String>,
-    /// Sanitised.
+    /// Sanitised CSS of the organisation.
     pub custom_css: Option<String>,
-    /// Address of the imprint.
+    /// URL of the imprint.
     pub imprint_url: Option<String>,
     /// Address of the privacy policy.
     pub privacy_policy_url: Option<String>,
     /// The parts of the page that visitors see.
     pub shows: VisibleSections,
-    /// Size of the logo.
+    /// Display size of the logo.
     pub logo_size: LogoSize,
     /// The settings for search engines and link previews.
     pub seo: SeoSettings,
     /// The visitors who may see the page.
     pub access_type: AccessType,
-    /// Hash of the password.
+    /// Hash of the visitors' password.
     pub password_hash: Option<String>,
     /// Addresses that may see it, as written.
     pub email_whitelist: Vec<String>,
@@ -79,13 +79,13 @@ pub struct Statuspage {
 /// The parts of a page that visitors see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VisibleSections {
-    /// The logo.
+    /// True if the logo is shown.
     pub logo: bool,
     /// The services that an incident affects.
     pub affected_services: bool,
     /// Those of them without a component, too.
     pub unlinked_services: bool,
-    /// Past incidents.
+    /// True if past incidents are shown.
     pub incident_history: bool,
     /// In the public JSON: children that are hidden for being healthy.
     pub hidden_in_json: bool,

@@ -17,19 +17,19 @@ words! {
     pub enum FactKind {
         /// A new entry on the timeline of a published incident.
         IncidentEntry,
-        /// Work is planned.
+        /// A maintenance was planned.
         MaintenanceAnnounced,
-        /// It got another window.
+        /// A maintenance got another window.
         MaintenanceMoved,
         /// It starts in a day.
         MaintenanceDayBefore,
         /// It starts in an hour.
         MaintenanceHourBefore,
-        /// It has started.
+        /// A maintenance has started.
         MaintenanceStarted,
-        /// It has ended.
+        /// A maintenance has ended.
         MaintenanceCompleted,
-        /// It was called off.
+        /// A maintenance was called off.
         MaintenanceCancelled,
     }
 }
@@ -41,26 +41,26 @@ pub enum FactSubject {
     Incident {
         /// Database key of the incident.
         incident: i64,
-        /// Id of the entry.
+        /// Id of the timeline entry.
         entry: Id,
     },
     /// An entry on the timeline of a maintenance.
     Maintenance {
         /// Database key of the maintenance.
         maintenance: i64,
-        /// Id of the entry.
+        /// Id of the timeline entry.
         entry: Id,
     },
     /// A reminder of a maintenance.
     Reminder {
         /// Database key of the maintenance.
         maintenance: i64,
-        /// The planned start.
+        /// Planned start of the maintenance.
         start: Timestamp,
     },
 }
 
-/// A fact for subscribers.
+/// A fact that subscribers of a status page are notified about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubscriberFact {
     /// Key of the row; they rise in the order of the facts.
@@ -69,13 +69,13 @@ pub struct SubscriberFact {
     pub id: Id,
     /// Database key of the organisation.
     pub organisation: i64,
-    /// Its kind.
+    /// What happened.
     pub kind: FactKind,
-    /// Its subject.
+    /// The entry or window that it is about.
     pub subject: FactSubject,
     /// The title of the incident or the maintenance, as it was then.
     pub title: TranslatedText,
-    /// Its text.
+    /// Text for subscribers, by language.
     pub message: TranslatedText,
     /// The time of the fact.
     pub at: Timestamp,

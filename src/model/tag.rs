@@ -31,9 +31,9 @@ pub struct Tag {
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// Unique in the organisation.
+    /// Key and value, unique in the organisation.
     pub name: TagName,
-    /// `#RRGGBB` as written.
+    /// Colour as `#RRGGBB`, spelled as sent.
     pub color: String,
     /// The origin of the tag: members or the server agent.
     pub source: TagSource,
@@ -83,7 +83,8 @@ impl TagName {
     /// The name of a key and a value in any case and with blanks around them; an empty value is no value.
     ///
     /// # Errors
-    /// When one of them has not its form.
+    ///
+    /// When key or value is malformed.
     pub fn new(key: &str, value: Option<&str>) -> Result<Self, InvalidTagName> {
         let key = key.trim().to_ascii_lowercase();
         let value = value.map(str::trim).filter(|value| !value.is_empty());
@@ -94,13 +95,13 @@ impl TagName {
         }
     }
 
-    /// Always lower case.
+    /// The key, always in lower case.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// Never empty.
+    /// The value, never empty; `None` without one.
     #[must_use]
     pub fn value(&self) -> Option<&str> {
         self.value.as_deref()
@@ -138,7 +139,7 @@ impl fmt::Display for TagName {
     }
 }
 
-/// `^[a-z0-9]([a-z0-9_.-]{0,48}[a-z0-9])?$`.
+/// Returns true for texts of the form `^[a-z0-9]([a-z0-9_.-]{0,48}[a-z0-9])?$`.
 #[must_use]
 pub fn is_key(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
@@ -161,7 +162,7 @@ pub fn has_no_controls(text: &str) -> bool {
     !text.bytes().any(|byte| byte.is_ascii_control())
 }
 
-/// `^#[0-9A-Fa-f]{6}$`.
+/// Returns true for texts of the form `^#[0-9A-Fa-f]{6}$`.
 #[must_use]
 pub fn is_color(text: &str) -> bool {
     let digits = text.strip_prefix('#');

@@ -17,7 +17,7 @@ const ENTRIES_OF_END: usize = 2;
 /// The size of a timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimelineSize {
-    /// Its entries.
+    /// Number of entries.
     pub entries: usize,
     /// Characters of its messages, in all languages.
     pub characters: usize,

@@ -42,7 +42,7 @@ impl TranslatedText {
         self.get(wanted).or_else(|| self.get(default)).or_else(first).unwrap_or_default()
     }
 
-    /// Languages and texts.
+    /// Returns each language with its text.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(locale, text)| (locale.as_str(), text.as_str()))
     }
@@ -56,7 +56,8 @@ impl TranslatedText {
     /// Reads the output of [`TranslatedText::to_json`].
     ///
     /// # Errors
-    /// When it is not an object of texts, or an empty one.
+    ///
+    /// When it is not a JSON object of texts, or is empty.
     pub fn from_stored(stored: &str) -> Result<Self, UnreadableTranslation> {
         let texts = serde_json::from_str(stored).map_err(|_| UnreadableTranslation)?;
         Self::new(texts).ok_or(UnreadableTranslation)

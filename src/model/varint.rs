@@ -4,7 +4,6 @@
 //! The only implementation of this encoding, for facts, blocks and rollups. Signed numbers go through [`zigzag`].
 //! Unreadable bytes give `None`: those that end too early, and numbers beyond 64 bits.
 
-/// Appends a number.
 pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(0x80 | number.to_le_bytes()[0]);

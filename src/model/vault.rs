@@ -16,9 +16,9 @@ pub struct ServiceVault<'a> {
     pub sealer: &'a SecretSealer,
     /// The organisation that owns the service.
     pub organisation: Id,
-    /// The service.
+    /// Public id of the service.
     pub service: Id,
-    /// `compat.secret_placeholder`.
+    /// Placeholder by which a client keeps a stored secret: `compat.secret_placeholder`.
     pub keep: &'a str,
 }
 

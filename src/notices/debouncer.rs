@@ -17,7 +17,6 @@ pub(super) struct NoticeDebouncer {
 }
 
 impl NoticeDebouncer {
-    /// Creates an empty state.
     pub(super) fn new(begins: Duration, ends: Duration) -> Self {
         Self { begins, ends, since: HashMap::new() }
     }

@@ -29,14 +29,14 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// The detail of a mail whose final answer was lost.
 const UNCONFIRMED: &str = "The mail was sent, but the server's answer to it was lost: it may have been taken";
 
-/// The sender of messages.
+/// Sends messages over HTTP and SMTP.
 #[derive(Clone, Debug)]
 pub struct MessageSender {
-    /// The HTTP client.
+    /// HTTP client behind the egress gate.
     pub outbound: OutboundClient,
     /// The clock for the times given by `Retry-After`.
     pub clock: Clock,
-    /// Creates the requests.
+    /// Turns messages into requests and mails.
     pub composer: MessageComposer,
     /// Time limits of conversations with mail servers.
     pub mail: MailLimits,

@@ -41,7 +41,7 @@ pub struct CircuitBreaker {
 /// The scope of a failure. One that does not concern the whole channel counts once, however often it is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureSource {
-    /// The whole channel.
+    /// The channel itself, for every message.
     Channel,
     /// The messages to this contact, or those without a contact.
     Recipient(Option<i64>),

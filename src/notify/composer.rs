@@ -17,7 +17,7 @@ use crate::notify::kinds::{
 /// Maximum number of templates that are filled at the same time.
 const AT_ONCE: usize = 2;
 
-/// Makes requests of messages.
+/// Turns messages into the requests of their channels.
 #[derive(Clone, Debug)]
 pub struct MessageComposer {
     places: Arc<Semaphore>,

@@ -38,9 +38,6 @@ impl MessageHold {
     }
 
     /// Starts the hold durably, for the state of an installation at a moment.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn begin(&self, moment: &str) -> io::Result<()> {
         let mut file =
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&self.file)?;
@@ -52,9 +49,6 @@ impl MessageHold {
     }
 
     /// Ends the hold. Returns false when it was not active.
-    ///
-    /// # Errors
-    /// When the file cannot be removed.
     pub fn end(&self) -> io::Result<bool> {
         match fs::remove_file(&self.file) {
             Ok(()) => {

@@ -12,11 +12,11 @@ use crate::notify::kinds::{ChannelDefinition, OpenSettings};
 /// Seals and opens the secrets of one channel.
 #[derive(Clone, Copy, Debug)]
 pub struct ChannelVault<'a> {
-    /// Holds the key.
+    /// Holds the installation's key.
     pub sealer: &'a SecretSealer,
-    /// The organisation.
+    /// Public id of the organisation.
     pub organisation: Id,
-    /// The channel.
+    /// Public id of the channel.
     pub channel: Id,
 }
 

@@ -30,7 +30,7 @@ pub struct WatchdogPinger {
     pub readiness: Readiness,
     /// The further condition for a ping.
     pub is_watching: IsWatching,
-    /// The HTTP client.
+    /// HTTP client behind the egress gate.
     pub outbound: OutboundClient,
     /// The address of the pings; its path may be a secret.
     pub url: OutboundUrl,

@@ -9,7 +9,6 @@ use crate::pages::page_texts::PageTexts;
 
 /// Path of the links, followed by the appearance.
 const PATH: &str = "/appearance/";
-/// Name of the cookie.
 const COOKIE: &str = "status-appearance";
 /// Lifetime of the cookie in seconds: a year.
 const MAX_AGE_SECONDS: u32 = 31_536_000;

@@ -20,7 +20,6 @@ pub(super) const API_PATIENCE: Duration = Duration::from_millis(500);
 /// Timeout of the read for a visitor; the limits of the database itself end a query earlier.
 pub(super) const VISITOR_PATIENCE: Duration = Duration::from_secs(600);
 
-/// Owner of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostOwner {
     /// A custom domain of a page.

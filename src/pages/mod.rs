@@ -32,14 +32,14 @@ use crate::service_router::ServiceRouter;
 use crate::store::statuspages::visitors;
 use crate::store::{Databases, MainError};
 
-/// Sources of the pages.
+/// Serves public status pages.
 #[derive(Clone)]
 pub struct PageServer {
-    /// Pages, components, announcements.
+    /// Main database with pages, components and announcements.
     pub databases: Databases,
     /// Knows the owners of services, which have the current verdicts.
     pub announcer: ServiceRouter,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
     /// The host names of this installation.
     pub names: Arc<DomainNames>,
@@ -94,7 +94,6 @@ impl PageServer {
         self.hosts.owner_of((host, patience), async || visitors::active_hosts(main).await).await
     }
 
-    /// Serves a published page.
     async fn open(&self, visit: &PageVisit, page: &Statuspage) -> Result<HttpResponse, MainError> {
         if visit.method != Method::GET && visit.method != Method::HEAD {
             return Ok(answer::wrong_method());

@@ -9,7 +9,6 @@ use crate::model::maintenance::MaintenanceStatus;
 /// Fixed texts of one language.
 #[derive(Debug)]
 pub(super) struct PageTexts {
-    /// Language code.
     pub(super) locale: &'static str,
     pub(super) operational: &'static str,
     pub(super) degraded: &'static str,

@@ -168,7 +168,6 @@ fn is_seen(component: &Component, derived: &HashMap<ComponentKey, DerivedStatus>
     derived.get(&component.key).is_some_and(|derived| derived.effective.is_some())
 }
 
-/// Renders announcements as text.
 struct AnnouncementRenderer<'a> {
     reader: &'a VisitorLanguage<'a>,
     page: &'a Statuspage,

@@ -10,7 +10,6 @@ use crate::model::translated_text::TranslatedText;
 use crate::pages::appearance::PageAppearance;
 use crate::pages::page_texts::PageTexts;
 
-/// The whole page.
 #[derive(Template)]
 #[template(path = "page.html")]
 pub(super) struct PublicPage {

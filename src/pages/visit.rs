@@ -13,9 +13,7 @@ use crate::pages::appearance::remembered;
 /// A request for a status page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageVisit {
-    /// Host of the request.
     pub(super) host: PageHost,
-    /// HTTP method.
     pub(super) method: Method,
     /// Path as sent.
     pub(super) path: String,
@@ -25,7 +23,6 @@ pub(super) struct PageVisit {
     pub(super) appearance: Option<PageColorScheme>,
 }
 
-/// Host of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PageHost {
     /// Label below the host of the pages; a page with this slug may not exist.

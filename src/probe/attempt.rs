@@ -9,7 +9,6 @@ use tokio::time::Instant;
 use crate::egress::PermittedAddress;
 use crate::model::check::{Micros, PhaseTimings, micros};
 
-/// A running attempt.
 #[derive(Debug)]
 pub(crate) struct RunningAttempt {
     start: Instant,
@@ -39,7 +38,6 @@ pub(crate) enum AttemptPhase {
 }
 
 impl RunningAttempt {
-    /// Starts the clock.
     pub(crate) fn start(timeout: Duration) -> Self {
         let start = Instant::now();
         Self { start, deadline: start + timeout, peer: None, mark: start, phases: PhaseDurations::default() }

@@ -47,7 +47,8 @@ impl CheckSpec {
     /// Compiles the stored check of a service; secrets in `config` must be in clear.
     ///
     /// # Errors
-    /// When the catalogue does not admit the configuration.
+    ///
+    /// When the catalogue does not permit the configuration.
     pub fn compile(
         check_type: CheckType,
         target: &str,

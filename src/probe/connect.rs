@@ -137,7 +137,6 @@ impl DialRoute {
         (!candidates.is_empty()).then_some(Self { port: self.port, resolved: candidates.len(), candidates })
     }
 
-    /// The addresses to try.
     pub(crate) fn candidates(&self) -> &[PermittedAddress] {
         &self.candidates
     }

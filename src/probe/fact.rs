@@ -17,7 +17,7 @@ macro_rules! facts {
         }
 
         impl Fact {
-            /// All facts.
+            /// All facts, in the order of their definition.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The name that conditions use.
@@ -54,13 +54,13 @@ facts! {
     MxCount = "metadata.mx_count",
     /// Number of TXT records.
     TxtCount = "metadata.txt_count",
-    /// Addresses of a name.
+    /// Addresses that a name resolved to.
     Ips = "metadata.ips",
     /// Name servers of a name, without trailing dot.
     NsRecords = "metadata.ns_records",
     /// `<preference> <host>`, without trailing dot.
     MxRecords = "metadata.mx_records",
-    /// Texts of a name.
+    /// Texts of the TXT records.
     TxtRecords = "metadata.txt_records",
     /// Canonical name, without trailing dot.
     Cname = "metadata.cname",
@@ -68,15 +68,15 @@ facts! {
     MaxRttMs = "metadata.max_rtt_ms",
     /// Lost echo requests in percent.
     PacketLossPct = "metadata.packet_loss_pct",
-    /// Echo replies received.
+    /// Number of echo replies received.
     PacketsReceived = "metadata.packets_received",
     /// Whole days until the certificate expires.
     DaysUntilExpiry = "metadata.days_until_expiry",
     /// Certificates that the server sent.
     ChainLength = "metadata.chain_length",
-    /// Issuer of the certificate.
+    /// Issuer of the server's certificate.
     Issuer = "metadata.issuer",
-    /// Subject of the certificate.
+    /// Subject of the server's certificate.
     Subject = "metadata.subject",
     /// Negotiated cipher suite.
     CipherSuite = "metadata.cipher_suite",
@@ -102,9 +102,9 @@ impl FromStr for Fact {
 /// The result of a text search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextPresence {
-    /// It is there.
+    /// The text was found.
     Present,
-    /// It is not there.
+    /// The text was not found.
     Absent,
     /// It is not in the part that was read, and there is more.
     Undecided,

@@ -7,14 +7,14 @@ use crate::probe::fact::{Fact, FactSource};
 pub struct CheckFinding {
     /// The name that conditions use.
     pub field: &'static str,
-    /// The value.
+    /// The value that was found.
     pub value: FindingValue,
 }
 
 /// The value of a fact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FindingValue {
-    /// A number.
+    /// A number, in the unit of its fact.
     Number(f64),
     /// A text.
     Text(String),

@@ -45,7 +45,8 @@ pub enum HeaderNameRefusal {
 /// Parses the name of a header of the block `headers`.
 ///
 /// # Errors
-/// When it is no header name, or reserved.
+///
+/// When it is not a header name, or is reserved.
 pub fn configured_name(text: &str) -> Result<HeaderName, HeaderNameRefusal> {
     let name = name(text).ok_or(HeaderNameRefusal::Form)?;
     if is_reserved(&name) { Err(HeaderNameRefusal::Reserved) } else { Ok(name) }
@@ -54,7 +55,8 @@ pub fn configured_name(text: &str) -> Result<HeaderName, HeaderNameRefusal> {
 /// Parses the name of the header that carries an API key; `Host` is refused, since a host is not a secret.
 ///
 /// # Errors
-/// When it is no header name, or reserved, or `Host`.
+///
+/// When it is not a header name, or is reserved, or is `Host`.
 pub fn credential_name(text: &str) -> Result<HeaderName, HeaderNameRefusal> {
     configured_name(text)
         .and_then(|name| if name == HOST { Err(HeaderNameRefusal::Reserved) } else { Ok(name) })

@@ -15,13 +15,9 @@ pub(super) enum JsonToken<'a> {
     Text(&'a [u8]),
     /// A number as written.
     Number(&'a str),
-    /// `true` or `false`.
     Bool(bool),
-    /// `null`.
     Null,
-    /// Start of an object.
     ObjectStart,
-    /// Start of a list.
     ListStart,
     /// End of an object or a list.
     End,
@@ -30,7 +26,6 @@ pub(super) enum JsonToken<'a> {
 /// The reasons why there is no further token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScanEnd {
-    /// The document is complete.
     Complete,
     /// The bytes end before the document does.
     Cut,

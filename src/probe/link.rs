@@ -67,7 +67,6 @@ impl AsyncWrite for CountingStream {
 /// A connection that requests can be sent over.
 #[derive(Debug)]
 pub(crate) enum ProbeConnection {
-    /// Plain text.
     Plain(TcpStream),
     /// Under TLS. Boxed: the session is large.
     Tls(Box<TlsStream<CountingStream>>),

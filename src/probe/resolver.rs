@@ -63,9 +63,6 @@ enum LookupFailure {
 
 impl Resolver {
     /// Creates a resolver that asks `servers` or, when there are none, those that `files` list at the time.
-    ///
-    /// # Errors
-    /// When no resolver can be set up.
     pub fn new(servers: &[SocketAddr], files: NameFiles) -> Result<Self, NetError> {
         Ok(Self { names: SystemNames::new(servers, files, CACHED)? })
     }

@@ -62,7 +62,6 @@ pub(crate) enum KeyFlaw {
     BadExponent,
 }
 
-/// An RSA key.
 pub(super) struct RsaKey<'a> {
     /// The key alone (`RSAPublicKey`).
     der: &'a [u8],

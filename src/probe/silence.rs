@@ -27,9 +27,6 @@ pub(crate) struct SilenceCheck<'a> {
 
 impl<'a> SilenceCheck<'a> {
     /// Creates the check from the questions about the name in wire format, at most five; their ids are replaced.
-    ///
-    /// # Errors
-    /// When the system has no random numbers.
     pub(crate) fn new(servers: &'a [SocketAddr], about_name: Vec<Vec<u8>>) -> io::Result<Self> {
         let canary = || std::iter::once(CANARY.to_vec());
         let mut questions: Vec<_> = canary().chain(about_name).chain(canary()).collect();

@@ -50,16 +50,16 @@ fn host_and_port(host: &Host, port: u16) -> String {
     }
 }
 
-/// The kinds of checks.
+/// One check of each type, ready to run.
 #[derive(Debug)]
 pub enum CheckKind {
     /// One HTTP request and its redirects.
     Http(Box<HttpCheck>),
-    /// A TCP connection.
+    /// Opens a TCP connection.
     Tcp(TcpCheck),
     /// One question to a name server.
     Dns(DnsCheck),
-    /// Echo requests.
+    /// Sends echo requests.
     Icmp(IcmpCheck),
     /// The certificate chain of a TLS server.
     Ssl(SslCheck),
@@ -86,14 +86,14 @@ pub enum IpVersion {
     Ipv6,
 }
 
-/// One HTTP request.
+/// A check by one HTTP request.
 #[derive(Debug)]
 pub struct HttpCheck {
-    /// The target.
+    /// The URL to request.
     pub url: Url,
     /// `Endpoint::of(&url)`, so that nothing is parsed per check.
     pub endpoint: Endpoint,
-    /// The request method.
+    /// Method of the request.
     pub method: Method,
     /// Configured headers and credentials, merged; values are marked sensitive.
     pub headers: HeaderMap,
@@ -107,23 +107,23 @@ pub struct HttpCheck {
     pub addressing: AddressingOptions,
 }
 
-/// One TCP connection.
+/// A check by one TCP connection.
 #[derive(Debug)]
 pub struct TcpCheck {
     /// The host that is connected to.
     pub host: Host,
-    /// Port, 1..65535.
+    /// Port of the connection, 1..65535.
     pub port: u16,
     /// The address families that are tried.
     pub addressing: AddressingOptions,
 }
 
-/// One TLS handshake.
+/// A check by one TLS handshake.
 #[derive(Debug)]
 pub struct SslCheck {
     /// The host that is connected to; names are also sent as server name.
     pub host: Host,
-    /// Port, 1..65535.
+    /// Port of the connection, 1..65535.
     pub port: u16,
     /// The address families that are tried.
     pub addressing: AddressingOptions,

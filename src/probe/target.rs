@@ -23,13 +23,13 @@ const HTTPS_PORT: u16 = 443;
 /// A target, in the form of its type.
 #[derive(Clone, Debug)]
 pub enum Target {
-    /// `http`.
+    /// The URL of an `http` check.
     Url(Box<Url>),
     /// `tcp`, and `ssl` with its default port filled in.
     HostPort(Host, u16),
-    /// `dns`.
+    /// The name that a `dns` check asks for.
     Name(Name),
-    /// `icmp`.
+    /// Name or address for `icmp`.
     Host(Host),
     /// Free text of a type that is not probed.
     Unused,
@@ -38,16 +38,16 @@ pub enum Target {
 /// The target does not have the form of its type. The text is shown to clients (contract 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetFormError {
-    /// `http`.
+    /// Not a URL, for `http`.
     #[error("Enter an absolute http or https URL.")]
     Url,
-    /// `tcp`.
+    /// Not host and port, for `tcp`.
     #[error("Enter host:port.")]
     HostPort,
-    /// `dns` and `ssl`.
+    /// Not a host name, for `dns` and `ssl`.
     #[error("Enter a host name.")]
     HostName,
-    /// `icmp`.
+    /// Neither host name nor address, for `icmp`.
     #[error("Enter a host name or an IP address.")]
     HostOrAddress,
     /// The text of a manual service.
@@ -56,9 +56,6 @@ pub enum TargetFormError {
 }
 
 /// Parses a target in the form of its type.
-///
-/// # Errors
-/// When it has another form.
 pub fn parse_target(check_type: CheckType, text: &str) -> Result<Target, TargetFormError> {
     match check_type {
         CheckType::Http => url(text).ok_or(TargetFormError::Url),

@@ -143,7 +143,6 @@ pub(crate) fn server_name(host: &Host) -> Result<ServerName<'static>, ProbeAbort
     }
 }
 
-/// Performs one handshake.
 pub(crate) async fn handshake(
     stream: TcpStream,
     name: ServerName<'static>,

@@ -82,7 +82,8 @@ impl Toolbox {
     /// Reads the authorities and the resolver's configuration.
     ///
     /// # Errors
-    /// When one of these files is missing or broken; the text says which and why.
+    ///
+    /// When one of these files is missing or damaged; the message says which and why.
     pub fn new(config: ToolboxConfig) -> Result<Self, ToolboxError> {
         Ok(Self {
             egress: EgressGate { policy: config.egress, source: config.source_address },

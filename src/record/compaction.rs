@@ -49,7 +49,7 @@ pub struct CompactionCounters {
     pub sealed: AtomicU64,
     /// Results that were merged into large blocks.
     pub merged: AtomicU64,
-    /// Segments that were dropped.
+    /// Number of segments that were dropped.
     pub dropped: AtomicU64,
     /// Passes that failed and were postponed.
     pub failures: AtomicU64,
@@ -75,7 +75,6 @@ impl MetricCollector for CompactionCounters {
 /// The start of a pass.
 #[derive(Clone, Copy, Debug)]
 struct PassStart {
-    /// The requested time.
     time: JudgedTime,
     at: Instant,
 }
@@ -155,7 +154,8 @@ impl Compaction {
     /// rows than may wait for a pass.
     ///
     /// # Errors
-    /// When a database fails; work done before stays done.
+    ///
+    /// When a database fails; work done before that is kept.
     pub async fn seal_all(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(lock) = self.begin(now).await? else { return Ok(()) };
         let sealed = self.seal(now).await;
@@ -167,7 +167,8 @@ impl Compaction {
     /// days that are over in any case are sealed and merged, and nothing ends by its age.
     ///
     /// # Errors
-    /// When a database fails or a block cannot be read; all other work is done, and stays done.
+    ///
+    /// When a database fails or a block cannot be read; all other work is done and kept.
     pub async fn pass(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(lock) = self.begin(now).await? else { return Ok(()) };
         // A failing part must not keep the others from being done: a damaged block must not fill the disk.
@@ -181,7 +182,7 @@ impl Compaction {
     }
 }
 
-/// The actor.
+/// The actor that runs compaction passes.
 pub struct Compactor {
     /// `None` while a pass is running.
     compaction: Option<Compaction>,

@@ -16,9 +16,9 @@ use crate::telemetry::{Exposition, MetricCollector};
 /// Facts that were refused because their partition has another owner.
 #[derive(Debug, Default)]
 pub struct FenceCounters {
-    /// Finished checks.
+    /// Number of refused checks.
     pub results: AtomicU64,
-    /// Status changes.
+    /// Number of refused status changes.
     pub changes: AtomicU64,
 }
 

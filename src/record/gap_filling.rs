@@ -16,7 +16,7 @@ use crate::store::history::{History, append, changes, votes};
 /// A service of which late results were stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LateResults {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// Milliseconds between two checks.
     pub interval_ms: i64,
@@ -27,7 +27,8 @@ pub struct LateResults {
 /// Fills the no-data periods that late results reach into; returns whether there were any.
 ///
 /// # Errors
-/// When the history database fails; then nothing has happened.
+///
+/// When the history database fails; nothing has changed then.
 pub async fn fill(history: &History, late: LateResults, now: Timestamp) -> Result<bool, HistoryError> {
     let LateResults { service, interval_ms, span } = late;
     let fresh_ms = freshness_ms(interval_ms);

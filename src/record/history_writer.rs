@@ -46,7 +46,8 @@ impl HistoryWriter {
     /// Writes a batch. One that was written before changes nothing.
     ///
     /// # Errors
-    /// When the history database fails; then nothing of it is written.
+    ///
+    /// When the history database fails; nothing of the batch is written then.
     pub async fn write(&self, batch: &RecordBatch) -> Result<(), HistoryError> {
         let transaction = self.history.begin().await?;
         let batch = match &self.fence {

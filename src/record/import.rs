@@ -28,7 +28,7 @@ const WINDOW_MS: i64 = 28 * DAY_MS;
 /// milliseconds. The import may skip this wait, because there are no other readers meanwhile.
 const DROPPED_AFTER_MS: i64 = LAST_READERS_MS + 1_000;
 
-/// An import under way.
+/// An import into the history, while it runs.
 #[derive(Debug)]
 pub struct HistoryImport {
     databases: Databases,
@@ -44,11 +44,11 @@ pub struct HistoryImport {
 /// A service whose imported time gets its status changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportedService {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// The interval between its checks.
     pub interval_ms: i64,
-    /// Its first imported result.
+    /// Time of its first imported result.
     pub first_at: Timestamp,
 }
 
@@ -62,9 +62,6 @@ impl HistoryImport {
     }
 
     /// Returns the progress of an earlier process.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn reached(&self) -> Result<u64, HistoryError> {
         let Some(name) = &self.name else { return Ok(0) };
         let reached = progress::get(self.databases.history.reader(), name).await?;
@@ -74,7 +71,8 @@ impl HistoryImport {
     /// Stores results, and the progress `reached`; returns how many results were new.
     ///
     /// # Errors
-    /// When the database fails; then nothing of it has happened.
+    ///
+    /// When the database fails; nothing has been stored then.
     pub async fn store(
         &mut self,
         records: &[CheckRecord],
@@ -108,7 +106,8 @@ impl HistoryImport {
     /// Derives the status changes of the imported time of these services, and makes it visible.
     ///
     /// # Errors
-    /// When a database fails. It can be repeated.
+    ///
+    /// When a database fails. The call can be repeated.
     pub async fn conclude(&self, services: &[ImportedService], now: Timestamp) -> Result<(), StoreError> {
         for imported in services {
             let changes = derive(&self.databases.history, imported, now).await?;
@@ -124,9 +123,6 @@ impl HistoryImport {
     }
 
     /// Ends the import: seals and merges everything that is due, and frees the space of dropped segments.
-    ///
-    /// # Errors
-    /// When a database fails.
     pub async fn settle(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(compaction) = &mut self.compaction else { return Ok(()) };
         compaction.pass(now).await?;
@@ -135,9 +131,6 @@ impl HistoryImport {
     }
 
     /// Deletes the stored progress: the same import starts from the beginning again.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn forget(&self) -> Result<(), HistoryError> {
         let Some(name) = &self.name else { return Ok(()) };
         let transaction = self.databases.history.begin().await?;

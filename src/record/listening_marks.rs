@@ -67,9 +67,6 @@ impl ListeningMarks {
     }
 
     /// Stores how long the present span has lasted.
-    ///
-    /// # Errors
-    /// When the main database fails.
     pub async fn keep(&self, (from, to): ListeningSpan) -> Result<(), MainError> {
         let present = *self.present.lock().unwrap_or_else(PoisonError::into_inner);
         let present = present.filter(|(_, began)| began.ms_since(from).abs() < SAME_MS);

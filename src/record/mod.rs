@@ -11,6 +11,8 @@
 //! - [`spool`]: facts on disk that exceed the memory limit while the database is away.
 //! - [`upkeep`]: background work on the main database.
 //! - [`restore`]: from the stored services and their history back to running actors.
+//!
+//! Functions that use a database fail when it does; `# Errors` sections say what has been done by then.
 
 pub mod compaction;
 pub mod fence;

@@ -84,9 +84,9 @@ impl WatchStart {
 /// A restored service, with the facts that its figures need.
 #[derive(Clone, Debug)]
 pub struct RestoredService {
-    /// Key of its measurements.
+    /// Database key of the service.
     pub key: ServiceKey,
-    /// Its id.
+    /// Public id of the service.
     pub id: Id,
     /// The time until which results back the last recorded status.
     pub backed_until: Option<Timestamp>,
@@ -95,9 +95,6 @@ pub struct RestoredService {
 }
 
 /// Starts a watch for every stored service; returns them by key.
-///
-/// # Errors
-/// When the main database fails.
 pub async fn restore_all(announcer: &ServiceRouter) -> Result<Vec<RestoredService>, StoreError> {
     let beginning = WatchStart::of_all(announcer);
     let past = read_past(announcer, beginning).await.inspect_err(|error| {
@@ -108,9 +105,6 @@ pub async fn restore_all(announcer: &ServiceRouter) -> Result<Vec<RestoredServic
 
 /// Starts a watch for every stored service of partitions that have just come to this node. It continues from the
 /// service's past, or is not started at all: another node reported its status until a moment ago.
-///
-/// # Errors
-/// When a database fails.
 pub async fn restore_partitions(
     announcer: &ServiceRouter,
     partitions: PartitionSet,
@@ -122,9 +116,6 @@ pub async fn restore_partitions(
 
 /// The same while the history is away, or lacks facts that still wait for it: services start from scratch, and
 /// [`figures::restore_figures`] adds the earlier measurements.
-///
-/// # Errors
-/// When the main database fails.
 pub async fn restore_without_past(announcer: &ServiceRouter) -> Result<Vec<RestoredService>, StoreError> {
     tracing::warn!("services start without their past; it is added when the history is there");
     let beginning = WatchStart::of_all(announcer);

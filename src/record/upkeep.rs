@@ -25,7 +25,8 @@ pub async fn run(databases: Databases, guard: Arc<ClockGuard>, ownership: Owners
 /// Does all work that is due at `now`, a trusted time.
 ///
 /// # Errors
-/// When a database fails; work done before stays done.
+///
+/// When a database fails; work done before that is kept.
 pub async fn once(databases: &Databases, now: Timestamp) -> Result<(), StoreError> {
     let transaction = databases.main.begin().await?;
     idempotency_keys::forget_old(&transaction, now).await?;

@@ -27,12 +27,12 @@ const LOOKS_PER_SECOND: i64 = 2;
 /// Number of results that may always arrive at once.
 const BURST_LEAST: f64 = 1_000.0;
 
-/// A received batch.
+/// A received batch, with sender and time.
 #[derive(Clone, Debug)]
 pub struct ArrivedBatch {
     /// The sender, from the subject.
     pub location: LocationCode,
-    /// The batch.
+    /// The batch as it was parsed.
     pub batch: ResultBatch,
     /// The time at which the bus received it.
     pub received_at: Timestamp,
@@ -43,7 +43,7 @@ pub struct ArrivedBatch {
 /// The accepted results of one service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenResults {
-    /// The service.
+    /// Id of the service.
     pub id: Id,
     /// Its results, oldest first.
     pub records: Vec<CheckRecord>,
@@ -56,7 +56,7 @@ pub struct TakenResults {
 pub struct JudgedBatch {
     /// Accepted results, by service in the order of the batch.
     pub taken: Vec<TakenResults>,
-    /// Reasons of refused results.
+    /// Reasons of the refused results, one for each.
     pub refused: Vec<ResultRefusal>,
 }
 

@@ -18,7 +18,7 @@ const VERSIONS: usize = 8;
 /// A service in its assignment to a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemoteAssignment {
-    /// The service.
+    /// Id of the service.
     pub id: Id,
     /// The present version.
     pub version: u64,

@@ -26,7 +26,7 @@ words! {
 /// Counters of messages from and to remote locations.
 #[derive(Debug, Default)]
 pub struct RemoteCounters {
-    /// Accepted results.
+    /// Number of accepted results.
     pub taken: AtomicCounter,
     /// Batches that were acknowledged after their results were stored.
     pub acknowledged: AtomicCounter,
@@ -38,7 +38,7 @@ pub struct RemoteCounters {
     pub too_large: AtomicCounter,
     /// Requests of locations for all their definitions.
     pub deliveries: AtomicCounter,
-    /// Machines that became locations.
+    /// Number of machines that became locations.
     pub enrolled: AtomicCounter,
     /// Batches on the bus that this node has not received yet.
     pub pending: AtomicU64,

@@ -40,7 +40,7 @@ const PURPOSE: &str = "definition of a location";
 /// Distributes definitions to locations. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct DefinitionDistributor {
-    /// The bus.
+    /// Connection to the bus.
     pub connection: BusConnection,
     /// The databases; the main one has the services.
     pub databases: Databases,
@@ -54,11 +54,11 @@ pub struct DefinitionDistributor {
     pub assignments: Arc<AssignmentRegistry>,
     /// The public keys of the locations.
     pub recipients: Arc<RecipientKeys>,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
     /// True once the locations are known.
     pub are_locations_known: watch::Receiver<bool>,
-    /// The sizes of streams.
+    /// Limits of the streams' sizes.
     pub limits: BusLimits,
     /// The partitions whose services have all been compared since this node took them.
     pub compared: watch::Sender<PartitionSet>,

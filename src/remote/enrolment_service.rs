@@ -29,13 +29,13 @@ const BETWEEN_RENEWALS: Duration = Duration::from_secs(10);
 /// Answers enrolments and renewals. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct EnrolmentService {
-    /// The bus.
+    /// Connection to the bus.
     pub connection: BusConnection,
     /// The databases; the main one has the locations.
     pub databases: Databases,
-    /// Signs their tokens.
+    /// Signs the tokens of locations.
     pub issuer: Arc<TokenIssuer>,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
     /// Notified when a machine has become a location.
     pub enrolled: Arc<Notify>,

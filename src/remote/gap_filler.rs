@@ -73,11 +73,11 @@ pub struct GapFiller {
     pub marks: LateMarks,
     /// The assignments, with the intervals of checks.
     pub assignments: Arc<AssignmentRegistry>,
-    /// The history.
+    /// The history with the no-data periods.
     pub history: History,
     /// The engine with the present figures.
     pub engine: Engine,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
 }
 

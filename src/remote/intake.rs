@@ -45,19 +45,19 @@ const ROWS_PER_COMMIT: usize = 8_192;
 /// Takes results in. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ResultIntake {
-    /// The bus.
+    /// Connection to the bus.
     pub connection: BusConnection,
-    /// The assignments of locations.
+    /// The services that each location checks.
     pub assignments: Arc<AssignmentRegistry>,
     /// The engine that receives accepted results.
     pub engine: Engine,
     /// Stores accepted results.
     pub writer: HistoryWriter,
-    /// Clock corrections of locations.
+    /// Differences of the locations' clocks.
     pub clocks: LocationClocks,
-    /// Marks of late results.
+    /// Marks services that have late results.
     pub late: LateMarks,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
     /// The partitions of this node.
     pub ownership: Ownership,
@@ -65,7 +65,7 @@ pub struct ResultIntake {
     pub node: NodeName,
     /// The partitions whose assignments are known.
     pub compared: watch::Receiver<PartitionSet>,
-    /// Counts.
+    /// Counters of messages, for `/metrics`.
     pub counters: Arc<RemoteCounters>,
 }
 

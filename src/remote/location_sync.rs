@@ -50,9 +50,9 @@ pub struct LocationSync {
     pub databases: Databases,
     /// The locations that the engine knows.
     pub roster: Arc<LocationRegistry>,
-    /// Their keys.
+    /// Sealing keys of the locations.
     pub recipients: Arc<RecipientKeys>,
-    /// Receives requests to locations.
+    /// Sends requests for checks to locations.
     pub looker: ActorHandle<CheckRequestSender>,
     /// Marked when the locations of every service have changed.
     pub changes: ChangeQueue,
@@ -82,10 +82,7 @@ impl LocationSync {
         }
     }
 
-    /// Polls once.
-    ///
-    /// # Errors
-    /// When the main database fails.
+    /// Updates the registry once.
     pub async fn sync_once(&self) -> Result<(), MainError> {
         let mut is_news = false;
         for stored in probe_locations::list(self.databases.main.reader()).await? {

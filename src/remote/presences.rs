@@ -15,13 +15,13 @@ use crate::remote::clocks::{ClockOffset, LocationClocks};
 /// Receives the reports of locations. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct PresenceListener {
-    /// The bus.
+    /// Connection to the bus.
     pub connection: BusConnection,
-    /// Stores the reports.
+    /// The registry that stores the reports.
     pub roster: Arc<LocationRegistry>,
     /// Receives the differences of their clocks.
     pub clocks: LocationClocks,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
 }
 

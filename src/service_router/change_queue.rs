@@ -21,7 +21,7 @@ struct ChangeQueueState {
     woken: Notify,
 }
 
-/// The changed services.
+/// Marks of changed and deleted services.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangedServices {
     /// True if every service may have changed.

@@ -147,7 +147,7 @@ impl Ownership {
         self.change(|owned| owned.ledger = ledger.clone());
     }
 
-    /// Stores the living nodes.
+    /// Stores which nodes are living.
     pub fn note_living(&self, living: &BTreeSet<NodeName>) {
         self.change(|owned| owned.living.clone_from(living));
     }

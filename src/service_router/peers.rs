@@ -29,7 +29,8 @@ pub trait PeerNodes: Debug + Send + Sync {
     /// Sends a request to one of them.
     ///
     /// # Errors
-    /// When it does not answer; the text is one line.
+    ///
+    /// When the node does not answer; the message is one line.
     fn ask(&self, node: NodeName, question: PeerRequest) -> BoxFuture<'static, Result<PeerReply, String>>;
 }
 
@@ -46,7 +47,7 @@ pub enum PeerRequest {
     Ping {
         /// The service that reports itself.
         service: ServiceAddress,
-        /// The ping.
+        /// The ping, which is stored already.
         ping: HeartbeatPing,
     },
     /// Count a request of the token with this database key.
@@ -58,7 +59,7 @@ pub enum PeerRequest {
 /// A service that was changed or deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceRevision {
-    /// The service.
+    /// Key and id of the service.
     pub service: ServiceAddress,
     /// Its revision; its last one, if it is gone.
     pub revision: i64,
@@ -67,7 +68,7 @@ pub struct ServiceRevision {
 /// The answer of another node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PeerReply {
-    /// It is done.
+    /// The request was carried out.
     Done,
     /// The snapshots, in the order of the request.
     Snapshots(Vec<ServiceSnapshot>),
@@ -83,7 +84,7 @@ pub enum PeerReply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no engine node answers for {services} services")]
 pub struct OwnersUnavailable {
-    /// Number of these services.
+    /// Number of services without an answer.
     pub services: usize,
 }
 

@@ -45,7 +45,7 @@ pub struct ResultPosition {
     pub number: u64,
 }
 
-/// A request for results.
+/// A request for recently stored results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultsRequest {
     /// The position of the requesting node; `None` = none yet, and only the present position is returned.
@@ -68,7 +68,7 @@ pub struct ResultsReply {
 }
 
 impl RecentResults {
-    /// Adds durable results.
+    /// Adds results that are durable.
     pub fn note(&self, batch: &Arc<RecordBatch>) {
         let mut kept = self.kept();
         if kept.as_ref().is_some_and(|kept| kept.asked_at.elapsed() > ASKED_WITHIN) {

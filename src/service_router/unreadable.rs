@@ -21,7 +21,7 @@ impl UnreadableServices {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = keys;
     }
 
-    /// How many there are.
+    /// Returns the number of unreadable services.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()

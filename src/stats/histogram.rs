@@ -34,7 +34,7 @@ impl Default for ResponseTimes {
 pub struct HistogramError(pub(in crate::stats) &'static str);
 
 impl ResponseTimes {
-    /// Adds one response time.
+    /// Adds one response time, in microseconds.
     pub fn record(&mut self, response_us: u32) {
         let one = ResponseTimeSummary {
             count: 1,
@@ -58,7 +58,8 @@ impl ResponseTimes {
     /// Adds a span that [`serialise`] has encoded.
     ///
     /// # Errors
-    /// [`HistogramError`] when the bytes are no histogram of ours.
+    ///
+    /// When the bytes are not a serialised histogram.
     pub fn merge_serialised(&mut self, mut bytes: &[u8]) -> Result<(), HistogramError> {
         let mut entries = Vec::new();
         let summary = sparse::read(&mut bytes, &mut entries)?;
@@ -96,21 +97,21 @@ pub fn serialise(mut response_us: Vec<u32>) -> Vec<u8> {
     bytes
 }
 
-/// Sums of response times.
+/// Number, sum and extremes of response times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseTimeSummary {
-    /// Their number.
+    /// Number of response times.
     pub count: u64,
-    /// Their sum in microseconds.
+    /// Sum of all, in microseconds.
     pub sum_us: u64,
-    /// The shortest in microseconds.
+    /// The shortest one, in microseconds.
     pub min_us: u32,
-    /// The longest in microseconds.
+    /// The longest one, in microseconds.
     pub max_us: u32,
 }
 
 impl ResponseTimeSummary {
-    /// The mean in microseconds.
+    /// Returns the mean, in microseconds.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean below 2^53 microseconds is exact enough")]
     pub fn mean_us(&self) -> f64 {

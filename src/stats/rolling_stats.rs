@@ -7,17 +7,16 @@ use std::collections::VecDeque;
 
 use crate::stats::uptime::Availability;
 
-/// Days that count.
+/// Number of days that count.
 pub const WINDOW_DAYS: i64 = 30;
 
-/// Days that are kept.
 const MAX_DAYS: usize = 30;
 const _: () = assert!(MAX_DAYS as i64 == WINDOW_DAYS);
 
-/// Sums of one day.
+/// Sums of one UTC day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DailyStats {
-    /// Time that counts.
+    /// Uptime and downtime of the day.
     pub availability: Availability,
     /// Checks of locations with role `full` that got an answer.
     pub answered: u32,
@@ -77,7 +76,7 @@ impl RollingStats {
 }
 
 impl DailyStats {
-    /// Adds other sums.
+    /// Adds the sums of another day.
     pub const fn merge(&mut self, other: Self) {
         self.availability.merge(other.availability);
         self.answered += other.answered;

@@ -26,9 +26,9 @@ use crate::stats::histogram::sparse::SparseHistogram;
 /// The checks of one span, summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RollupNode<'a> {
-    /// Finished checks.
+    /// Number of finished checks.
     pub checks: u64,
-    /// Checks that were `down`.
+    /// Number of checks that were `down`.
     pub failed: u64,
     /// Response times of the checks that were answered.
     pub times: SparseHistogram<'a>,
@@ -37,25 +37,25 @@ pub struct RollupNode<'a> {
 /// The whole span of a stored rollup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RollupRoot {
-    /// Its length.
+    /// Length of the rollup.
     pub level: RollupLevel,
-    /// Its start.
+    /// Start of the rollup.
     pub start: Timestamp,
 }
 
 /// Sums over any number of nodes and samples.
 #[derive(Clone, Debug, Default)]
 pub struct CheckSums {
-    /// Finished checks.
+    /// Number of finished checks.
     pub checks: u64,
-    /// Checks that were `down`.
+    /// Number of checks that were `down`.
     pub failed: u64,
     /// Response times of the checks that were answered.
     pub times: ResponseTimes,
 }
 
 impl CheckSums {
-    /// Adds one check.
+    /// Adds one check to the sums.
     pub fn add_sample(&mut self, sample: &CheckSample) {
         self.checks += 1;
         self.failed += u64::from(sample.is_down);

@@ -20,7 +20,7 @@ words! {
     pub enum ExclusionReason {
         /// Something that it depends on was down.
         Unreachable,
-        /// It was paused.
+        /// The service was paused.
         Pause,
         /// Planned maintenance was in progress.
         Maintenance,
@@ -29,14 +29,14 @@ words! {
     }
 }
 
-/// Classification of a moment.
+/// Effect of a moment on the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlaTimeClass {
-    /// As up.
+    /// Counts as uptime.
     Up,
-    /// As down.
+    /// Counts as downtime.
     Down,
-    /// For nothing: no data.
+    /// Does not count: there is no data.
     Unmeasured,
     /// For nothing: it is left out.
     LeftOut(ExclusionReason),
@@ -135,7 +135,7 @@ impl SlaSums {
         self.left_out_ms += other.left_out_ms;
     }
 
-    /// The measured time.
+    /// Sum of uptime and downtime.
     #[must_use]
     pub const fn measured(self) -> MeasuredTime {
         MeasuredTime { up_ms: self.up_ms, down_ms: self.down_ms }
@@ -170,7 +170,7 @@ pub struct SlaInterval {
     pub from: Timestamp,
     /// End, exclusive.
     pub to: Timestamp,
-    /// Classification of this time.
+    /// Effect of this time on the sums.
     pub time: SlaTimeClass,
     /// The promised time in it, in milliseconds.
     pub ms: i64,

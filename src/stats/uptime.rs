@@ -14,11 +14,11 @@ use crate::model::time_range::TimeRange;
 /// The kind of time that a moment counts for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UptimeClass {
-    /// As up.
+    /// Counts as uptime.
     Up,
-    /// As down.
+    /// Counts as downtime.
     Down,
-    /// Not at all.
+    /// Counts neither as uptime nor as downtime.
     Nothing,
 }
 
@@ -184,7 +184,7 @@ pub fn covers(decided: &[ServiceWindow], until: Timestamp) -> Vec<ClassifiedSpan
     left_out.into_iter().chain(stated).collect()
 }
 
-/// Sums over all spans.
+/// Returns the sums over all spans.
 #[must_use]
 pub fn total(spans: &[ClassifiedSpan]) -> Availability {
     let mut sum = Availability::default();

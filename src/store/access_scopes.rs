@@ -26,9 +26,6 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 }
 
 /// The visible scope with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -42,9 +39,6 @@ pub async fn find(
 }
 
 /// The scope that a token is confined to.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find_confining(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -55,9 +49,6 @@ pub async fn find_confining(
 }
 
 /// All scopes of the organisation, by name.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn all(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -67,9 +58,6 @@ pub async fn all(
 }
 
 /// The visible scopes in this window, oldest first, and how many there are in all.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -91,17 +79,11 @@ pub async fn list(
 }
 
 /// Returns how many scopes the organisation has.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
 /// Returns true if another scope of the organisation has this name, ignoring case.
-///
-/// # Errors
-/// When the database fails.
 pub async fn is_name_taken(
     connection: &impl ConnectionTrait,
     scope: &AccessScope,
@@ -113,9 +95,6 @@ pub async fn is_name_taken(
 }
 
 /// Stores a new scope without tags; its `key` is assigned by the database and returned in the result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(connection: &impl ConnectionTrait, scope: AccessScope) -> Result<AccessScope, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&scope) };
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
@@ -123,27 +102,18 @@ pub async fn insert(connection: &impl ConnectionTrait, scope: AccessScope) -> Re
 }
 
 /// Stores all fields of the scope.
-///
-/// # Errors
-/// When the database fails.
 pub async fn update(connection: &impl ConnectionTrait, scope: &AccessScope) -> Result<(), MainError> {
     to_row(scope).update(connection).await?;
     Ok(())
 }
 
 /// Deletes the scope with its tags. No token may be confined to it.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, scope: i64) -> Result<(), MainError> {
     Entity::delete_by_id(scope).exec(connection).await?;
     Ok(())
 }
 
 /// Makes these the tags of the scope.
-///
-/// # Errors
-/// When the database fails.
 pub async fn set_tags(connection: &impl ConnectionTrait, scope: i64, tags: &[i64]) -> Result<(), MainError> {
     let before = access_scope_tag::Column::AccessScopeId.eq(scope);
     access_scope_tag::Entity::delete_many().filter(before).exec(connection).await?;
@@ -156,9 +126,6 @@ pub async fn set_tags(connection: &impl ConnectionTrait, scope: i64, tags: &[i64
 }
 
 /// The tags of these scopes, by label; a scope without tags is not in the result.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn tags_of(
     connection: &impl ConnectionTrait,
     scopes: &[i64],
@@ -181,9 +148,6 @@ pub async fn tags_of(
 
 /// The names of the tokens that are confined to each of these scopes, oldest token first; a scope without tokens is not in
 /// the result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn tokens_of(
     connection: &impl ConnectionTrait,
     scopes: &[i64],
@@ -207,9 +171,6 @@ pub async fn tokens_of(
 
 /// Returns true if one of these tags, by their keys, is a tag of the scope that confines the visibility; also if none
 /// confines it.
-///
-/// # Errors
-/// When the database fails.
 pub async fn has_one_of(
     connection: &impl ConnectionTrait,
     sight: Visibility,

@@ -28,15 +28,15 @@ const MOST: usize = 200;
 /// An incident or a maintenance; `S` is its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAnnouncement<S> {
-    /// Title.
+    /// Title, by language.
     pub title: TranslatedText,
     /// The services that a title of the engine may name; `None` = a person has written it.
     pub may_name: Option<Vec<AffectedService>>,
-    /// Its state.
+    /// State of the incident or maintenance.
     pub status: S,
     /// False for an announcement without a course of work: visitors see no state.
     pub has_progress: bool,
-    /// Start, perhaps planned.
+    /// Start; of a maintenance, perhaps a planned one.
     pub start: Timestamp,
     /// Planned end of a maintenance.
     pub end: Option<Timestamp>,
@@ -51,7 +51,7 @@ pub struct StoredAnnouncement<S> {
 pub struct TouchedService {
     /// Database key.
     pub key: ServiceKey,
-    /// Name.
+    /// Display name of the service.
     pub name: String,
 }
 
@@ -60,13 +60,13 @@ pub struct TouchedService {
 pub struct AnnouncementEntry<S> {
     /// The state that it states.
     pub status: S,
-    /// Message.
+    /// Text of the entry, by language.
     pub message: TranslatedText,
     /// The time at which it was written.
     pub at: Timestamp,
 }
 
-/// The page that announces.
+/// The status page for which announcements are read.
 #[derive(Clone, Debug)]
 pub struct ShowingPage {
     /// Database key of its organisation.
@@ -78,9 +78,6 @@ pub struct ShowingPage {
 }
 
 /// Open published incidents that the page shows, the latest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn incidents(
     connection: &impl ConnectionTrait,
     page: &ShowingPage,
@@ -89,9 +86,6 @@ pub async fn incidents(
 }
 
 /// Running and coming maintenances that the page shows, the earliest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn maintenances(
     connection: &impl ConnectionTrait,
     page: &ShowingPage,
@@ -99,7 +93,6 @@ pub async fn maintenances(
     announced::<maintenances::MaintenanceAnnouncements>(connection, page).await
 }
 
-/// One kind of announcement.
 trait AnnouncementKind {
     type Status;
 

@@ -13,18 +13,18 @@ use crate::clock::Timestamp;
 use crate::model::asset::AssetKind;
 use crate::store::MainError;
 
-/// A file to store.
+/// An uploaded file to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewAsset {
     /// Database key of the page.
     pub statuspage: i64,
     /// Its place on the page.
     pub kind: AssetKind,
-    /// Media type.
+    /// Media type, sent as `Content-Type`.
     pub content_type: String,
-    /// Hash of the content.
+    /// Hash that names the content.
     pub hash: String,
-    /// The file.
+    /// Content of the file.
     pub bytes: Vec<u8>,
     /// Time of the upload.
     pub created_at: Timestamp,
@@ -33,16 +33,13 @@ pub struct NewAsset {
 /// A file as it is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
-    /// Media type.
+    /// Media type, sent as `Content-Type`.
     pub content_type: String,
-    /// The file.
+    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 
 /// The hashes of a page's files.
-///
-/// # Errors
-/// When the database fails.
 pub async fn hashes(
     connection: &impl ConnectionTrait,
     statuspage: i64,
@@ -58,9 +55,6 @@ pub async fn hashes(
 }
 
 /// Stores a page's file in place of an earlier one.
-///
-/// # Errors
-/// When the database fails.
 pub async fn replace(connection: &impl ConnectionTrait, asset: NewAsset) -> Result<(), MainError> {
     delete(connection, asset.statuspage, asset.kind).await?;
     let row = ActiveModel {
@@ -77,9 +71,6 @@ pub async fn replace(connection: &impl ConnectionTrait, asset: NewAsset) -> Resu
 }
 
 /// Deletes a page's file; returns whether there was one.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(
     connection: &impl ConnectionTrait,
     statuspage: i64,
@@ -94,9 +85,6 @@ pub async fn delete(
 }
 
 /// The file with this hash, of any page. For visitors.
-///
-/// # Errors
-/// When the database fails.
 pub async fn find_by_hash(
     connection: &impl ConnectionTrait,
     hash: &str,

@@ -7,7 +7,6 @@ pub(super) const TRAILER: [u8; 2] = (-1_i16).to_be_bytes();
 /// The length that encodes `NULL`.
 const NULL: [u8; 4] = (-1_i32).to_be_bytes();
 
-/// Rows in the making.
 #[derive(Debug)]
 pub(super) struct BinaryRows {
     bytes: Vec<u8>,

@@ -35,9 +35,6 @@ impl<C> BoundedHandle<C> {
 
 impl BoundedHandle<DatabaseConnection> {
     /// Starts a transaction.
-    ///
-    /// # Errors
-    /// When the database fails or does not answer.
     pub async fn begin(&self) -> Result<BoundedHandle<DatabaseTransaction>, DbErr> {
         Ok(BoundedHandle::new(within(self.limit, self.inner.begin()).await?, self.limit))
     }
@@ -60,27 +57,22 @@ impl BoundedHandle<DatabaseConnection> {
     }
 
     /// Closes all connections, waiting for running statements.
-    ///
-    /// # Errors
-    /// The error of the driver.
     pub(super) async fn close(self) -> Result<(), DbErr> {
         within(self.limit, self.inner.close()).await
     }
 }
 
 impl BoundedHandle<DatabaseTransaction> {
-    /// Commits.
+    /// Commits the transaction.
     ///
     /// # Errors
-    /// When the database fails; without an answer the outcome is unknown.
+    ///
+    /// When the database fails. If it does not answer in time, it may have committed nevertheless.
     pub async fn commit(self) -> Result<(), DbErr> {
         within(self.limit, self.inner.commit()).await
     }
 
-    /// Undoes everything.
-    ///
-    /// # Errors
-    /// When the database fails or does not answer.
+    /// Rolls the transaction back.
     pub async fn rollback(self) -> Result<(), DbErr> {
         within(self.limit, self.inner.rollback()).await
     }

@@ -33,7 +33,7 @@ pub enum ChangeScope {
     Service(ServiceKey),
 }
 
-/// A moment between commits.
+/// A moment between commits; later ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CommitStamp(u64);
 

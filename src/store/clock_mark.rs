@@ -14,9 +14,6 @@ use crate::store::MainError;
 const ONLY: i32 = 1;
 
 /// Returns the stored mark; `None` before the first one.
-///
-/// # Errors
-/// When the database fails.
 pub async fn find(connection: &impl ConnectionTrait) -> Result<Option<ClockMark>, MainError> {
     let row = Entity::find_by_id(ONLY).one(connection).await?;
     Ok(row.map(|row| {
@@ -27,9 +24,6 @@ pub async fn find(connection: &impl ConnectionTrait) -> Result<Option<ClockMark>
 }
 
 /// Stores a mark in place of the one before.
-///
-/// # Errors
-/// When the database fails.
 pub async fn put(connection: &impl ConnectionTrait, mark: ClockMark) -> Result<(), MainError> {
     let steady = mark.doubted.map_or(Duration::ZERO, |doubted| doubted.steady);
     let row = ActiveModel {

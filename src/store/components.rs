@@ -18,9 +18,6 @@ use crate::store::MainError;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 
 /// The visible components of the page, in no particular order.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_page(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -30,9 +27,6 @@ pub async fn of_page(
 }
 
 /// The visible components of these pages.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub(super) async fn of_pages(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -63,9 +57,6 @@ fn with_groups(components: Vec<Component>, mut shown: HashSet<ComponentKey>) -> 
 }
 
 /// The component of the page that the visibility shows with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -81,9 +72,6 @@ pub async fn find(
 }
 
 /// Returns true if some page of the organisation has a component with this id. Always false for a confined token.
-///
-/// # Errors
-/// When the database fails.
 pub async fn exists(connection: &impl ConnectionTrait, sight: Visibility, id: Id) -> Result<bool, MainError> {
     if sight.is_confined() {
         return Ok(false);
@@ -100,9 +88,6 @@ pub async fn exists(connection: &impl ConnectionTrait, sight: Visibility, id: Id
 }
 
 /// The key of the visible tag with this id.
-///
-/// # Errors
-/// When the database fails.
 pub async fn find_tag(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -117,9 +102,6 @@ pub async fn find_tag(
 }
 
 /// The ids of the visible tags that groups of the page follow, by key.
-///
-/// # Errors
-/// When the database fails or an id cannot be read.
 pub async fn sync_tags(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -142,18 +124,12 @@ pub async fn sync_tags(
 }
 
 /// Returns the number of components of the page that count for the plan: without those made by the synchronisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count_made(connection: &impl ConnectionTrait, page: i64) -> Result<u64, MainError> {
     let made = Entity::find().filter(Column::StatuspageId.eq(page)).filter(Column::IsSyncManaged.eq(false));
     Ok(made.count(connection).await?)
 }
 
 /// Stores a new component; its `key` is assigned by the database and returned in the result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(connection: &impl ConnectionTrait, component: Component) -> Result<Component, MainError> {
     let mut row = to_row(&component);
     row.id = NotSet;
@@ -162,18 +138,12 @@ pub async fn insert(connection: &impl ConnectionTrait, component: Component) -> 
 }
 
 /// Stores all fields of the component.
-///
-/// # Errors
-/// When the database fails.
 pub async fn update(connection: &impl ConnectionTrait, component: &Component) -> Result<(), MainError> {
     to_row(component).update(connection).await?;
     Ok(())
 }
 
 /// Deletes the component and everything below it.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, component: ComponentKey) -> Result<(), MainError> {
     Entity::delete_by_id(component).exec(connection).await?;
     Ok(())

@@ -6,13 +6,10 @@ use watchkeeper_entities::contact_calendar::{ActiveModel, Column, Entity};
 use crate::clock::Timestamp;
 use crate::store::MainError;
 
-/// SHA-256 of a secret.
+/// SHA-256 of the secret in an address.
 pub type SecretHash = [u8; 32];
 
 /// Stores a new address of a contact; the former one stops working.
-///
-/// # Errors
-/// When the database fails.
 pub async fn replace(
     connection: &impl ConnectionTrait,
     contact: i64,
@@ -27,18 +24,12 @@ pub async fn replace(
 }
 
 /// Deletes the address of a contact. Returns true if it had one.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, contact: i64) -> Result<bool, MainError> {
     let deleted = Entity::delete_by_id(contact).exec(connection).await?;
     Ok(deleted.rows_affected > 0)
 }
 
 /// The key of the contact whose address has this hash, of any organisation: the secret alone grants access.
-///
-/// # Errors
-/// When the database fails.
 pub async fn find_by_hash(
     connection: &impl ConnectionTrait,
     hash: &SecretHash,

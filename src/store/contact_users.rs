@@ -9,9 +9,6 @@ use crate::store::{MainError, escalation_policies};
 
 /// Names of the resources that name a contact: schedules, escalation policies, overrides that are not over, cover
 /// requests that are open.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn names(
     connection: &impl ConnectionTrait,
     contact: &Contact,

@@ -29,9 +29,6 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 }
 
 /// The contacts of this page, oldest first, and how many there are in all.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -45,9 +42,6 @@ pub async fn list(
 }
 
 /// The contact of this organisation with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -58,9 +52,6 @@ pub async fn find(
 }
 
 /// The contacts with these keys, of any organisation.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn with_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<Contact>, MainError> {
     let mut found = Vec::with_capacity(keys.len());
     for some in keys.chunks(CHUNK) {
@@ -73,9 +64,6 @@ pub async fn with_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Resul
 }
 
 /// The contacts of an organisation by their ids.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn by_id(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -85,9 +73,6 @@ pub async fn by_id(
 }
 
 /// Contacts by their keys, of any organisation.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn by_key(
     connection: &impl ConnectionTrait,
     keys: impl IntoIterator<Item = i64>,
@@ -105,27 +90,18 @@ pub async fn by_key(
 }
 
 /// Returns the number of contacts of an organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
 /// Stores a new contact; its `key` is assigned by the database.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(connection: &impl ConnectionTrait, contact: Contact) -> Result<Contact, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&contact)? };
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
     Ok(Contact { key, ..contact })
 }
 
-/// Stores a changed contact.
-///
-/// # Errors
-/// When the database fails.
+/// Stores all fields of a changed contact.
 pub async fn update(connection: &impl ConnectionTrait, contact: &Contact) -> Result<(), MainError> {
     to_row(contact)?.update(connection).await?;
     Ok(())
@@ -133,9 +109,6 @@ pub async fn update(connection: &impl ConnectionTrait, contact: &Contact) -> Res
 
 /// Deletes a contact with its absences, its remaining overrides, and its calendar. Its waiting messages are given up;
 /// their rows stay, so that the outcome of a running attempt can be stored.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(
     connection: &impl ConnectionTrait,
     contact: i64,
@@ -154,18 +127,12 @@ pub async fn delete(
 }
 
 /// The contacts of an organisation, oldest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn all(connection: &impl ConnectionTrait, organisation: i64) -> Result<Vec<Contact>, MainError> {
     let rows = of_organisation(organisation).order_by_asc(Column::Id).all(connection).await?;
     rows.into_iter().map(from_row).collect()
 }
 
 /// Names of the contacts of an organisation that are notified by this channel.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn names_of_channel(
     connection: &impl ConnectionTrait,
     organisation: i64,

@@ -24,9 +24,6 @@ fn of_page(statuspage: i64) -> Select<Entity> {
 }
 
 /// All domains of a page in the order of the API.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     statuspage: i64,
@@ -36,17 +33,11 @@ pub async fn list(
 }
 
 /// Returns the number of domains that a page has, which the quota `custom_domains` counts.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, statuspage: i64) -> Result<u64, MainError> {
     Ok(of_page(statuspage).count(connection).await?)
 }
 
 /// The domain of this page with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     statuspage: i64,
@@ -57,9 +48,6 @@ pub async fn find(
 }
 
 /// Like [`find`], and keeps others from changing the domain until the transaction ends.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
     statuspage: i64,
@@ -71,9 +59,6 @@ pub async fn find_for_update(
 
 /// All claims of a host name in the order of their keys, of any organisation. They are locked until the transaction
 /// ends; another caller for the same name waits, even if the name has no claim yet. Never to be shown.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn claims_for_update(
     connection: &impl ConnectionTrait,
     hostname: &str,
@@ -111,9 +96,6 @@ async fn lock_hostname(connection: &impl ConnectionTrait, hostname: &str) -> Res
 
 /// Domains of every organisation whose check is due, the most overdue first; also those whose next check was planned
 /// before the clock was set back. For the clock only.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn due(
     connection: &impl ConnectionTrait,
     now: Timestamp,
@@ -131,9 +113,6 @@ pub async fn due(
 }
 
 /// Stores a new domain; its `key` is assigned by the database and returned in the result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     domain: CustomDomain,
@@ -147,16 +126,14 @@ pub async fn insert(
 /// Stores all fields of the domain.
 ///
 /// # Errors
-/// When the database fails; also when it is active and another domain with its host name is.
+///
+/// Also when the domain is active and another active domain has its host name.
 pub async fn update(connection: &impl ConnectionTrait, domain: &CustomDomain) -> Result<(), MainError> {
     to_row(domain).update(connection).await?;
     Ok(())
 }
 
-/// Deletes the domain.
-///
-/// # Errors
-/// When the database fails.
+/// Deletes the domain with this key.
 pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
     Entity::delete_by_id(key).exec(connection).await?;
     Ok(())

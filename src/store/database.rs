@@ -31,7 +31,7 @@ const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
 const TAKES_WRITES: &str = "SELECT NOT pg_is_in_recovery() \
     AND current_setting('default_transaction_read_only') = 'off' AS takes_writes";
 
-/// Both databases.
+/// The two databases of an installation.
 #[derive(Clone, Debug)]
 pub struct Databases {
     /// Organisations, tokens, services.
@@ -44,7 +44,8 @@ impl Databases {
     /// Opens both databases and brings them up to date.
     ///
     /// # Errors
-    /// [`OpenError`] naming the database that cannot be used.
+    ///
+    /// [`OpenError`], which names the database that cannot be used.
     pub async fn open(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let databases = Self::open_main(main_url, history_url, limits).await?;
         databases.prepare_history().await?;
@@ -54,7 +55,8 @@ impl Databases {
     /// The same, but the history on PostgreSQL may be away: then [`Self::prepare_history`] must be called later.
     ///
     /// # Errors
-    /// [`OpenError`] naming the database that cannot be used.
+    ///
+    /// [`OpenError`], which names the database that cannot be used.
     pub async fn open_without_waiting(
         main_url: &str,
         history_url: &str,
@@ -101,7 +103,8 @@ impl Databases {
     /// Brings the history up to date. Until that is done nothing can be written to it, and it counts as away.
     ///
     /// # Errors
-    /// [`OpenError`] when it is away or cannot be migrated.
+    ///
+    /// [`OpenError`] when it is unavailable or cannot be migrated.
     pub async fn prepare_history(&self) -> Result<(), OpenError> {
         self.migrate_history().await?;
         self.admit_history();
@@ -112,7 +115,8 @@ impl Databases {
     /// not check whether it is prepared.
     ///
     /// # Errors
-    /// [`OpenError`] when it is away or cannot be migrated.
+    ///
+    /// [`OpenError`] when it is unavailable or cannot be migrated.
     pub async fn migrate_history(&self) -> Result<(), OpenError> {
         let history = self.history.rows();
         migrate::<HistoryMigrator>(history.unhurried.inner(), &history.url).await
@@ -146,7 +150,8 @@ impl Database {
     /// Connects to a main database without migrating it.
     ///
     /// # Errors
-    /// [`OpenError`] when it cannot be reached, or is a SQLite that corrupts its files.
+    ///
+    /// [`OpenError`] when it cannot be reached, or is a version of SQLite that corrupts its files.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         Self::connect_any(url, limits).await
     }
@@ -203,9 +208,6 @@ impl<E: From<DbErr>> Database<E> {
 
     /// Starts a read-only transaction that sees everything as of one moment: for results of several statements. End
     /// it with [`OpenTransaction::end_reading`].
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn snapshot(&self) -> Result<OpenTransaction, E> {
         Ok(OpenTransaction::begin_snapshot(&self.reader).await?)
     }
@@ -248,9 +250,6 @@ impl<E: From<DbErr>> Database<E> {
     }
 
     /// Checks that the database answers soon.
-    ///
-    /// # Errors
-    /// The error of the driver when it does not.
     pub async fn ping(&self) -> Result<(), E> {
         self.demand_prepared()?;
         self.demand_in_place()?;
@@ -260,9 +259,6 @@ impl<E: From<DbErr>> Database<E> {
     }
 
     /// Checks that the database takes writes, and answers soon: a PostgreSQL replica does not take them.
-    ///
-    /// # Errors
-    /// The error of the driver when it does not.
     pub async fn ask_for_writes(&self) -> Result<(), E> {
         if self.turn.is_some() {
             return self.ping().await;

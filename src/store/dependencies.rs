@@ -19,9 +19,6 @@ use crate::store::{MainError, named_services};
 const CHUNK: usize = 1_000;
 
 /// The dependencies of each of these services, in the order of the client; services without any are missing.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_services(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
@@ -65,9 +62,6 @@ async fn labelled(
 }
 
 /// Sets the dependencies of a service.
-///
-/// # Errors
-/// When the database fails.
 pub async fn set_of_service(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -95,9 +89,6 @@ pub async fn set_of_service(
 }
 
 /// The dependency graph of an organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn graph(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -115,9 +106,6 @@ pub async fn graph(
 
 /// The direct dependencies and dependents of these services. Further dependencies of the dependents are not read:
 /// however many services carry a tag, only the relations of these services are read.
-///
-/// # Errors
-/// When the database fails.
 pub async fn find_neighbours(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
@@ -176,9 +164,6 @@ async fn add_rows(
 }
 
 /// Names of the services that depend on a tag.
-///
-/// # Errors
-/// When the database fails.
 pub(super) async fn names_of_tag(
     connection: &impl ConnectionTrait,
     tag: i64,

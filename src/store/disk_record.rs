@@ -69,7 +69,6 @@ impl DiskRecord {
         Some(FullDisk { folder: self.folder.clone(), since })
     }
 
-    /// A write was committed.
     pub(super) fn note_written(&self) {
         let mut state = self.lock();
         let Some(since) = state.full_since.take() else { return };

@@ -52,9 +52,9 @@ pub enum StoreError {
 /// Which of the databases an error is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseRole {
-    /// The main database.
+    /// The error is of the main database.
     Main,
-    /// The history.
+    /// The error is of the history database.
     History,
 }
 
@@ -87,7 +87,6 @@ pub fn find_file_trouble(error: &(dyn Error + 'static)) -> Option<(DatabaseRole,
 #[derive(Debug, thiserror::Error)]
 #[error("{table} row {row}: {problem}")]
 pub struct CorruptRow {
-    /// Table of the row.
     table: &'static str,
     /// Key or id of the row.
     row: String,

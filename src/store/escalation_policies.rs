@@ -23,9 +23,6 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 }
 
 /// The policies of an organisation in their order.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -35,9 +32,6 @@ pub async fn list(
 }
 
 /// The policy of this organisation with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -48,9 +42,6 @@ pub async fn find(
 }
 
 /// The policy with this key, of any organisation.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn with_key(
     connection: &impl ConnectionTrait,
     key: i64,
@@ -59,17 +50,11 @@ pub async fn with_key(
 }
 
 /// Returns the number of policies of an organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
 /// Stores a policy at its position in the order; later ones move down. Its `key` is assigned by the database.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     policy: EscalationPolicy,
@@ -82,9 +67,6 @@ pub async fn insert(
 
 /// Stores a changed policy, perhaps at another position in the order. Incidents that follow it continue with its
 /// changed steps.
-///
-/// # Errors
-/// When the database fails.
 pub async fn update(
     connection: &impl ConnectionTrait,
     before: &EscalationPolicy,
@@ -99,18 +81,12 @@ pub async fn update(
 }
 
 /// Deletes a policy; later ones move up. Incidents that follow it follow none until they change.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, policy: &EscalationPolicy) -> Result<(), MainError> {
     Entity::delete_by_id(policy.key).exec(connection).await?;
     move_those_from(connection, policy.organisation, policy.position + 1, -1).await
 }
 
 /// Names of the policies that name a tag.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub(super) async fn names_of_tag(
     connection: &impl ConnectionTrait,
     tag: i64,
@@ -131,9 +107,6 @@ pub(super) async fn names_of_tag(
 }
 
 /// Names of the policies of an organisation with a step that notifies this channel.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn names_of_channel(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -145,9 +118,6 @@ pub async fn names_of_channel(
 }
 
 /// Names of the policies of an organisation with a step that notifies this contact.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub(in crate::store) async fn names_of_contact(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -158,9 +128,6 @@ pub(in crate::store) async fn names_of_contact(
 }
 
 /// Names of the policies of an organisation with a step that notifies the contacts on duty in this schedule.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn names_of_schedule(
     connection: &impl ConnectionTrait,
     organisation: i64,

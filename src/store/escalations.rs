@@ -16,9 +16,6 @@ use crate::model::lifecycle_effect::{EscalationAdvance, EscalationStart};
 use crate::store::{MainError, escalation_policies};
 
 /// The policy that an incident follows, and how far it has come; `None` when it follows none.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     incident: i64,
@@ -30,18 +27,12 @@ pub async fn find(
 }
 
 /// The key of the policy that an incident follows, finished or not.
-///
-/// # Errors
-/// When the database fails.
 pub async fn policy_of(connection: &impl ConnectionTrait, incident: i64) -> Result<Option<i64>, MainError> {
     let row = Entity::find_by_id(incident).select_only().column(Column::PolicyId);
     Ok(row.into_tuple::<i64>().one(connection).await?)
 }
 
 /// Makes an incident follow a policy instead of its present one.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(connection: &impl ConnectionTrait, start: EscalationStart) -> Result<(), MainError> {
     let row = ActiveModel {
         incident_id: Set(start.incident),
@@ -55,9 +46,6 @@ pub async fn insert(connection: &impl ConnectionTrait, start: EscalationStart) -
 }
 
 /// Stores how far an incident has come.
-///
-/// # Errors
-/// When the database fails.
 pub async fn update(connection: &impl ConnectionTrait, advance: EscalationAdvance) -> Result<(), MainError> {
     let row = ActiveModel { incident_id: Set(advance.incident), ..to_row(advance.progress) };
     row.update(connection).await?;
@@ -65,9 +53,6 @@ pub async fn update(connection: &impl ConnectionTrait, advance: EscalationAdvanc
 }
 
 /// Makes an incident follow no policy.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, incident: i64) -> Result<(), MainError> {
     Entity::delete_by_id(incident).exec(connection).await?;
     Ok(())
@@ -76,16 +61,13 @@ pub async fn delete(connection: &impl ConnectionTrait, incident: i64) -> Result<
 /// An incident whose next step is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueStep {
-    /// Key of the incident.
+    /// Database key of the incident.
     pub incident: i64,
-    /// Key of its organisation.
+    /// Database key of its organisation.
     pub organisation: i64,
 }
 
 /// The incidents whose next step is due, the longest due ones first; of every organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn due(
     connection: &impl ConnectionTrait,
     now: Timestamp,
@@ -102,9 +84,6 @@ pub async fn due(
 }
 
 /// The incidents that follow a policy, with how far they have come; locked until the transaction ends.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_policy_for_update(
     connection: &impl ConnectionTrait,
     policy: i64,
@@ -117,9 +96,6 @@ pub async fn of_policy_for_update(
 
 /// The incidents whose next step is still to come, each with the key of its policy and its progress; of every
 /// organisation, after the incident with this key.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn due_after(
     connection: &impl ConnectionTrait,
     now: Timestamp,
@@ -141,9 +117,6 @@ pub async fn due_after(
 
 /// The key of the policy of an incident whose next step is still due, and its progress; locked until the transaction
 /// ends.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn claim_due(
     connection: &impl ConnectionTrait,
     incident: i64,

@@ -32,7 +32,7 @@ const REMOVED_AT_ONCE: u64 = 5_000;
 /// Something that became of an incident or a maintenance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
-    /// Its number.
+    /// Number of the event; numbers rise.
     pub number: i64,
     /// The number of the last change in this event: its own, unless several changes are published as one.
     pub through: i64,
@@ -40,9 +40,9 @@ pub struct StoredEvent {
     pub organisation: i64,
     /// Incident or maintenance.
     pub kind: EventSubjectKind,
-    /// The kind of change.
+    /// What happened to the subject.
     pub act: EventAction,
-    /// The incident or maintenance.
+    /// Id of the incident or maintenance.
     pub subject: Id,
     /// For a deletion, the services that it concerned; otherwise empty: they are read when the event is published.
     pub services: Vec<ServiceKey>,
@@ -51,9 +51,6 @@ pub struct StoredEvent {
 }
 
 /// Events of all organisations behind this number, in their order.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn after(
     connection: &impl ConnectionTrait,
     number: i64,
@@ -64,9 +61,6 @@ pub async fn after(
 }
 
 /// The same of one organisation.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_organisation(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -78,9 +72,6 @@ pub async fn of_organisation(
 }
 
 /// The number of the newest event; 0 when there is none.
-///
-/// # Errors
-/// When the database fails.
 pub async fn newest(connection: &impl ConnectionTrait) -> Result<i64, MainError> {
     let newest = Entity::find().select_only().column(Column::Id).order_by_desc(Column::Id);
     Ok(newest.into_tuple().one(connection).await?.unwrap_or_default())
@@ -88,9 +79,6 @@ pub async fn newest(connection: &impl ConnectionTrait) -> Result<i64, MainError>
 
 /// The services that these incidents and maintenances of an organisation concern now, each with its incident or
 /// maintenance.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn concerned(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -133,9 +121,6 @@ fn keys(rows: &[(i64, String)]) -> impl Iterator<Item = i64> {
 
 /// Records when events were found first, and deletes those that were found too long ago; returns their number. `now`
 /// is trusted.
-///
-/// # Errors
-/// When the database fails.
 pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
     Entity::update_many()
         .col_expr(Column::NoticedAt, Expr::value(now.ms()))
@@ -155,9 +140,6 @@ pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Re
 
 /// Adds events of this kind for these incidents and maintenances, which no longer concern the `former` services. Rows
 /// that are about to be deleted, links included, must still exist.
-///
-/// # Errors
-/// When the database fails.
 pub async fn of_keys(
     connection: &impl ConnectionTrait,
     (kind, act): (EventSubjectKind, EventAction),
@@ -205,7 +187,7 @@ async fn of_incidents(
     Ok(())
 }
 
-/// The same for maintenances.
+/// Records an event for each maintenance that meets the condition.
 pub(super) async fn of_maintenances(
     connection: &impl ConnectionTrait,
     act: EventAction,

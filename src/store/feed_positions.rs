@@ -16,9 +16,6 @@ use crate::store::MainError;
 pub type Positions = BTreeMap<Partition, i64>;
 
 /// The positions of a reader in these partitions; those that it has never read are missing.
-///
-/// # Errors
-/// When the database fails.
 pub async fn find(
     connection: &impl ConnectionTrait,
     reader: &str,
@@ -33,9 +30,6 @@ pub async fn find(
 }
 
 /// Starts reading these partitions after this change. A partition with a position keeps it.
-///
-/// # Errors
-/// When the database fails.
 pub async fn begin(
     connection: &impl ConnectionTrait,
     reader: &str,
@@ -57,9 +51,6 @@ pub async fn begin(
 }
 
 /// Moves the position of a reader in a partition; `false` when it is not at the expected value.
-///
-/// # Errors
-/// When the database fails.
 pub async fn advance(
     connection: &impl ConnectionTrait,
     reader: &str,
@@ -77,9 +68,6 @@ pub async fn advance(
 }
 
 /// Moves all of these positions to the same number, in one statement; those that are not at the expected value stay.
-///
-/// # Errors
-/// When the database fails.
 pub async fn move_along(
     connection: &impl ConnectionTrait,
     reader: &str,

@@ -1,6 +1,8 @@
 //! A SQLite file that others may be writing: copied as of one moment, checked and counted.
 //!
 //! A copy is one file without a write-ahead log. Writers continue meanwhile; the log grows until the copy is done.
+//!
+//! Functions fail with [`FileError`] when the file cannot be read or written.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -114,17 +116,11 @@ pub struct DatabaseFile {
 
 impl DatabaseFile {
     /// Opens a file that is there.
-    ///
-    /// # Errors
-    /// When it is not there or cannot be opened.
     pub async fn open(file: &Path) -> Result<Self, FileError> {
         Self::open_with(file, SqliteConnectOptions::new().foreign_keys(false).busy_timeout(BUSY)).await
     }
 
     /// Opens an existing file read-only: no new file is created beside it.
-    ///
-    /// # Errors
-    /// When it is not there or cannot be opened.
     pub async fn open_to_read(file: &Path) -> Result<Self, FileError> {
         // Without a log beside the file there is no writer, and none needs to be made.
         let log = log_of(file);
@@ -161,9 +157,6 @@ impl DatabaseFile {
     }
 
     /// Copies the whole database, as it is now, to a file that does not exist yet. The caller makes the copy durable.
-    ///
-    /// # Errors
-    /// When it cannot be read, or the copy cannot be written.
     pub async fn copy_to(&mut self, copy: &Path) -> Result<(), FileError> {
         let name = copy.to_string_lossy().into_owned();
         let copied = sqlx::query("VACUUM INTO ?").bind(name).execute(&mut self.connection).await;
@@ -173,7 +166,8 @@ impl DatabaseFile {
     /// The defects that SQLite finds in the file; empty for a sound file.
     ///
     /// # Errors
-    /// When it is no database, or cannot be read.
+    ///
+    /// When the file is not a database, or cannot be read.
     pub async fn integrity_check(&mut self) -> Result<Vec<String>, FileError> {
         self.checked_by("integrity_check").await
     }
@@ -181,7 +175,8 @@ impl DatabaseFile {
     /// The same without comparing indexes with their tables, which is faster.
     ///
     /// # Errors
-    /// When it is no database, or cannot be read.
+    ///
+    /// When the file is not a database, or cannot be read.
     pub async fn quick_check(&mut self) -> Result<Vec<String>, FileError> {
         self.checked_by("quick_check").await
     }
@@ -195,9 +190,6 @@ impl DatabaseFile {
     }
 
     /// The last step of its schema.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub async fn last_step(&mut self, kind: FileKind) -> Result<Option<String>, FileError> {
         let text = format!("SELECT max(version) FROM {}", kind.steps_table());
         let step = sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(&mut self.connection).await;
@@ -205,9 +197,6 @@ impl DatabaseFile {
     }
 
     /// The first migration of its schema that this program does not know.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub async fn unknown_step(&mut self, kind: FileKind) -> Result<Option<String>, FileError> {
         let text = format!("SELECT version FROM {} ORDER BY version", kind.steps_table());
         let steps =
@@ -217,9 +206,6 @@ impl DatabaseFile {
     }
 
     /// Returns true if this program has steps of its schema that it lacks.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub async fn lacks_steps(&mut self, kind: FileKind) -> Result<bool, FileError> {
         let text = format!("SELECT count(*) FROM {}", kind.steps_table());
         let steps: Result<i64, _> =
@@ -229,9 +215,6 @@ impl DatabaseFile {
     }
 
     /// The check value of the secret key; `None` when there is none yet.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub async fn key_check(&mut self) -> Result<Option<String>, FileError> {
         let text = "SELECT value FROM installation WHERE name = 'key_check'";
         let value = sqlx::query_scalar(text).fetch_optional(&mut self.connection).await;
@@ -261,17 +244,11 @@ impl DatabaseFile {
     }
 
     /// The number of services of the main database.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub async fn count_services(&mut self) -> Result<u64, FileError> {
         self.count_rows_of("service").await
     }
 
     /// The settings of the channels of the main database that send mails, as they are stored; secrets in them are sealed.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub async fn mail_settings(&mut self) -> Result<Vec<String>, FileError> {
         let text =
             "SELECT settings FROM notification_channel WHERE kind = 'email' AND is_enabled ORDER BY id";
@@ -280,9 +257,6 @@ impl DatabaseFile {
     }
 
     /// The rows of each table, by name.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub async fn count_rows(&mut self) -> Result<Vec<TableRowCount>, FileError> {
         let mut counted = Vec::new();
         for table in self.table_names().await? {
@@ -301,9 +275,6 @@ impl DatabaseFile {
     }
 
     /// The segments that its catalogue of the history counts, by number.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub async fn segment_numbers(&mut self) -> Result<Vec<i64>, FileError> {
         let text = "SELECT id FROM history_segment WHERE retired_at IS NULL AND sealed_batch > 0 ORDER BY id";
         let numbers = sqlx::query_scalar(text).fetch_all(&mut self.connection).await;
@@ -311,9 +282,6 @@ impl DatabaseFile {
     }
 
     /// The last keys that its tables have assigned.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub async fn last_keys(&mut self) -> Result<Vec<LastKey>, FileError> {
         let text = "SELECT name, seq FROM sqlite_sequence ORDER BY name";
         let keys = sqlx::query_as::<_, (String, i64)>(text).fetch_all(&mut self.connection).await;
@@ -322,9 +290,6 @@ impl DatabaseFile {
     }
 
     /// Raises the last keys of its tables, so that later keys are above these.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub async fn raise_last_keys(&mut self, keys: &[LastKey]) -> Result<(), FileError> {
         for LastKey { table, key } in keys {
             for text in [
@@ -339,10 +304,7 @@ impl DatabaseFile {
         Ok(())
     }
 
-    /// Closes it.
-    ///
-    /// # Errors
-    /// When it cannot be closed in order.
+    /// Closes the connection to the file.
     pub async fn close(self) -> Result<(), FileError> {
         let file = self.file;
         self.connection.close().await.map_err(|problem| FileError { file, problem })

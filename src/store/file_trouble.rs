@@ -94,7 +94,7 @@ impl FileTrouble {
         }
     }
 
-    /// What to do.
+    /// Advice for the operator.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         match self {

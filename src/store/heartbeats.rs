@@ -18,33 +18,30 @@ const CHUNK: usize = 1_000;
 /// A stored ping that is further ahead than this was stored before the clock was set back.
 const AHEAD_MS: i64 = 1_000;
 
-/// SHA-256 of a secret.
+/// SHA-256 of the secret in an address.
 pub type SecretHash = [u8; 32];
 
 /// The ping address of a service, without the address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredHeartbeat {
-    /// Sealed.
+    /// Secret of the address, sealed.
     pub secret: String,
-    /// The pings that came.
+    /// The pings of the service, as stored.
     pub heartbeat: StoredPings,
 }
 
 /// The service that a ping is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PingedService {
-    /// Key of the service.
+    /// Database key of the service.
     pub service: ServiceKey,
-    /// Its id.
+    /// Public id of the service.
     pub id: Id,
     /// True if pings are ignored.
     pub is_paused: bool,
 }
 
 /// Stores the address of a new heartbeat service.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -63,9 +60,6 @@ pub async fn insert(
 }
 
 /// Replaces the address; the old one stops working.
-///
-/// # Errors
-/// When the database fails.
 pub async fn rotate(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -81,9 +75,6 @@ pub async fn rotate(
 }
 
 /// Makes deadlines count from `at` from now on.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count_from(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -98,9 +89,6 @@ pub async fn count_from(
 }
 
 /// The heartbeats of those of these services that have one.
-///
-/// # Errors
-/// When the database fails.
 pub async fn of_services(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
@@ -115,9 +103,6 @@ pub async fn of_services(
 }
 
 /// The service whose address has this hash, of any organisation: the secret alone grants access.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find_by_hash(
     connection: &impl ConnectionTrait,
     hash: &SecretHash,
@@ -137,9 +122,6 @@ pub async fn find_by_hash(
 
 /// Records a ping to the address with this hash, and returns it as stored: no two pings have the same time. `None`
 /// when the address was deleted meanwhile.
-///
-/// # Errors
-/// When the database fails.
 pub async fn ping(
     connection: &impl ConnectionTrait,
     hash: &SecretHash,
@@ -162,9 +144,6 @@ pub async fn ping(
 }
 
 /// The newest pings of services that have pinged since then.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn pinged_since(
     connection: &impl ConnectionTrait,
     since: Timestamp,

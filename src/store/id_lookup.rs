@@ -23,14 +23,11 @@ pub struct LinkedPage {
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Its name.
+    /// Name of the page, by language.
     pub name: TranslatedText,
 }
 
 /// The keys of those of these ids that are visible services.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn services_by_id(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -52,9 +49,6 @@ pub async fn services_by_id(
 }
 
 /// Those of these ids that are visible services; their rows are locked until the transaction ends.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn services_to_link(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -73,9 +67,6 @@ pub async fn services_to_link(
 }
 
 /// Those of these ids that are visible status pages; their rows are locked until the transaction ends.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn statuspages_to_link(
     connection: &impl ConnectionTrait,
     sight: Visibility,

@@ -28,7 +28,7 @@ pub type Fingerprint = [u8; 32];
 pub struct IdempotentRun {
     /// The token that sent the key; keys of different tokens are independent.
     pub token: i64,
-    /// The key.
+    /// Key that the client sent.
     pub key: String,
     /// Random id of this run.
     pub claim: Id,
@@ -39,14 +39,14 @@ pub struct IdempotentRun {
 pub struct StoredAnswer {
     /// The request that it answers.
     pub fingerprint: Fingerprint,
-    /// The stored answer.
+    /// The answer, as far as it is stored.
     pub answer: KeptAnswer,
 }
 
 /// The stored parts of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptAnswer {
-    /// Its status and headers.
+    /// Status and headers of the answer.
     pub head: AnswerHead,
     /// Sealed body; `None` when it was too long or has been cut.
     pub body: Option<String>,
@@ -58,9 +58,9 @@ pub struct KeptAnswer {
 /// The stored status and headers of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerHead {
-    /// Status.
+    /// Status code of the answer.
     pub status: u16,
-    /// `Location`.
+    /// The header `Location`.
     pub location: Option<String>,
     /// `Content-Language`: a repeated answer has the language of the first.
     pub language: Option<String>,
@@ -71,18 +71,18 @@ pub struct AnswerHead {
 pub enum ClaimOutcome {
     /// The key is this run's.
     Mine,
-    /// Another run has it.
+    /// Another run holds the key.
     Running,
-    /// It has its answer.
+    /// A run under the key has ended with this answer.
     Answered(StoredAnswer),
 }
 
 /// A run that claims its key.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRun<'a> {
-    /// The run.
+    /// Token, key and claim of the run.
     pub run: &'a IdempotentRun,
-    /// The request.
+    /// Fingerprint of the request.
     pub fingerprint: &'a Fingerprint,
     /// The node that runs it.
     pub node: Id,
@@ -93,9 +93,6 @@ pub struct NewRun<'a> {
 }
 
 /// Claims the key for a run.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result<ClaimOutcome, MainError> {
     let NewRun { run, fingerprint, node, now, lease_ms } = new;
     let row = ActiveModel {
@@ -165,9 +162,6 @@ fn state_of(row: &Model) -> Result<ClaimOutcome, MainError> {
 }
 
 /// Stores the answer of a run. `false` when the run has lost the key: then nothing may be committed with it.
-///
-/// # Errors
-/// When the database fails.
 pub async fn settle(
     connection: &impl ConnectionTrait,
     run: &IdempotentRun,
@@ -188,9 +182,6 @@ pub async fn settle(
 }
 
 /// Returns the bytes of all bodies that are kept for a token.
-///
-/// # Errors
-/// When the database fails.
 pub async fn kept_bytes(connection: &impl ConnectionTrait, token: i64) -> Result<i64, MainError> {
     let bytes = Expr::col(Column::BodyBytes).sum().cast_as(Alias::new("bigint"));
     let sum = Entity::find().select_only().column_as(bytes, "bytes").filter(Column::TokenId.eq(token));
@@ -200,9 +191,6 @@ pub async fn kept_bytes(connection: &impl ConnectionTrait, token: i64) -> Result
 
 /// Deletes the oldest bodies of a token that can be rendered again, until their size is reduced by this many bytes or
 /// none is left; returns how many they were.
-///
-/// # Errors
-/// When the database fails.
 pub async fn cut_oldest(connection: &impl ConnectionTrait, token: i64, bytes: i64) -> Result<i64, MainError> {
     let mut cut = 0;
     while cut < bytes {
@@ -240,9 +228,6 @@ pub async fn cut_oldest(connection: &impl ConnectionTrait, token: i64, bytes: i6
 }
 
 /// Prolongs the lease of a run.
-///
-/// # Errors
-/// When the database fails.
 pub async fn renew(
     connection: &impl ConnectionTrait,
     run: &IdempotentRun,
@@ -263,9 +248,6 @@ fn where_claimed_by(update: UpdateMany<Entity>, run: &IdempotentRun) -> UpdateMa
 }
 
 /// Frees the key of a run that has failed.
-///
-/// # Errors
-/// When the database fails.
 pub async fn free(connection: &impl ConnectionTrait, run: &IdempotentRun) -> Result<(), MainError> {
     Entity::delete_many()
         .filter(Column::TokenId.eq(run.token))
@@ -279,9 +261,6 @@ pub async fn free(connection: &impl ConnectionTrait, run: &IdempotentRun) -> Res
 
 /// Frees the keys that ran on this node: only for a process that has just started on it, when all of them are those of a
 /// process that died.
-///
-/// # Errors
-/// When the database fails.
 pub async fn free_running_on(connection: &impl ConnectionTrait, node: Id) -> Result<(), MainError> {
     Entity::delete_many()
         .filter(Column::Status.is_null())
@@ -293,18 +272,12 @@ pub async fn free_running_on(connection: &impl ConnectionTrait, node: Id) -> Res
 
 /// Frees every running key: only for a process that has the database for itself and has just started, when all runs
 /// are those of a process that died.
-///
-/// # Errors
-/// When the database fails.
 pub async fn free_all_running(connection: &impl ConnectionTrait) -> Result<(), MainError> {
     Entity::delete_many().filter(Column::Status.is_null()).exec(connection).await?;
     Ok(())
 }
 
-/// Deletes expired keys.
-///
-/// # Errors
-/// When the database fails.
+/// Deletes keys that have expired.
 pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Result<(), MainError> {
     let lapsed = Condition::any().add(Column::Status.is_not_null()).add(Column::LeasedUntil.lte(now.ms()));
     Entity::delete_many()

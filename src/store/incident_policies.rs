@@ -25,9 +25,6 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 }
 
 /// The policies of an organisation in their order.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -37,9 +34,6 @@ pub async fn list(
 }
 
 /// The policy of this organisation with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -53,17 +47,11 @@ pub async fn find(
 }
 
 /// Returns the number of policies of an organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
 /// Stores a policy at its position in the order; later ones move down. Its `key` is assigned by the database.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     policy: IncidentPolicy,
@@ -75,9 +63,6 @@ pub async fn insert(
 }
 
 /// Stores a changed policy, perhaps at another position in the order.
-///
-/// # Errors
-/// When the database fails.
 pub async fn update(
     connection: &impl ConnectionTrait,
     before: &IncidentPolicy,
@@ -92,18 +77,12 @@ pub async fn update(
 }
 
 /// Deletes a policy; later ones move up.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, policy: &IncidentPolicy) -> Result<(), MainError> {
     Entity::delete_by_id(policy.key).exec(connection).await?;
     move_those_from(connection, policy.organisation, policy.position + 1, -1).await
 }
 
 /// Names of the policies for a tag.
-///
-/// # Errors
-/// When the database fails.
 pub(super) async fn names_of_tag(
     connection: &impl ConnectionTrait,
     tag: i64,

@@ -37,9 +37,6 @@ fn visible_to(sight: Visibility) -> Select<Entity> {
 }
 
 /// The visible incident with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -51,9 +48,6 @@ pub async fn find(
 
 /// Like [`find`], with everything that belongs to it, visible or not; others cannot change the incident until the
 /// transaction ends.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -70,9 +64,6 @@ pub async fn find_for_update(
 }
 
 /// Like [`find_for_update`], by the key of the row, for code that works for every organisation.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_key_for_update(
     connection: &impl ConnectionTrait,
     key: i64,
@@ -87,9 +78,6 @@ pub async fn of_key_for_update(
 }
 
 /// The incident with everything that belongs to it, restricted to what is visible.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn whole(
     connection: &impl ConnectionTrait,
     sight: Visibility,

@@ -21,9 +21,6 @@ pub enum KeyCheck {
 }
 
 /// Compares the key with the one of the first start, and remembers it at the first start.
-///
-/// # Errors
-/// When the database fails.
 pub async fn check_key(
     connection: &impl ConnectionTrait,
     sealer: &SecretSealer,
@@ -40,9 +37,6 @@ pub async fn check_key(
 }
 
 /// Keeps other nodes from starting for the first time until the transaction ends.
-///
-/// # Errors
-/// When the database fails.
 pub async fn lock(transaction: &impl ConnectionTrait) -> Result<(), MainError> {
     Entity::find_by_id(KEY_CHECK).lock_exclusive().one(transaction).await?;
     Ok(())

@@ -16,13 +16,10 @@ pub type ListeningSpan = (Timestamp, Timestamp);
 
 /// Maximum number of spans to read: as many as are remembered.
 const READ_MAX: u64 = 64;
-/// Rows that are kept.
+/// Number of newest rows that are kept.
 const KEPT: i64 = 1_000;
 
 /// Stores a span of this node; returns its key.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     node: Id,
@@ -36,26 +33,17 @@ pub async fn insert(
 }
 
 /// Extends a span until `to`; returns whether it still exists.
-///
-/// # Errors
-/// When the database fails.
 pub async fn extend(connection: &impl ConnectionTrait, key: i64, to: Timestamp) -> Result<bool, MainError> {
     let update = Entity::update_many().col_expr(Column::ToAt, Expr::value(to.ms()));
     Ok(update.filter(Column::Id.eq(key)).exec(connection).await?.rows_affected > 0)
 }
 
 /// The newest spans, of any node.
-///
-/// # Errors
-/// When the database fails.
 pub async fn newest(connection: &impl ConnectionTrait) -> Result<Vec<ListeningSpan>, MainError> {
     read(connection, Entity::find()).await
 }
 
 /// The newest spans of one node.
-///
-/// # Errors
-/// When the database fails.
 pub async fn newest_of(connection: &impl ConnectionTrait, node: Id) -> Result<Vec<ListeningSpan>, MainError> {
     read(connection, Entity::find().filter(Column::Node.eq(node.to_string()))).await
 }

@@ -36,9 +36,6 @@ fn seen(sight: Visibility) -> Select<Entity> {
 }
 
 /// The visible maintenance with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -49,9 +46,6 @@ pub async fn find(
 }
 
 /// Like [`find`], and keeps others from changing the maintenance until the transaction ends.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -63,9 +57,6 @@ pub async fn find_for_update(
 
 /// The visible maintenances that the filter selects, of this page, the latest planned start first, and how many
 /// there are in all.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Visibility,

@@ -4,6 +4,9 @@
 //! Two databases, so that one can be away without the other: main (organisations, tokens, services) and history
 //! (measurements). SQLite files are the default, PostgreSQL is only another URL. Every finder of the main
 //! database is scoped by organisation. No rule is decided here.
+//!
+//! Functions fail with [`MainError`], [`HistoryError`] or [`StoreError`] when the database does, or when a row
+//! has contents that this version cannot read. Sections `# Errors` say only what is special.
 
 pub mod access_scopes;
 pub mod announcements;
@@ -84,7 +87,7 @@ pub use transaction::Transaction;
 /// The rows of one page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageWindow {
-    /// Rows before it.
+    /// Number of rows before the page.
     pub offset: u64,
     /// Rows of it, at most.
     pub limit: u64,

@@ -14,9 +14,6 @@ use crate::store::MainError;
 const KEYS_AT_ONCE: usize = 1_000;
 
 /// Reads the services that a query selects, in its order.
-///
-/// # Errors
-/// When the database fails or an id cannot be read.
 pub(super) async fn services(
     connection: &impl ConnectionTrait,
     query: Select<service::Entity>,
@@ -35,9 +32,6 @@ pub(super) async fn services(
 }
 
 /// Reads the services with these keys, each once, of any organisation; those that do not exist are missing.
-///
-/// # Errors
-/// When the database fails or an id cannot be read.
 pub async fn by_keys(
     connection: &impl ConnectionTrait,
     keys: impl IntoIterator<Item = ServiceKey>,

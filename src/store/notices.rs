@@ -16,17 +16,11 @@ use crate::model::visibility::Visibility;
 use crate::store::{MainError, PageWindow};
 
 /// Returns true if a notice of this source lasts.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn is_open(connection: &impl ConnectionTrait, source: &NoticeSource) -> Result<bool, MainError> {
     Ok(find_lasting(connection, source).await?.is_some())
 }
 
 /// The notice of a source that lasts.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find_lasting(
     connection: &impl ConnectionTrait,
     source: &NoticeSource,
@@ -43,9 +37,6 @@ fn lasting() -> Select<Entity> {
 }
 
 /// The open notices of an event, of every organisation.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn lasting_of(
     connection: &impl ConnectionTrait,
     event: NotificationEvent,
@@ -55,9 +46,6 @@ pub async fn lasting_of(
 }
 
 /// The notices of this page, newest first, and how many there are in all; open ones only, or all.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -77,18 +65,12 @@ pub async fn list(
 }
 
 /// Returns true if there are notices that ended before this time.
-///
-/// # Errors
-/// When the database fails.
 pub async fn has_old(connection: &impl ConnectionTrait, ended_before: Timestamp) -> Result<bool, MainError> {
     let old = Entity::find().filter(Column::EndedAt.lt(ended_before.ms()));
     Ok(old.one(connection).await?.is_some())
 }
 
 /// Deletes notices that ended before this time.
-///
-/// # Errors
-/// When the database fails.
 pub async fn forget(connection: &impl ConnectionTrait, ended_before: Timestamp) -> Result<u64, MainError> {
     let old = Entity::delete_many().filter(Column::EndedAt.lt(ended_before.ms()));
     Ok(old.exec(connection).await?.rows_affected)

@@ -24,9 +24,6 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 }
 
 /// The channels of this page, oldest first, and how many there are in all.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -39,9 +36,6 @@ pub async fn list(
 }
 
 /// The channel of this organisation with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -52,9 +46,6 @@ pub async fn find(
 }
 
 /// The channels of an organisation that are switched on.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn enabled(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -64,9 +55,6 @@ pub async fn enabled(
 }
 
 /// The organisations with a channel that is switched on and has chosen an event.
-///
-/// # Errors
-/// When the database fails.
 pub async fn wanting(
     connection: &impl ConnectionTrait,
     event: NotificationEvent,
@@ -82,9 +70,6 @@ pub async fn wanting(
 }
 
 /// The channels with these keys, of any organisation: for the courier.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn with_keys(
     connection: &impl ConnectionTrait,
     keys: &[i64],
@@ -93,9 +78,6 @@ pub async fn with_keys(
 }
 
 /// The enabled channels of a kind, of any organisation: up to `limit` of those whose keys come after `after`, by key.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn enabled_of_kind(
     connection: &impl ConnectionTrait,
     kind: ChannelKind,
@@ -112,9 +94,6 @@ pub async fn enabled_of_kind(
 }
 
 /// The keys of the channels of an organisation.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn keys(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -127,17 +106,11 @@ pub async fn keys(
 }
 
 /// Returns the number of channels of an organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
 /// Stores a new channel; its `key` is assigned by the database.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     channel: NotificationChannel,
@@ -147,10 +120,7 @@ pub async fn insert(
     Ok(NotificationChannel { key, ..channel })
 }
 
-/// Stores a changed channel.
-///
-/// # Errors
-/// When the database fails.
+/// Stores all fields of a changed channel.
 pub async fn update(
     connection: &impl ConnectionTrait,
     channel: &NotificationChannel,
@@ -160,18 +130,12 @@ pub async fn update(
 }
 
 /// Deletes a channel with all its deliveries.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, channel: i64) -> Result<(), MainError> {
     Entity::delete_by_id(channel).exec(connection).await?;
     Ok(())
 }
 
 /// Names of the channels that name a tag.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub(super) async fn names_of_tag(
     connection: &impl ConnectionTrait,
     tag: i64,
@@ -268,9 +232,6 @@ fn to_row(channel: &NotificationChannel) -> Result<ActiveModel, MainError> {
 
 /// The channels with these keys, of any organisation; one that cannot be read is left out, so that it does not block
 /// others.
-///
-/// # Errors
-/// When the database fails.
 pub async fn readable_with_keys(
     connection: &impl ConnectionTrait,
     keys: &[i64],

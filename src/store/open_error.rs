@@ -107,7 +107,8 @@ fn shown_file(url: &str) -> String {
 /// Brings the database at `url`, which holds no credentials, up to date.
 ///
 /// # Errors
-/// [`OpenError`] when it is away, damaged, newer than this program, or a step fails.
+///
+/// [`OpenError`] when the database is unavailable, damaged or newer than this program, or a migration fails.
 pub(in crate::store) async fn migrate<M: MigratorTrait>(
     connection: &DatabaseConnection,
     url: &str,

@@ -8,7 +8,7 @@ use sea_orm::{
 use crate::store::bounded_handle::BoundedHandle;
 use crate::store::postgres_transaction::{CopyParts, PostgresTransaction};
 
-/// An open transaction.
+/// An open transaction of either database system.
 #[derive(Debug)]
 pub enum OpenTransaction {
     /// Of a SQLite file: its own, or a savepoint of the common one.
@@ -32,9 +32,6 @@ impl OpenTransaction {
     }
 
     /// Ends a read-only transaction. The connection of PostgreSQL is free a moment later.
-    ///
-    /// # Errors
-    /// When SQLite fails.
     pub async fn end_reading(self) -> Result<(), DbErr> {
         match self {
             Self::Sqlite(transaction) => transaction.commit().await,

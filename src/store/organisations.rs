@@ -18,9 +18,6 @@ const KEYS_AT_ONCE: usize = 1_000;
 
 /// Stores an organisation with its initial incident policy; its `key` is assigned by the database and returned in the
 /// result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     organisation: Organisation,
@@ -41,9 +38,6 @@ pub async fn insert(
 }
 
 /// Stores name, plan and languages of the organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn update(connection: &impl ConnectionTrait, organisation: &Organisation) -> Result<(), MainError> {
     let row = ActiveModel {
         id: Unchanged(organisation.key),
@@ -58,26 +52,17 @@ pub async fn update(connection: &impl ConnectionTrait, organisation: &Organisati
 }
 
 /// All organisations, oldest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(connection: &impl ConnectionTrait) -> Result<Vec<Organisation>, MainError> {
     let rows = Entity::find().order_by_asc(Column::Id).all(connection).await?;
     rows.into_iter().map(from_row).collect()
 }
 
 /// The oldest organisation: that of the operator.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn first(connection: &impl ConnectionTrait) -> Result<Option<Organisation>, MainError> {
     Entity::find().order_by_asc(Column::Id).one(connection).await?.map(from_row).transpose()
 }
 
 /// The organisations with these database keys, in no order.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn with_keys(
     connection: &impl ConnectionTrait,
     keys: impl IntoIterator<Item = i64>,
@@ -94,25 +79,16 @@ pub async fn with_keys(
 }
 
 /// Returns the number of organisations.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait) -> Result<u64, MainError> {
     Ok(Entity::find().count(connection).await?)
 }
 
 /// The organisation with this database key.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn get(connection: &impl ConnectionTrait, key: i64) -> Result<Option<Organisation>, MainError> {
     Entity::find_by_id(key).one(connection).await?.map(from_row).transpose()
 }
 
 /// The ids that clients see of the organisations with these database keys; one that cannot be read is left out.
-///
-/// # Errors
-/// When the database fails.
 pub async fn ids(
     connection: &impl ConnectionTrait,
     keys: &BTreeSet<i64>,
@@ -126,9 +102,6 @@ pub async fn ids(
 /// Locks the organisation's row until the transaction ends, so that quota checks are atomic with the write that they
 /// allow. (SQLite's writing transactions exclude each other anyway.) Rows that only refer to it may still be written:
 /// their transaction may hold a lock that this one waits for.
-///
-/// # Errors
-/// When the database fails.
 pub async fn lock(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
     Entity::find_by_id(key).lock(LockType::NoKeyUpdate).one(connection).await?;
     Ok(())
@@ -136,9 +109,6 @@ pub async fn lock(connection: &impl ConnectionTrait, key: i64) -> Result<(), Mai
 
 /// Locks several organisations, the same way and always in the same order: a transaction that writes rows of more
 /// than one of them starts with this.
-///
-/// # Errors
-/// When the database fails.
 pub async fn lock_all(
     connection: &impl ConnectionTrait,
     keys: impl IntoIterator<Item = i64>,

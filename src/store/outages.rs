@@ -27,9 +27,6 @@ use crate::store::services::outlines;
 const CHUNK: usize = 1_000;
 
 /// The outages of these services that have one, kept from others until the transaction ends.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_services_for_update(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
@@ -45,9 +42,6 @@ pub async fn of_services_for_update(
 }
 
 /// The outages of these services that have one, in no order.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_services(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
@@ -63,9 +57,6 @@ pub async fn of_services(
 }
 
 /// The services of a type that are in trouble of their own, measured and not recovered, of every organisation.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn services_of(
     connection: &impl ConnectionTrait,
     check_type: CheckType,
@@ -93,9 +84,6 @@ pub async fn services_of(
 }
 
 /// The outages of these partitions that are due by now, the longest waiting first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn due(
     connection: &impl ConnectionTrait,
     partitions: PartitionSet,
@@ -108,9 +96,6 @@ pub async fn due(
 }
 
 /// The time at which the next outage of these partitions is due.
-///
-/// # Errors
-/// When the database fails.
 pub async fn next_look(
     connection: &impl ConnectionTrait,
     partitions: PartitionSet,
@@ -121,17 +106,11 @@ pub async fn next_look(
 }
 
 /// Returns the number of outages.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait) -> Result<u64, MainError> {
     Ok(Entity::find().count(connection).await?)
 }
 
 /// Stores outages, new ones and changed ones.
-///
-/// # Errors
-/// When the database fails.
 pub async fn save(
     connection: &impl ConnectionTrait,
     outages: impl IntoIterator<Item = &Outage>,
@@ -162,9 +141,6 @@ pub async fn save(
 }
 
 /// Deletes the outages of these services: they are over.
-///
-/// # Errors
-/// When the database fails.
 pub async fn forget(connection: &impl ConnectionTrait, services: &[ServiceKey]) -> Result<(), MainError> {
     for chunk in services.chunks(CHUNK) {
         Entity::delete_many().filter(Column::ServiceId.is_in(chunk.iter().copied())).exec(connection).await?;
@@ -173,9 +149,6 @@ pub async fn forget(connection: &impl ConnectionTrait, services: &[ServiceKey]) 
 }
 
 /// Sets the due time of those of these services that are still recovered.
-///
-/// # Errors
-/// When the database fails.
 pub async fn postpone_recovered(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
@@ -193,9 +166,6 @@ pub async fn postpone_recovered(
 }
 
 /// Makes the recovered outages of these incidents due at once: the service that they waited for may be deleted.
-///
-/// # Errors
-/// When the database fails.
 pub async fn look_at_recovered(
     connection: &impl ConnectionTrait,
     incidents: &[i64],
@@ -213,9 +183,6 @@ pub async fn look_at_recovered(
 }
 
 /// Makes the recovered outages of the incidents that affect one of these services due at once.
-///
-/// # Errors
-/// When the database fails.
 pub async fn look_at_recovered_beside(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
@@ -238,9 +205,6 @@ pub async fn look_at_recovered_beside(
 }
 
 /// Makes the undecided outages of these services due at once.
-///
-/// # Errors
-/// When the database fails.
 pub async fn look_now(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
@@ -259,9 +223,6 @@ pub async fn look_now(
 
 /// Makes every outage of an organisation due at once that is undecided, or whose incident may be over: its policies
 /// have changed.
-///
-/// # Errors
-/// When the database fails.
 pub async fn look_at_organisation(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -277,9 +238,6 @@ pub async fn look_at_organisation(
 }
 
 /// Outages of these partitions that wait for members, by service after `after`: undecided, but without a due time.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn resting(
     connection: &impl ConnectionTrait,
     partitions: PartitionSet,

@@ -24,9 +24,6 @@ use crate::store::services::outlines;
 const KINDS: [IncidentKind; 2] = [IncidentKind::Standard, IncidentKind::AgentLiveness];
 
 /// The facts about one page, restricted to the visible services.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn gather(
     connection: &impl ConnectionTrait,
     sight: Visibility,

@@ -33,7 +33,7 @@ pub struct LocationKeys {
 /// The machine that is a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnrolledMachine {
-    /// Its keys.
+    /// Public keys of the machine.
     pub keys: LocationKeys,
     /// The time at which it became the location.
     pub enrolled_at: Timestamp,
@@ -56,9 +56,6 @@ pub struct StoredLocation {
 
 /// Stores a location that waits for its machine. Returns false if the code is taken, including by a disabled
 /// location.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     location: &Location,
@@ -84,9 +81,6 @@ pub async fn insert(
 
 /// Prepares the enrolment of another machine as the location. The present one keeps it until then. Returns false for
 /// an unknown code.
-///
-/// # Errors
-/// When the database fails.
 pub async fn invite(
     connection: &impl ConnectionTrait,
     code: &LocationCode,
@@ -105,9 +99,6 @@ pub async fn invite(
 /// Makes the machine with these keys the location that the enrolment is for, and uses the enrolment up. `None`: it is
 /// unknown, used by another machine, or has expired. A machine that repeats the request, because the answer was lost,
 /// gets the same answer.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn enrol(
     connection: &impl ConnectionTrait,
     enrolment: Id,
@@ -138,9 +129,6 @@ pub async fn enrol(
 }
 
 /// Disables a location; its machine is the location no longer. Returns false for an unknown code.
-///
-/// # Errors
-/// When the database fails.
 pub async fn disable(connection: &impl ConnectionTrait, code: &LocationCode) -> Result<bool, MainError> {
     let disabled = Entity::update_many()
         .col_expr(Column::IsEnabled, Expr::value(false))
@@ -156,9 +144,6 @@ pub async fn disable(connection: &impl ConnectionTrait, code: &LocationCode) -> 
 }
 
 /// Returns the location with this code.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn get(
     connection: &impl ConnectionTrait,
     code: &LocationCode,
@@ -168,9 +153,6 @@ pub async fn get(
 }
 
 /// Returns every location, by code. One that cannot be read is logged and left out, without harm to the others.
-///
-/// # Errors
-/// When the database fails.
 pub async fn list(connection: &impl ConnectionTrait) -> Result<Vec<StoredLocation>, MainError> {
     let rows = Entity::find().order_by_asc(Column::Code).all(connection).await?;
     let readable = |row| {

@@ -13,7 +13,6 @@ pub(super) struct StoredQuietHours {
 }
 
 impl StoredQuietHours {
-    /// As they are stored.
     pub(super) fn of(quiet: &QuietHours) -> Self {
         Self {
             hours: quiet.hours.to_string(),

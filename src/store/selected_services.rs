@@ -19,7 +19,6 @@ pub(super) struct StoredLink {
 }
 
 impl StoredServices {
-    /// As it is stored.
     pub(super) fn of(chosen: &RoutedServices) -> Self {
         Self { tags: StoredLink::all(&chosen.tags), services: StoredLink::all(&chosen.services) }
     }

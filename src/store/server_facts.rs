@@ -8,19 +8,20 @@ use sea_orm::{ConnectOptions, ConnectionTrait as _, Database, DbBackend, DbErr, 
 /// The wait for a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 
-/// The server's own facts.
+/// Version and clock of a PostgreSQL server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerFacts {
-    /// Its version: `17.2`.
+    /// Version, such as `17.2`.
     pub version: String,
-    /// Its time.
+    /// Time of the server's clock.
     pub now: DateTime<Utc>,
 }
 
 /// Queries the server at this URL.
 ///
 /// # Errors
-/// When it cannot be reached, refuses, or does not answer in time.
+///
+/// When the server cannot be reached, refuses the connection, or does not answer in time.
 pub async fn read(url: &str) -> Result<ServerFacts, DbErr> {
     let mut options = ConnectOptions::new(url);
     options

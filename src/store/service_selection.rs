@@ -17,7 +17,7 @@ use crate::store::{MainError, named_services, tags};
 /// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
 
-/// A selection of services.
+/// Services that a reader has selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceSelection {
     /// Only the service with this id.
@@ -37,9 +37,6 @@ impl ServiceSelection {
 }
 
 /// Those of these visible services that are selected.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn among(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -59,9 +56,6 @@ pub async fn among(
 }
 
 /// The first visible services that are selected.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn first(
     connection: &impl ConnectionTrait,
     sight: Visibility,

@@ -42,9 +42,6 @@ fn carrying(tag: i64) -> Expr {
 }
 
 /// The visible service with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -55,9 +52,6 @@ pub async fn find(
 }
 
 /// Like [`find`], and keeps others from changing the service until the transaction ends.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -87,9 +81,6 @@ fn in_order(services: Select<Entity>, window: PageWindow) -> Select<Entity> {
 
 /// The visible services in this window, oldest first, and how many there are in all; with a tag
 /// (key of its row) only those that carry it, with check types only those of one of them.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -103,34 +94,22 @@ pub async fn list(
 }
 
 /// Returns the number of services of the organisation that are not paused, which the quota `services` counts.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count_active(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).filter(Column::PausedAt.is_null()).count(connection).await?)
 }
 
 /// Counts the services of an organisation, paused ones as well.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
 /// The organisations that have services.
-///
-/// # Errors
-/// When the database fails.
 pub async fn organisations_with_services(connection: &impl ConnectionTrait) -> Result<Vec<i64>, MainError> {
     let owners = Entity::find().select_only().column(Column::OrganisationId).distinct();
     Ok(owners.order_by_asc(Column::OrganisationId).into_tuple().all(connection).await?)
 }
 
 /// The services with these keys, of any organisation: for callers that found the keys in an organisation's rows.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn by_keys(
     connection: &impl ConnectionTrait,
     keys: &[ServiceKey],
@@ -146,9 +125,6 @@ pub async fn by_keys(
 }
 
 /// Stores a new service; its `key` is assigned by the database and returned in the result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(connection: &impl ConnectionTrait, service: Service) -> Result<Service, MainError> {
     let mut row = to_row(&service);
     row.id = NotSet;
@@ -158,9 +134,6 @@ pub async fn insert(connection: &impl ConnectionTrait, service: Service) -> Resu
 }
 
 /// Stores all fields of the service under the next revision, which is returned in the result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn update(connection: &impl ConnectionTrait, service: Service) -> Result<Service, MainError> {
     let service = Service { revision: service.revision + 1, ..service };
     to_row(&service).update(connection).await?;
@@ -169,9 +142,6 @@ pub async fn update(connection: &impl ConnectionTrait, service: Service) -> Resu
 
 /// Moves the start of a service's history back to `at`, never ahead. The service is otherwise unchanged, and so is
 /// its revision: checks continue.
-///
-/// # Errors
-/// When the database fails.
 pub async fn begin_history_at(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -184,9 +154,6 @@ pub async fn begin_history_at(
 }
 
 /// Deletes the service and records that its measurements are to be erased.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
     Entity::delete_by_id(service).exec(connection).await?;
     let erasure = history_erasure::ActiveModel { service_id: Set(service) };
@@ -195,18 +162,12 @@ pub async fn delete(connection: &impl ConnectionTrait, service: ServiceKey) -> R
 }
 
 /// Deleted services whose measurements are still to be erased.
-///
-/// # Errors
-/// When the database fails.
 pub async fn erasures(connection: &impl ConnectionTrait) -> Result<Vec<ServiceKey>, MainError> {
     let rows = history_erasure::Entity::find().all(connection).await?;
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
 
 /// The organisations that these services belong to: (service, organisation); those that do not exist are left out.
-///
-/// # Errors
-/// When the database fails.
 pub async fn owners(
     connection: &impl ConnectionTrait,
     keys: &[ServiceKey],
@@ -221,9 +182,6 @@ pub async fn owners(
 }
 
 /// The keys of all services of an organisation, in their order.
-///
-/// # Errors
-/// When the database fails.
 pub async fn keys(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -233,9 +191,6 @@ pub async fn keys(
 }
 
 /// Notes that the measurements of a deleted service are gone.
-///
-/// # Errors
-/// When the database fails.
 pub async fn finish_erasure(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
     history_erasure::Entity::delete_by_id(service).exec(connection).await?;
     Ok(())

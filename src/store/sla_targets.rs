@@ -33,9 +33,6 @@ fn seen(sight: Visibility) -> Select<Entity> {
 }
 
 /// The visible target with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -46,9 +43,6 @@ pub async fn find(
 }
 
 /// The visible targets in this window, oldest first, and how many there are in all.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -66,54 +60,36 @@ pub async fn list(
 }
 
 /// The organisations that have targets.
-///
-/// # Errors
-/// When the database fails.
 pub async fn organisations_with_targets(connection: &impl ConnectionTrait) -> Result<Vec<i64>, MainError> {
     let owners = Entity::find().select_only().column(Column::OrganisationId).distinct();
     Ok(owners.order_by_asc(Column::OrganisationId).into_tuple().all(connection).await?)
 }
 
 /// Returns the number of targets of an organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(seen(Visibility::whole(organisation)).count(connection).await?)
 }
 
 /// Stores a new target; its `key` is assigned by the database.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(connection: &impl ConnectionTrait, target: SlaTarget) -> Result<SlaTarget, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&target) };
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
     Ok(SlaTarget { key, ..target })
 }
 
-/// Stores a changed target.
-///
-/// # Errors
-/// When the database fails.
+/// Stores all fields of a changed target.
 pub async fn update(connection: &impl ConnectionTrait, target: &SlaTarget) -> Result<(), MainError> {
     to_row(target).update(connection).await?;
     Ok(())
 }
 
-/// Deletes a target.
-///
-/// # Errors
-/// When the database fails.
+/// Deletes the target with this key.
 pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
     Entity::delete_by_id(key).exec(connection).await?;
     Ok(())
 }
 
 /// Names of the targets for a tag.
-///
-/// # Errors
-/// When the database fails.
 pub(super) async fn names_of_tag(
     connection: &impl ConnectionTrait,
     tag: i64,

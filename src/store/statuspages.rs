@@ -31,9 +31,6 @@ fn seen(sight: Visibility) -> Select<Entity> {
 }
 
 /// The visible page with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -44,9 +41,6 @@ pub async fn find(
 }
 
 /// Like [`find`], and keeps others from changing the page until the transaction ends.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -59,9 +53,6 @@ pub async fn find_for_update(
 
 /// The visible pages of this window, oldest first, and how many there are in all; with a slug only the page that has
 /// it.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -84,25 +75,16 @@ pub async fn list(
 }
 
 /// Returns the number of pages that the organisation has, which the quota `statuspages` counts.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
 /// Returns the number of published pages that the organisation has, which the quota `published_statuspages` counts.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count_published(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).filter(Column::IsPublished.eq(true)).count(connection).await?)
 }
 
 /// Stores all fields of the page except its slug, which only [`slugs::rename`] changes.
-///
-/// # Errors
-/// When the database fails.
 pub async fn update(connection: &impl ConnectionTrait, page: &Statuspage) -> Result<(), MainError> {
     let mut row = to_row(page);
     row.slug = NotSet;
@@ -111,9 +93,6 @@ pub async fn update(connection: &impl ConnectionTrait, page: &Statuspage) -> Res
 }
 
 /// Deletes the page with everything that belongs to it; its slug is kept for the organisation for a while.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(
     connection: &impl ConnectionTrait,
     page: &Statuspage,

@@ -20,9 +20,6 @@ use crate::store::MainError;
 const CHUNK: usize = 500;
 
 /// Stores a fact, unless there is one about the same.
-///
-/// # Errors
-/// When the database fails.
 pub async fn write(connection: &impl ConnectionTrait, fact: &SubscriberFact) -> Result<(), MainError> {
     let same = Entity::find().select_only().column(Column::Id).filter(about(fact)).limit(1);
     if same.into_tuple::<i64>().one(connection).await?.is_some() {
@@ -52,9 +49,6 @@ fn about(fact: &SubscriberFact) -> Condition {
 }
 
 /// The facts of an organisation behind the one with this key, in their order.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn after(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -84,9 +78,6 @@ pub async fn after(
 }
 
 /// Deletes facts that are kept long enough.
-///
-/// # Errors
-/// When the database fails.
 pub async fn forget(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
     let old = Entity::delete_many().filter(Column::At.lt(now.plus_ms(-KEPT_MS).ms()));
     Ok(old.exec(connection).await?.rows_affected)

@@ -28,9 +28,6 @@ use crate::store::{MainError, components, named_services, organisations};
 const CHUNK: usize = 500;
 
 /// Updates the groups of the organisation for these services, which were created, renamed or given other tags.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn follow_services(
     connection: &impl ConnectionTrait,
     organisation: &Organisation,
@@ -64,9 +61,6 @@ pub async fn follow_services(
 }
 
 /// Updates a group for its tag, which was set, changed or cleared.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn follow_group(
     connection: &impl ConnectionTrait,
     organisation: &Organisation,
@@ -101,9 +95,6 @@ pub async fn follow_group(
 
 /// Removes the components that the synchronisation made for a service, before the service itself is deleted. Those
 /// that members linked stay and lose their link with it.
-///
-/// # Errors
-/// When the database fails.
 pub async fn forget_service(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
     Entity::delete_many()
         .filter(Column::ServiceId.eq(service))

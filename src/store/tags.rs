@@ -31,7 +31,7 @@ const CHUNK: usize = 1_000;
 /// A filter of tags: everything that is set must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagFilter {
-    /// Exactly this tag.
+    /// Both key and value of a tag.
     pub name: Option<TagName>,
     /// All tags with this key, lower case.
     pub key: Option<String>,
@@ -51,9 +51,6 @@ fn is_named(name: &TagName) -> Condition {
 }
 
 /// The visible tag with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -64,9 +61,6 @@ pub async fn find(
 }
 
 /// The visible tag with this name.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find_named(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -76,9 +70,6 @@ pub async fn find_named(
 }
 
 /// The visible tags with one of these ids or names.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn find_all(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -95,9 +86,6 @@ pub async fn find_all(
 }
 
 /// The tags of this page, by key, then by value, and how many there are in all.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -132,9 +120,6 @@ fn by_bytes(connection: &impl ConnectionTrait, column: Column) -> SimpleExpr {
 }
 
 /// Returns the number of tags that members have made, which the quota `tags` counts.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count_user(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     let made = of_organisation(organisation).filter(Column::Source.eq(TagSource::User.as_str()));
     Ok(made.count(connection).await?)
@@ -142,9 +127,6 @@ pub async fn count_user(connection: &impl ConnectionTrait, organisation: i64) ->
 
 /// Returns the number of visible services that carry each of these tags. A tag without services is not in the
 /// result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn services_counts(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -168,9 +150,6 @@ pub async fn services_counts(
 }
 
 /// The tags of these services, by label; a service without tags is not in the result.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_services(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
@@ -211,9 +190,6 @@ pub(super) async fn by_rows(
 }
 
 /// The keys of the tags that one of these services carries; a key may come several times.
-///
-/// # Errors
-/// When the database fails.
 pub async fn keys_of_services(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
@@ -234,9 +210,6 @@ pub async fn keys_of_services(
 }
 
 /// Stores a new tag; its `row` is assigned by the database and returned in the result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(connection: &impl ConnectionTrait, tag: Tag) -> Result<Tag, MainError> {
     let mut row = to_row(&tag);
     row.id = NotSet;
@@ -245,18 +218,12 @@ pub async fn insert(connection: &impl ConnectionTrait, tag: Tag) -> Result<Tag, 
 }
 
 /// Stores all fields of the tag.
-///
-/// # Errors
-/// When the database fails.
 pub async fn update(connection: &impl ConnectionTrait, tag: &Tag) -> Result<(), MainError> {
     to_row(tag).update(connection).await?;
     Ok(())
 }
 
 /// Deletes the tag and removes it from all services.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, tag: i64) -> Result<(), MainError> {
     let carried = service_tag::Column::TagId.eq(tag);
     service_tag::Entity::delete_many().filter(carried).exec(connection).await?;
@@ -265,9 +232,6 @@ pub async fn delete(connection: &impl ConnectionTrait, tag: i64) -> Result<(), M
 }
 
 /// Makes these the tags of the service; all others are removed.
-///
-/// # Errors
-/// When the database fails.
 pub async fn set_of_service(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -292,9 +256,6 @@ pub async fn set_of_service(
 
 /// Names of the resources that refer to the tag otherwise than by carrying it, in the language `locale`: as long as
 /// there are some, it must not be deleted.
-///
-/// # Errors
-/// When the database fails.
 pub async fn users(
     connection: &impl ConnectionTrait,
     tag: i64,

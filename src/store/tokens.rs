@@ -15,9 +15,6 @@ pub type TokenHash = [u8; 32];
 const KEYS_AT_ONCE: usize = 1_000;
 
 /// Stores a token; its `key` is assigned by the database and returned in the result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     token: ApiToken,
@@ -40,9 +37,6 @@ pub async fn insert(
 }
 
 /// The token with this hash, expired or not.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find_by_hash(
     connection: &impl ConnectionTrait,
     hash: &TokenHash,
@@ -52,9 +46,6 @@ pub async fn find_by_hash(
 }
 
 /// All tokens, or those of one organisation, oldest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     organisation: Option<i64>,
@@ -67,9 +58,6 @@ pub async fn list(
 }
 
 /// Those of the tokens with these keys that have not been revoked.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn by_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<ApiToken>, MainError> {
     let mut found = Vec::new();
     for some in keys.chunks(KEYS_AT_ONCE) {
@@ -82,9 +70,6 @@ pub async fn by_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<
 }
 
 /// Revokes a token by deleting its row. `false` when there is no such token.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, id: Id) -> Result<bool, MainError> {
     let deleted = Entity::delete_many().filter(Column::PublicId.eq(id.as_str())).exec(connection).await?;
     Ok(deleted.rows_affected > 0)

@@ -281,8 +281,9 @@ impl<E: From<DbErr>> Transaction<E> {
     /// Commits. Returns when everything is durable.
     ///
     /// # Errors
-    /// When the database fails; then nothing of it has happened, unless PostgreSQL gave no answer to the commit: then
-    /// the outcome is unknown.
+    ///
+    /// When the database fails. Nothing has been written then, unless PostgreSQL did not answer the commit: the outcome
+    /// is unknown.
     pub async fn commit(self) -> Result<(), E> {
         Ok(self.try_commit().await?)
     }
@@ -291,7 +292,8 @@ impl<E: From<DbErr>> Transaction<E> {
     /// may have written it.
     ///
     /// # Errors
-    /// When the database fails; then the outcome of the data that was read is unknown.
+    ///
+    /// When the database fails: it is unknown then whether the data that was read is durable.
     pub async fn undo(self) -> Result<(), E> {
         Ok(self.try_undo().await?)
     }

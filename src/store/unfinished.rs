@@ -5,9 +5,6 @@
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 
 /// Returns true while a promotion to this main database has not ended.
-///
-/// # Errors
-/// When the database fails.
 pub(super) async fn is_unfinished(connection: &impl ConnectionTrait) -> Result<bool, DbErr> {
     if connection.get_database_backend() != DbBackend::Postgres {
         return Ok(false);

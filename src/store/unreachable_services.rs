@@ -14,9 +14,6 @@ use crate::store::{MainError, dependencies, named_services, outages};
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
 /// Those of these services that are unreachable, each with the service that causes it.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn unreachable(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],

@@ -26,7 +26,8 @@ pub(in crate::store) fn file_of(url: &str) -> Option<PathBuf> {
 /// Copies the database in this file, if a step is to come and there was one before. Returns the path of the copy.
 ///
 /// # Errors
-/// When it cannot be written, in words for the operator.
+///
+/// When the copy cannot be written; the text is for the operator.
 pub(in crate::store) async fn keep_copy(
     connection: &DatabaseConnection,
     file: &Path,

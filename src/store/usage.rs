@@ -17,9 +17,9 @@ pub struct PlanUsage {
     pub services: u64,
     /// Tags that members made.
     pub tags: u64,
-    /// All status pages.
+    /// Status pages, published or not.
     pub statuspages: u64,
-    /// Published status pages.
+    /// Status pages that are published.
     pub published_statuspages: u64,
     /// Rules for automatic incidents.
     pub incident_policies: u64,
@@ -29,7 +29,7 @@ pub struct PlanUsage {
     pub maintenance_series: u64,
     /// Notification channels.
     pub notification_channels: u64,
-    /// SLA targets.
+    /// Service level targets.
     pub sla_targets: u64,
     /// Escalation policies.
     pub escalation_policies: u64,
@@ -40,9 +40,6 @@ pub struct PlanUsage {
 }
 
 /// Counts the resources of the organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<PlanUsage, MainError> {
     let pages = statuspage::Entity::find().filter(statuspage::Column::OrganisationId.eq(organisation));
     let published = pages.clone().filter(statuspage::Column::IsPublished.eq(true));

@@ -16,9 +16,6 @@ use crate::model::service_window::{ServiceWindow, WindowKind};
 use crate::store::MainError;
 
 /// Opens a window at `at`, closing an open one of the same kind.
-///
-/// # Errors
-/// When the database fails.
 pub async fn open(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -44,9 +41,6 @@ pub async fn open(
 }
 
 /// Closes the open pause, if there is one.
-///
-/// # Errors
-/// When the database fails.
 pub async fn close_pause(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -56,9 +50,6 @@ pub async fn close_pause(
 }
 
 /// Closes the open time in which the service could not be reached, if there is one.
-///
-/// # Errors
-/// When the database fails.
 pub async fn close_unreachable(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -68,9 +59,6 @@ pub async fn close_unreachable(
 }
 
 /// Closes the open override, if there is one.
-///
-/// # Errors
-/// When the database fails.
 pub async fn close_override(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -100,9 +88,6 @@ async fn close(
 }
 
 /// The windows of these services that reach beyond `from`, ordered by service and start.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn since(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],

@@ -4,11 +4,11 @@
 
 use crate::supervise::{Supervisor, lock};
 
-/// A fault to inject.
+/// A fault to inject into an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum InjectedFault {
-    /// It panics.
+    /// The actor panics.
     Panic = 1,
     /// It never processes a message again.
     Freeze = 2,

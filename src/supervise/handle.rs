@@ -55,7 +55,8 @@ impl<A: SupervisedActor> ActorHandle<A> {
     /// Sends a message without waiting for an answer.
     ///
     /// # Errors
-    /// When the mailbox is full or the actor has stopped: the message is returned.
+    ///
+    /// When the mailbox is full or the actor has stopped; the error contains the message.
     pub fn try_send<M>(&self, message: M) -> Result<(), SendError<M>>
     where
         A: Handler<M>,

@@ -54,7 +54,7 @@ impl ActorKind {
 /// The state of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActorKindState {
-    /// Its name.
+    /// Name of the kind.
     pub name: &'static str,
     /// The effect of the death of a member.
     pub on_death: OnDeath,

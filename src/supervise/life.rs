@@ -20,7 +20,7 @@ use crate::supervise::{ActorKindCounters, FROZEN_AFTER, InjectedFault, Supervise
 /// The end of a life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ActorExit {
-    /// It stopped by itself.
+    /// The actor stopped by itself.
     Stopped,
     /// It panicked, with this message.
     Panicked(String),

@@ -76,7 +76,7 @@ impl std::fmt::Debug for Supervisor {
 /// The placement of an actor: its thread, and the size of its mailbox.
 #[derive(Clone, Debug)]
 pub struct ActorPlacement {
-    /// Its thread.
+    /// The thread that runs the actor.
     pub thread: ArbiterHandle,
     /// Messages in its mailbox before `try_send` is refused.
     pub mailbox: usize,

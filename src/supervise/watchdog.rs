@@ -34,9 +34,6 @@ pub struct Watchdog {
 impl Watchdog {
     /// Starts the watchdog, which checks every `every`. `end` must end the process at once; it gets the reason, unless that is
     /// known already ([`Supervisor::failed`]).
-    ///
-    /// # Errors
-    /// When the thread cannot be started.
     pub fn start(
         supervisor: Supervisor,
         every: Duration,

@@ -33,7 +33,7 @@ const AT_A_TIME: usize = 16;
 pub struct DomainWatch {
     /// The databases with the domains.
     pub databases: Databases,
-    /// Wall time.
+    /// Source of the judged wall time.
     pub guard: Arc<ClockGuard>,
     /// The host names that domains must point to.
     pub names: Arc<DomainNames>,

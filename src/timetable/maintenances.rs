@@ -36,7 +36,7 @@ const PAGE: u64 = 100;
 pub struct TransitionExecutor {
     /// The router, with the databases of the maintenances and the engine, for services whose time starts or stops to count.
     pub announcer: ServiceRouter,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
 }
 
@@ -138,7 +138,6 @@ impl MaintenanceClock {
     }
 }
 
-/// Handle what is due.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct MaintenanceTick;

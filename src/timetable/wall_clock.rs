@@ -19,9 +19,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const KEEP_EVERY: Duration = Duration::from_secs(60);
 
 /// Creates the guard of this clock from the times in the databases; it trusts the clock if the operator says so.
-///
-/// # Errors
-/// When the main database fails.
 pub async fn guard(
     databases: &Databases,
     clock: &Clock,
@@ -66,10 +63,7 @@ pub async fn run(databases: Databases, guard: Arc<ClockGuard>) {
     }
 }
 
-/// Stores the mark.
-///
-/// # Errors
-/// When the main database fails.
+/// Stores the newest mark of the clock.
 pub async fn keep(databases: &Databases, mark: ClockMark) -> Result<(), MainError> {
     let transaction = databases.main.begin().await?;
     clock_mark::put(&transaction, mark).await?;

@@ -21,7 +21,6 @@ const PACED_CLIENTS: u32 = 32;
 /// Builds a request from its number.
 pub(super) type Requests = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
 
-/// Measurements of a crowd.
 #[derive(Debug)]
 pub(super) struct CrowdMeasurement {
     /// Microseconds from the first byte sent to the last byte read.

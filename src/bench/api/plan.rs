@@ -29,7 +29,6 @@ impl MeasuredRequest {
         Self::ListBesideWrites,
     ];
 
-    /// Short name.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Floor => "floor",

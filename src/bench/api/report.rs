@@ -19,9 +19,7 @@ const COLUMNS: [(&str, usize); 6] = [
 /// Figures of one kind of request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RequestFigures {
-    /// Kind of request.
     pub(super) question: MeasuredRequest,
-    /// Responses.
     pub(super) answered: u64,
     /// Responses that were not 2xx.
     pub(super) failed: u64,
@@ -61,7 +59,6 @@ impl RequestFigures {
     }
 }
 
-/// A table for people.
 pub(super) fn table(measured: &[RequestFigures], checks_per_second: f64) -> String {
     let row = |cells: [String; 6]| {
         let padded: Vec<String> =
@@ -74,7 +71,6 @@ pub(super) fn table(measured: &[RequestFigures], checks_per_second: f64) -> Stri
     format!("{names}{rules}{lines}\n{checks_per_second:.0} checks/s beside")
 }
 
-/// JSON for machines.
 pub(super) fn object(measured: &[RequestFigures], checks_per_second: f64) -> Value {
     let requests: Vec<Value> = measured
         .iter()

@@ -14,7 +14,6 @@ use crate::bench::floor::BareExchange;
 const REQUEST_BYTES: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A raw socket.
 pub(super) struct PingSocket(UdpSocket);
 
 impl PingSocket {
@@ -26,7 +25,6 @@ impl PingSocket {
         Ok(Self(UdpSocket::from_std(socket.into())?))
     }
 
-    /// Pings the next peer.
     pub(super) async fn once(&self, number: u64, exchange: &BareExchange) -> std::io::Result<()> {
         let peer = exchange.peer(number);
         let sequence = u16::try_from(number & 0xffff).unwrap_or_default();

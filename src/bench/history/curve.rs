@@ -36,7 +36,6 @@ const COLUMNS: [(&str, usize); 5] = [
 /// Figures at one size of the history.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CurvePoint {
-    /// Results in the history.
     pub(super) results: u64,
     /// Results per second since the previous size, including sealing and merging.
     pub(super) per_second: f64,
@@ -98,7 +97,6 @@ async fn newest_pages(history: &History, plan: &HistoryBenchPlan) -> anyhow::Res
 }
 
 impl CurvePoint {
-    /// Results in millions.
     pub(super) fn millions(&self) -> f64 {
         self.results as f64 / 1e6
     }

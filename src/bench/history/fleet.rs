@@ -15,7 +15,6 @@ use crate::store::history::blocks::CheckEntry;
 /// Start of the simulated time, a midnight.
 const START_MS: i64 = 20_000 * DAY_MS;
 
-/// All services and locations.
 #[derive(Debug)]
 pub(super) struct SimulatedFleet {
     codes: Arc<[LocationCode]>,

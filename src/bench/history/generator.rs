@@ -67,7 +67,6 @@ pub struct ResultSeries {
     weather_until: Timestamp,
 }
 
-/// State of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TargetHealth {
     Fine,
@@ -75,7 +74,6 @@ enum TargetHealth {
     Out(OutageCause),
 }
 
-/// Cause of an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OutageCause {
     Refuses,
@@ -291,7 +289,6 @@ fn whole(us: f64) -> u32 {
     us
 }
 
-/// SplitMix64.
 #[derive(Clone, Copy, Debug)]
 struct SplitMix64(u64);
 

@@ -64,7 +64,6 @@ pub(super) struct IngestPipeline {
 /// Time and CPU time spent on results.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct IngestCost {
-    /// Number of results.
     pub(super) results: u64,
     /// From the first result until the last was durable, and settled if that was awaited.
     pub(super) elapsed: Duration,
@@ -77,7 +76,6 @@ pub(super) struct IngestCost {
 pub(super) struct HistoryFigures {
     /// Time until everything was sealed and merged.
     pub(super) spent: IngestCost,
-    /// Contents of its segments.
     pub(super) sealed: SealedTotals,
     /// Bytes on the disk.
     pub(super) bytes: u64,
@@ -131,7 +129,6 @@ impl IngestPipeline {
         Ok(Self { databases, recorder, compactor, threads, recorded, clock, empty_bytes })
     }
 
-    /// The databases written to.
     pub(super) const fn databases(&self) -> &Databases {
         &self.databases
     }
@@ -297,7 +294,6 @@ impl AddAssign for IngestCost {
 }
 
 impl IngestCost {
-    /// Results per second.
     pub(super) fn per_second(&self) -> f64 {
         self.results as f64 / self.elapsed.as_secs_f64()
     }

@@ -28,7 +28,6 @@ const WIDTH: usize = 17;
 /// Rows per statement.
 const ROWS: usize = 1_024;
 
-/// Figures of plain rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PlainRowFigures {
     /// Time until they were durable.
@@ -37,7 +36,6 @@ pub(super) struct PlainRowFigures {
     pub(super) bytes: u64,
 }
 
-/// Writes the planned results.
 pub(super) async fn measure(
     plan: &HistoryBenchPlan,
     config: &Config,

@@ -78,7 +78,6 @@ impl HistoryBenchPlan {
         self.interval_seconds.saturating_mul(1_000)
     }
 
-    /// Codes of the locations.
     pub(super) fn codes(&self) -> anyhow::Result<Vec<LocationCode>> {
         (1..=self.locations).map(|number| Ok(location_code(number).parse()?)).collect()
     }

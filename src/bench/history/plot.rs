@@ -25,7 +25,6 @@ const PANELS: [PlotPanel; 4] = [
     PlotPanel { title: "newest page of checks, p99, ms", value: |point| point.page_p99_us as f64 / 1e3 },
 ];
 
-/// Draws the whole file.
 pub(super) fn draw(points: &[CurvePoint]) -> String {
     let height = TOP + PANELS.len() as f64 * (PANEL + GAP);
     let panels: String = PANELS.iter().enumerate().map(|(rank, panel)| panel.draw(rank, points)).collect();

@@ -29,7 +29,6 @@ impl MeasuredRead {
     /// All kinds, in the order of the report.
     pub(super) const ALL: [Self; 5] = [Self::Newest, Self::Far, Self::Down, Self::Metrics, Self::Uptime];
 
-    /// Short name.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Newest => "newest_page",
@@ -74,7 +73,6 @@ impl MeasuredRead {
 /// Figures of one kind of read.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReadLatency {
-    /// Kind of read.
     question: MeasuredRead,
     /// Responses.
     pub(super) asked: u64,
@@ -88,7 +86,6 @@ pub(super) struct ReadLatency {
 }
 
 impl ReadLatency {
-    /// Figures from the measurements.
     pub(super) fn of(question: MeasuredRead, seen: &ReadMeasurement) -> Self {
         Self {
             question,
@@ -114,7 +111,6 @@ impl ReadLatency {
         ]
     }
 
-    /// JSON for machines.
     pub(super) fn object(&self) -> Value {
         json!({
             "request": self.question.as_str(),
@@ -152,7 +148,6 @@ impl ReadMeasurement {
 /// Figures of all reads, and the concurrent rate of writes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadsReport {
-    /// Figures in order.
     pub(super) figures: Vec<ReadLatency>,
     /// Results of the service that was read.
     pub(super) results: u64,

@@ -9,7 +9,6 @@ use crate::bench::history::reads;
 
 /// Promised results per second on two cores, by database.
 const PROMISED_PER_SECOND: [(&str, u32); 2] = [("SQLite", 50_000), ("PostgreSQL", 60_000)];
-/// Promised bytes per result.
 const PROMISED_BYTES: f64 = 12.0;
 
 const COLUMNS: [(&str, usize); 6] = [
@@ -29,16 +28,13 @@ const READ_COLUMNS: [(&str, usize); 6] = [
     ("failed", 6),
 ];
 
-/// Figures of one run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HistoryReport {
     /// The plan of the run.
     pub(super) plan: HistoryBenchPlan,
     /// True if the history is in SQLite.
     pub(super) is_sqlite: bool,
-    /// The floor.
     pub(super) plain: plain::PlainRowFigures,
-    /// The history.
     pub(super) history: ingest::HistoryFigures,
     /// Reads, if they were measured.
     pub(super) reads: Option<reads::ReadsReport>,
@@ -60,7 +56,6 @@ impl HistoryReport {
         PROMISED_PER_SECOND[usize::from(!self.is_sqlite)]
     }
 
-    /// The tables for people.
     pub(super) fn tables(&self) -> String {
         let (store, promised) = self.promised();
         let (plain, history) = (&self.plain, &self.history);
@@ -109,7 +104,6 @@ impl HistoryReport {
         )
     }
 
-    /// JSON for machines.
     pub(super) fn object(&self) -> Value {
         let (store, promised) = self.promised();
         let (plain, history, sealed) = (&self.plain, &self.history, &self.history.sealed);
@@ -148,7 +142,6 @@ impl HistoryReport {
     }
 }
 
-/// A Markdown table.
 pub(super) fn table<const WIDTH: usize>(columns: [(&str, usize); WIDTH], rows: &[[String; WIDTH]]) -> String {
     let line = |cells: [String; WIDTH]| {
         let padded: Vec<String> =

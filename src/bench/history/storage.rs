@@ -23,13 +23,11 @@ pub(super) struct BenchStorage {
 pub(super) struct SealedTotals {
     /// Results in blocks.
     pub(super) results: u64,
-    /// Blocks.
     pub(super) blocks: u64,
     /// Bytes of the blocks' bodies.
     pub(super) block_bytes: u64,
     /// Bytes of the rollups' bodies.
     pub(super) rollup_bytes: u64,
-    /// Bytes of whole segments.
     pub(super) segment_bytes: u64,
 }
 

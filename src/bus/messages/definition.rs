@@ -142,6 +142,7 @@ impl SealedDefinition {
     /// Seals the JSON of a definition to a location.
     ///
     /// # Errors
+    ///
     /// When the recipient's key is invalid.
     pub fn new(json: &[u8], sender: &SealingKey, recipient: &str) -> Result<Self, SealingProblem> {
         let sealed = BASE64.encode(sender.seal(json, recipient)?);
@@ -157,15 +158,13 @@ impl SealedDefinition {
     /// Parses a definition from the bus, without opening it.
     ///
     /// # Errors
-    /// [`DefinitionProblem::Form`] when the bytes are no definition.
+    ///
+    /// [`DefinitionProblem::Form`] when the bytes are not a definition.
     pub fn read(bytes: &[u8]) -> Result<Self, DefinitionProblem> {
         serde_json::from_slice(bytes).map_err(|_| DefinitionProblem::Form)
     }
 
-    /// Opens it.
-    ///
-    /// # Errors
-    /// [`DefinitionProblem`] when it cannot be opened or read.
+    /// Opens the sealed definition with the location's key.
     pub fn open(&self, key: &SealingKey) -> Result<LocationDefinition, DefinitionProblem> {
         let sealed = BASE64.decode(&self.sealed).map_err(|_| DefinitionProblem::Form)?;
         let json = key.open(&sealed, &self.from)?;

@@ -17,7 +17,7 @@ pub struct JoinToken {
     pub url: String,
     /// Authorities (PEM), one of which must have signed the servers' certificate; `None` = the system's.
     pub authority: Option<String>,
-    /// Credentials of the enrolment.
+    /// Credentials of the enrolment, as a text.
     pub credentials: SecretString,
 }
 
@@ -48,10 +48,11 @@ impl JoinToken {
         format!("{HEAD}{}", BASE64.encode(json)).into()
     }
 
-    /// Parses the word.
+    /// Parses the text of a join token.
     ///
     /// # Errors
-    /// [`JoinTokenError`] when it is no join token, or a truncated one.
+    ///
+    /// [`JoinTokenError`] when it is not a join token, or a truncated one.
     pub fn parse(text: &str) -> Result<Self, JoinTokenError> {
         let word = text.trim().strip_prefix(HEAD).ok_or(JoinTokenError)?;
         let json = BASE64.decode(word).map_err(|_| JoinTokenError)?;

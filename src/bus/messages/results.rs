@@ -21,7 +21,7 @@ const HEAD: &[u8] = b"WKR\x01";
 /// Number of results in a batch at first; one that is too large is halved.
 const BATCH_RESULTS: usize = 512;
 
-/// A batch of results.
+/// Results of one location in one partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultBatch {
     /// The location's wall clock at sending.
@@ -47,7 +47,7 @@ pub struct BatchMessage {
 pub struct ResultBatchError;
 
 impl ResultBatch {
-    /// Encodes the batch.
+    /// Encodes the batch for the bus.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = self.head();
@@ -80,9 +80,6 @@ impl ResultBatch {
     }
 
     /// Parses a batch: every byte of it, each service with one version, and no version without a result.
-    ///
-    /// # Errors
-    /// [`ResultBatchError`] when the bytes are no batch.
     pub fn read(bytes: &[u8]) -> Result<Self, ResultBatchError> {
         let mut rest = bytes.strip_prefix(HEAD).ok_or(ResultBatchError)?;
         let mut number = || varint::take(&mut rest).ok_or(ResultBatchError);

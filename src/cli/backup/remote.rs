@@ -22,7 +22,6 @@ pub(super) const MAKES_TOKEN: &str =
     "watchkeeper token create --org ID --name backup --permissions engine.backup makes one";
 /// Polling interval. A token may make 120 requests a minute.
 const ASK_EVERY: Duration = Duration::from_secs(1);
-/// Timeout of a request.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// Failed requests in a row before giving up: the server may be restarted meanwhile.
 const FAILURES_MAX: u32 = 30;
@@ -41,7 +40,6 @@ struct RemoteBackup {
 
 /// A server and the token for it.
 pub(super) struct RemoteServer<'a> {
-    /// URL of the server.
     pub(super) url: &'a Url,
     /// A token with the permission engine.backup.
     pub(super) token: &'a str,
@@ -51,7 +49,8 @@ impl RemoteServer<'_> {
     /// Requests a backup, shows its progress, and prints the outcome.
     ///
     /// # Errors
-    /// In one line: the server refuses or does not answer, or the backup fails.
+    ///
+    /// When the server refuses or does not answer, or the backup fails; the message is one line.
     pub(super) async fn back_up(&self, progress: ProgressBar, as_json: bool) -> anyhow::Result<ExitCode> {
         let asked: RemoteBackup = serde_json::from_value(self.ask(Method::POST).await?)?;
         let name = asked.name.context("the server does not say which backup it makes")?;

@@ -18,11 +18,9 @@ const CHUNK_LINES: u64 = 32_768;
 /// A chunk of consecutive lines.
 #[derive(Debug, Default)]
 pub(super) struct ImportChunk {
-    /// Results of the lines.
     pub(super) records: Vec<CheckRecord>,
     /// Number of leading results that an earlier run has stored.
     pub(super) before: usize,
-    /// Number of lines.
     pub(super) lines: u64,
     /// Bytes from the start of the file to the end of the last line.
     pub(super) end: u64,

@@ -25,7 +25,6 @@ pub(super) struct ImportService {
     pub(super) kept_since: Timestamp,
 }
 
-/// Options that select services.
 pub(super) struct ImportScope {
     /// Organisation; `None` = all.
     pub(super) organisation: Option<String>,
@@ -82,7 +81,8 @@ impl ServiceDirectory {
     /// The service that a line names.
     ///
     /// # Errors
-    /// A message with the flaw and what is allowed.
+    ///
+    /// A message that says what is wrong, and what is allowed.
     pub(super) fn find(&self, text: &str) -> Result<&ImportService, String> {
         let name = self.renamed.get(text).map_or(text, String::as_str);
         let place = match (self.by_id.get(name), self.by_name.get(name)) {

@@ -27,7 +27,8 @@ impl ImportLine {
     /// Parses a line; `location` is the default location.
     ///
     /// # Errors
-    /// A message with the flaw and what is allowed.
+    ///
+    /// A message that says what is wrong, and what is allowed.
     pub(super) fn read(fields: &LineFields<'_>, location: Option<&LocationCode>) -> Result<Self, String> {
         let location = match (fields.get(ImportColumn::Location), location) {
             (Some(text), _) => text.parse().map_err(|error| format!("location: {error}"))?,

@@ -19,9 +19,6 @@ pub(super) enum ImportSource {
 
 impl ImportSource {
     /// Opens a file; `-` is standard input.
-    ///
-    /// # Errors
-    /// When it cannot be opened.
     pub(super) fn open(path: &Path) -> Result<Self, ConfigError> {
         if path == Path::new("-") {
             return Ok(Self::Stdin);
@@ -46,9 +43,6 @@ impl ImportSource {
 
     /// Fingerprint that identifies a repeated import of the same file with the same options (`told`): its size, its
     /// first and last MiB, and `told`.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub(super) fn fingerprint(&mut self, told: &str) -> io::Result<Option<String>> {
         let Self::File { file, bytes } = self else { return Ok(None) };
         let mut hash = Sha256::new();

@@ -13,7 +13,6 @@ use crate::model::service::ServiceKey;
 /// Bad lines that are listed; further ones are only counted.
 const SHOWN_PROBLEMS: usize = 20;
 
-/// Counts of an import.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ImportSummary {
     /// Lines that were read.
@@ -59,7 +58,6 @@ impl ImportSummary {
         }
     }
 
-    /// The services with results.
     pub(super) fn services(&self) -> impl Iterator<Item = (ServiceKey, ServiceTally)> {
         self.services.iter().map(|(service, seen)| (*service, *seen))
     }
@@ -73,7 +71,6 @@ impl ImportSummary {
         self.offered.saturating_sub(self.stored)
     }
 
-    /// Text for people.
     pub(super) fn text(&self, directory: &ServiceDirectory, is_dry_run: bool) -> String {
         let mut text = format!("read           {:>12}\n", self.read);
         if is_dry_run {
@@ -118,7 +115,6 @@ impl ImportSummary {
         format!("\n{}\n", table::draw(head, rows, false).join("\n"))
     }
 
-    /// JSON for machines.
     pub(super) fn json(&self, directory: &ServiceDirectory, is_dry_run: bool) -> Value {
         let service = |(key, seen): (ServiceKey, ServiceTally)| {
             let known = directory.get(key);

@@ -34,7 +34,6 @@ pub(super) struct TimeRangeArguments {
     pub(super) to: Option<String>,
 }
 
-/// Builds the body.
 pub(super) fn written(
     period: &TimeRangeArguments,
     settings: &[SettingAssignment],

@@ -6,7 +6,6 @@ use crate::cli::simulate::bar::BarScale;
 use crate::cli::table::{self, ColumnAlignment, TableCell};
 use crate::clock::Timestamp;
 
-/// Labels of the bars.
 const BEFORE: &str = "before  ";
 const AFTER: &str = "after   ";
 /// Number of cells of a bar, whatever the width of the terminal.
@@ -15,7 +14,8 @@ const CELLS: std::ops::RangeInclusive<usize> = 20..=400;
 /// Draws a simulation.
 ///
 /// # Errors
-/// When a time of the response is invalid.
+///
+/// When a time in the server's response is invalid.
 pub(super) fn draw(simulation: &SimulationReply, columns: usize, colours: bool) -> anyhow::Result<String> {
     let cells = columns.saturating_sub(BEFORE.len()).clamp(*CELLS.start(), *CELLS.end());
     let scale = BarScale { from: time(&simulation.period.from)?, to: time(&simulation.period.to)?, cells };

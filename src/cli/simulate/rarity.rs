@@ -9,7 +9,8 @@ const RARE: f64 = 2.0;
 /// Returns the warning, if the results of every location that counts are too far apart.
 ///
 /// # Errors
-/// When a time of the response is invalid.
+///
+/// When a time in the server's response is invalid.
 pub(super) fn warning(simulation: &SimulationReply, interval_seconds: f64) -> anyhow::Result<Option<String>> {
     let most = simulation.locations.iter().filter(|location| location.used).map(|location| location.results);
     let Some(most) = most.max().filter(|results| *results > 0) else { return Ok(None) };

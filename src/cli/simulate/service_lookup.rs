@@ -12,7 +12,6 @@ use crate::id::Id;
 
 const SERVICE: NamedKind =
     NamedKind { one: "service", several: "services", hint: "GET /v1/services lists what this token sees" };
-/// Largest page of services.
 const PAGE: usize = 100;
 
 /// A service in a list.

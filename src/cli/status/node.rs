@@ -12,7 +12,6 @@ use url::Url;
 use crate::cli::node_api::{NodeRequest, exchange};
 use crate::cli::status::answer::{EngineReply, EngineStatus};
 
-/// Timeout of a request.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
 /// Largest response, in bytes.
 const MAX_BYTES: usize = 1 << 20;
@@ -52,7 +51,6 @@ pub(super) async fn ask(url: &Url, token: &str) -> NodeReport {
     NodeReport { url: url.clone(), answer }
 }
 
-/// Parses a response.
 fn read(status: StatusCode, body: &[u8]) -> Result<EngineReply, NodeFailure> {
     match status {
         StatusCode::OK => {}

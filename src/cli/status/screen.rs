@@ -14,7 +14,6 @@ pub(super) struct TerminalScreen {
 }
 
 impl TerminalScreen {
-    /// Takes the terminal.
     pub(super) fn open() -> Self {
         let is_terminal = stdout().is_terminal();
         if is_terminal {

@@ -21,7 +21,6 @@ pub(super) enum HeadForm {
 pub(super) enum BodyFraming {
     /// There is no body, and another head follows.
     Informational,
-    /// There is no body.
     Empty,
     /// After this number of bytes.
     Length(u64),

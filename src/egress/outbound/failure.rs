@@ -25,7 +25,7 @@ pub enum ExchangeFailure {
     /// The server is not trusted, or the handshake failed.
     #[error("{0}")]
     Tls(TlsFault),
-    /// The deadline passed.
+    /// The deadline passed in this stage.
     #[error("{0}")]
     Timeout(TimeoutStage),
     /// The connection ended too early.
@@ -54,10 +54,10 @@ pub enum NameFault {
     /// An error of the zone's servers.
     #[error("The name server failed or refused")]
     ServerFailed,
-    /// No answer.
+    /// No name server answered.
     #[error("The name servers did not answer in time")]
     Silence,
-    /// NXDOMAIN.
+    /// The name does not exist (NXDOMAIN).
     #[error("The name does not exist")]
     NoSuchName,
 }
@@ -65,16 +65,16 @@ pub enum NameFault {
 /// The reasons why no address of a host could be connected to, the most informative ones last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum ConnectFault {
-    /// There is no route.
+    /// There is no route to it.
     #[error("No route to the host")]
     Unreachable,
-    /// No answer.
+    /// It did not answer in time.
     #[error("Connecting timed out")]
     Silence,
     /// The connection was closed at once.
     #[error("Connection reset by the peer")]
     Reset,
-    /// The connection was refused.
+    /// It refused the connection.
     #[error("Connection refused")]
     Refused,
 }

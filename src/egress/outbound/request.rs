@@ -40,7 +40,7 @@ pub fn is_own(name: &HeaderName) -> bool {
 pub struct OutboundRequest {
     /// The method; any except `CONNECT`.
     pub method: Method,
-    /// The address.
+    /// URL of the request.
     pub url: OutboundUrl,
     /// Headers in their order; without `User-Agent` the client's own is sent.
     pub headers: Vec<(HeaderName, HeaderValue)>,

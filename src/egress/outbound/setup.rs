@@ -9,7 +9,7 @@ use crate::egress::{CaFileError, EgressGate};
 /// The dependencies of a client.
 #[derive(Debug)]
 pub struct OutboundParts<'a> {
-    /// The gate.
+    /// The gate that permits connections.
     pub egress: EgressGate,
     /// Name servers; the system's if empty.
     pub dns_servers: &'a [SocketAddr],

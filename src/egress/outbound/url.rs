@@ -22,7 +22,8 @@ impl OutboundUrl {
     /// Parses an address. The fragment is removed.
     ///
     /// # Errors
-    /// When it is no permitted address; the text says what is allowed.
+    ///
+    /// When the address is not permitted; the message says what is allowed.
     pub fn parse(text: &str) -> Result<Self, OutboundUrlError> {
         if text.chars().count() > CHARACTERS_MAX {
             return Err(OutboundUrlError::TooLong);
@@ -77,13 +78,13 @@ impl fmt::Debug for OutboundUrl {
 /// The reasons why a text is no address for requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutboundUrlError {
-    /// Longer than allowed.
+    /// The text is too long.
     #[error("must have at most 2,048 characters")]
     TooLong,
-    /// No URL at all.
+    /// The text is no URL.
     #[error("must be a complete URL, such as https://example.com/hook")]
     Unreadable,
-    /// Neither `http` nor `https`.
+    /// The scheme is neither `http` nor `https`.
     #[error("must begin with http:// or https://")]
     Scheme,
     /// No host, or one that cannot be a DNS name.
@@ -92,7 +93,7 @@ pub enum OutboundUrlError {
     /// A user or password before the host.
     #[error("must not have a user name or password before the host; a header can carry them")]
     UserInfo,
-    /// Port 0.
+    /// The port is 0.
     #[error("must have a port from 1 to 65535, or none")]
     Port,
 }

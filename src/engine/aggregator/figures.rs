@@ -96,7 +96,7 @@ impl ShardFigures {
         );
     }
 
-    /// Forgets a service.
+    /// Drops the figures of a service.
     pub fn untrack(&self, service: ServiceKey) {
         self.lock().services.remove(&service);
     }

@@ -54,7 +54,7 @@ struct InterimFigures {
 /// The last known state of a service, for an actor that is restarted without its own memory.
 #[derive(Clone, Debug, Default)]
 pub struct LastKnownState {
-    /// The measured status.
+    /// Measured status that was known last.
     pub status: MeasuredStatus,
     /// The time at which the status began.
     pub status_since: Option<Timestamp>,

@@ -10,7 +10,6 @@ use crate::id::Id;
 /// Slices that all services are divided into.
 pub(super) const SLICES: u32 = 60;
 
-/// All services, by id.
 pub(super) struct MemberSlices<M> {
     slices: Box<[HashMap<Id, M>]>,
 }

@@ -17,7 +17,6 @@ const DOCUMENT: &str = include_str!("../../../docs/limits.md");
 struct DocumentedLimit {
     /// Methods and paths of the requests, for methods that change things.
     requests: &'static [&'static str],
-    /// Upper bound.
     most: String,
     /// Refusal of requests beyond it.
     refusal: &'static str,

@@ -15,9 +15,9 @@ use crate::model::visibility::Visibility;
 /// The token of a request, its organisation, and the limits of the plan.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The token.
+    /// The token of the request.
     pub token: ApiToken,
-    /// Its organisation.
+    /// The organisation that owns the token.
     pub organisation: Organisation,
     /// The limits of the organisation's plan.
     pub limits: PlanLimits,
@@ -27,7 +27,8 @@ impl Caller {
     /// Checks that the token has the permission.
     ///
     /// # Errors
-    /// 403 with the name of the permission.
+    ///
+    /// 403 with the name of the missing permission.
     pub fn require(&self, permission: Permission) -> Result<(), ApiError> {
         if self.token.permissions.contains(permission) {
             Ok(())

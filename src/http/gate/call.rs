@@ -28,15 +28,15 @@ use crate::http::kit::query::QueryString;
 
 /// One request of one caller. A clone is the same request, for a write that must be repeated.
 pub struct ApiCall<S> {
-    /// The application state.
+    /// State of the application.
     pub state: Arc<S>,
-    /// The authenticated caller.
+    /// Token, organisation and limits of the caller.
     pub caller: Caller,
     /// The values in the path.
     pub path: PathValues,
-    /// The path for links.
+    /// Path of the resource, for links.
     pub canonical_path: String,
-    /// The query string.
+    /// The decoded query string.
     pub query: QueryString,
     /// The headers of the request.
     pub headers: HeaderMap,
@@ -98,11 +98,8 @@ pub struct RequestBody {
     limits: BodyLimits,
 }
 
-/// State of the bytes.
 enum BodySource {
-    /// Not read yet.
     Stream(Payload),
-    /// Read.
     Bytes(Bytes),
     /// Beyond the limit; dropped.
     TooLarge,
@@ -120,7 +117,7 @@ impl RequestBody {
         Self { source: Rc::new(RefCell::new(BodySource::Stream(payload))), limits }
     }
 
-    /// An empty body.
+    /// Creates an empty body.
     #[must_use]
     pub fn none() -> Self {
         Self::new(Payload::None, BodyLimits { bytes: 0, timeout: Duration::ZERO })

@@ -10,7 +10,6 @@ use crate::model::token::TokenHash;
 
 /// Lifetime of an entry, in milliseconds.
 const REMEMBERED_MS: i64 = 1_000;
-/// Capacity.
 const CALLERS: usize = 10_000;
 
 /// A caller and the time at which it was looked up.

@@ -26,7 +26,7 @@ use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 use crate::store::idempotency_keys::{Fingerprint, IdempotentRun};
 
-/// The header.
+/// The header `Idempotency-Key`.
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Longest key, in characters.
@@ -39,15 +39,15 @@ const RENEW_EVERY: Duration = Duration::from_secs(20);
 /// A key claimed by this request.
 #[derive(Debug)]
 pub struct KeyClaim {
-    /// The run.
+    /// Token, key and claim of the run.
     pub run: IdempotentRun,
     /// Organisation of the token; bodies are sealed for it.
     pub organisation: Id,
-    /// The request.
+    /// The request that claims the key.
     pub origin: OriginalRequest,
 }
 
-/// Outcome of a claim.
+/// State of a key after a claim.
 pub enum KeyState {
     /// Claimed by this request.
     Mine,
@@ -61,15 +61,15 @@ pub enum KeyState {
 
 /// Storage of keys and responses.
 pub trait IdempotencyStore {
-    /// Claims the key.
+    /// Claims the key for this request.
     fn claim(
         &self,
         claim: &KeyClaim,
         print: &Fingerprint,
     ) -> impl Future<Output = Result<KeyState, ApiError>>;
-    /// Renews the lease.
+    /// Renews the lease of the key.
     fn renew(&self, claim: &KeyClaim) -> impl Future<Output = Result<(), ApiError>>;
-    /// Frees the key.
+    /// Frees the key for another run.
     fn free(&self, claim: &KeyClaim) -> impl Future<Output = Result<(), ApiError>>;
     /// Keeper of the response of the claim's run.
     fn keeper(&self, claim: Arc<KeyClaim>) -> Arc<dyn AnswerKeeper>;
@@ -78,7 +78,8 @@ pub trait IdempotencyStore {
 /// Runs a handler, under a key if one was sent.
 ///
 /// # Errors
-/// 400, 409 or 422 for the key, else those of the handler.
+///
+/// 400, 409 or 422 for the key; otherwise those of the handler.
 pub async fn run<S: IdempotencyStore + 'static>(
     routes: Arc<RouteTable<S>>,
     handler: Handler<S>,

@@ -33,9 +33,6 @@ struct CachedByteSum {
 
 impl KeptBytes {
     /// Adds a response stored by this transaction, and cuts the oldest ones of its token beyond the limit.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn add(&self, transaction: &Transaction, token: i64, bytes: i64) -> Result<(), MainError> {
         let known = self.sums().get(&token).copied().filter(|sum| sum.read_at.elapsed() < READ_EVERY);
         let mut sum = match known {

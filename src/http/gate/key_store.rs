@@ -36,13 +36,13 @@ pub trait KeyStore {
     fn sealer(&self) -> &SecretSealer;
     /// Base URL of the API, the prefix of all resource URLs.
     fn base_url(&self) -> &str;
-    /// Id of this node.
+    /// Id of this node, which holds the leases.
     fn node(&self) -> Id;
     /// The guard of the wall clock.
     fn guard(&self) -> &ClockGuard;
     /// The bytes stored for each token.
     fn kept_bytes(&self) -> &Arc<KeptBytes>;
-    /// The current time.
+    /// Returns the present wall time.
     fn now(&self) -> Timestamp;
 }
 

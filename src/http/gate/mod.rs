@@ -72,15 +72,15 @@ pub trait CallerLookup {
 /// Returns the known input of the operation at a path pattern.
 pub type FindKnownInput = Box<dyn Fn(HttpVerb, &str) -> KnownInput + Send + Sync>;
 
-/// Configuration of the gate.
+/// Settings and limits of the gate.
 pub struct GateRules {
-    /// The clock.
+    /// Source of the wall time.
     pub clock: Clock,
     /// The guard of the clock that decides on the expiry of tokens.
     pub guard: Arc<ClockGuard>,
-    /// `compat.token_prefix`.
+    /// Prefix of API tokens: `compat.token_prefix`.
     pub token_prefix: String,
-    /// The rate limit.
+    /// Counts requests of tokens and addresses.
     pub limiter: Arc<RateLimiter>,
     /// Returns true if an address is a trusted proxy.
     pub is_trusted_proxy: Box<dyn Fn(IpAddr) -> bool + Send + Sync>,
@@ -101,7 +101,6 @@ pub struct ApiGate<S> {
     state: Arc<S>,
 }
 
-/// A request being processed.
 struct IncomingRequest<'a, S> {
     request: &'a HttpRequest,
     payload: Payload,
@@ -137,7 +136,7 @@ impl<S: CallerLookup + IdempotencyStore + 'static> ApiGate<S> {
         }
     }
 
-    /// Answers any request.
+    /// Answers a request, admitted or refused.
     pub async fn answer(&self, request: &HttpRequest, payload: Payload) -> HttpResponse {
         let id = request_id(request.headers());
         let path = RequestPath::parse(request.uri().path());

@@ -20,20 +20,20 @@ const NOT_KEPT: &str = "This answer was too long to be kept, and cannot be made 
 /// The request whose response is stored.
 #[derive(Clone, Debug)]
 pub struct OriginalRequest {
-    /// Path.
+    /// Path of the request.
     pub path: String,
     /// True if the request changes nothing, so that it may run again.
     pub may_run_again: bool,
 }
 
-/// A stored response.
+/// A stored response to be sent again.
 #[derive(Debug)]
 pub struct AnswerReplay {
-    /// Status.
+    /// Status of the stored response.
     pub status: StatusCode,
-    /// Headers.
+    /// Headers of the stored response.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// Body.
+    /// Body of the stored response.
     pub body: ReplayBody,
 }
 
@@ -42,7 +42,7 @@ pub struct AnswerReplay {
 pub enum ReplayBody {
     /// Stored as it was sent.
     Kept(String),
-    /// To be rebuilt.
+    /// It must be built again.
     MadeAgain {
         /// Path of the shown resource; empty if the request may run again.
         resource: String,

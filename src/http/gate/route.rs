@@ -21,7 +21,7 @@ use crate::model::access::Permission;
 /// The HTTP methods of routes, in the order of `Allow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HttpVerb {
-    /// Read.
+    /// Reads a resource or list.
     Get,
     /// Read without body; every route with `Get` has it.
     Head,
@@ -29,14 +29,14 @@ pub enum HttpVerb {
     Post,
     /// Change; always the same as `Patch`.
     Put,
-    /// Change.
+    /// Changes members of a resource.
     Patch,
-    /// Remove.
+    /// Deletes a resource.
     Delete,
 }
 
 impl HttpVerb {
-    /// All methods.
+    /// All methods, in the order of `Allow`.
     pub const ALL: [Self; 6] = [Self::Get, Self::Head, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
     /// The verb of a request; `None` for methods that no route has.
@@ -45,7 +45,7 @@ impl HttpVerb {
         Self::ALL.into_iter().find(|verb| verb.as_str() == method.as_str())
     }
 
-    /// Name of the method.
+    /// Returns the name of the method.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -166,7 +166,7 @@ pub struct ApiRoute<S> {
 }
 
 impl<S> ApiRoute<S> {
-    /// `GET` and `HEAD`.
+    /// Creates a route for `GET` and `HEAD`.
     pub fn get<F, R>(pattern: &'static str, access: AccessRule, handler: F) -> Self
     where
         F: Fn(ApiCall<S>) -> R + Send + Sync + 'static,
@@ -177,7 +177,7 @@ impl<S> ApiRoute<S> {
         Self { verbs, pattern, access, changes_nothing: true, handler }
     }
 
-    /// `POST`.
+    /// Creates a route for `POST`.
     pub fn post<F, R>(pattern: &'static str, access: AccessRule, handler: F) -> Self
     where
         F: Fn(ApiCall<S>) -> R + Send + Sync + 'static,
@@ -204,7 +204,7 @@ impl<S> ApiRoute<S> {
         Self::writing(&[HttpVerb::Put, HttpVerb::Patch], pattern, access, handler)
     }
 
-    /// `DELETE`.
+    /// Creates a route for `DELETE`.
     pub fn delete<F, R>(pattern: &'static str, access: AccessRule, handler: F) -> Self
     where
         F: Fn(ApiCall<S>) -> R + Send + Sync + 'static,
@@ -254,7 +254,7 @@ impl<S> ApiRoute<S> {
         self.verbs.contains(&HttpVerb::Post) && !self.pattern.as_str().contains("/assets/")
     }
 
-    /// Returns the handler.
+    /// Returns the handler of the route.
     #[must_use]
     pub const fn handler(&self) -> &Handler<S> {
         &self.handler
@@ -264,7 +264,7 @@ impl<S> ApiRoute<S> {
 /// A line of the route table, for the API description.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteSummary {
-    /// Methods.
+    /// Methods of the route.
     pub verbs: &'static [HttpVerb],
     /// Path pattern, with parameter names in braces.
     pub path: &'static str,
@@ -291,7 +291,7 @@ impl<S> PathRoutes<S> {
         known.map(HttpVerb::as_str)
     }
 
-    /// The value of `Allow`.
+    /// Returns the value of the header `Allow`.
     #[must_use]
     pub fn allow(&self) -> String {
         self.methods().collect::<Vec<_>>().join(", ")
@@ -312,14 +312,14 @@ pub enum RouteTableError {
     /// Two routes for the same requests.
     #[error("the route {method} {path} is there twice")]
     Twice {
-        /// Common method.
+        /// The method of both routes.
         method: &'static str,
-        /// Common path.
+        /// The path of both routes.
         path: &'static str,
     },
 }
 
-/// The route table.
+/// All routes, found by method and path.
 pub struct RouteTable<S> {
     resources: Vec<PathRoutes<S>>,
 }

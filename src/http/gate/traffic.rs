@@ -10,7 +10,7 @@ const BOUNDS_MS: [u64; 9] = [1, 2, 5, 10, 20, 50, 100, 500, 2_000];
 /// Classes of responses: 2xx, 4xx, 5xx, and all others.
 const CLASSES: [&str; 4] = ["2xx", "4xx", "5xx", "other"];
 
-/// Counters of responses.
+/// Counters of responses, for `/metrics`.
 #[derive(Debug, Default)]
 pub struct TrafficCounters {
     answers: [AtomicU64; CLASSES.len()],

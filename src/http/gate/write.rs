@@ -28,7 +28,8 @@ pub trait AnswerKeeper {
     /// Stores the response in the transaction of the effect.
     ///
     /// # Errors
-    /// 503 or 500. 409 if another run has taken over meanwhile.
+    ///
+    /// 409 if another run has taken over the key meanwhile.
     fn keep<'a>(
         &'a self,
         transaction: &'a Transaction,
@@ -81,9 +82,6 @@ impl WriteGrant {
     }
 
     /// Begins the transaction of the effect in the main database.
-    ///
-    /// # Errors
-    /// 503 or 500.
     pub async fn begin(self, main: &Database) -> Result<WriteTransaction, ApiError> {
         let transaction = main.begin().await?;
         Ok(WriteTransaction { transaction: Some(transaction), effect: self })
@@ -91,9 +89,6 @@ impl WriteGrant {
 
     /// Begins the transaction with the organisation locked: another locked one waits until this one ends. So what is
     /// read and counted meanwhile (names, links, quotas) still holds at the commit.
-    ///
-    /// # Errors
-    /// 503 or 500.
     pub async fn begin_locked(self, main: &Database) -> Result<WriteTransaction, ApiError> {
         let write = self.begin(main).await?;
         organisations::lock(&*write, write.effect.organisation).await?;
@@ -169,8 +164,9 @@ impl WriteTransaction {
     /// well: the data that it is based on is durable then.
     ///
     /// # Errors
-    /// 503 or 500; then nothing has changed, unless the database did not answer the commit. 409 if another run has
-    /// taken over the key, because this one took too long. 422 if the effect is refused.
+    ///
+    /// 503 or 500 when the database fails: nothing has changed then, unless it did not answer the commit. 409 if
+    /// another run has taken over the key, because this one took too long. 422 if the effect is refused.
     pub async fn commit(mut self, reply: ApiReply) -> Result<CommittedReply, ApiError> {
         self.effect.check()?;
         if let Some(keeper) = &self.effect.keeper {
@@ -216,7 +212,8 @@ impl AbandonedTransaction {
     /// sent.
     ///
     /// # Errors
-    /// 503 or 500, instead of the refusal: data that it was based on was not committed.
+    ///
+    /// 503 or 500, to be sent instead of the refusal: data that it was based on was not committed.
     pub async fn undo(&self) -> Result<(), ApiError> {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         match left {

@@ -20,7 +20,7 @@ pub const MAX_DEPTH: usize = 32;
 /// The limits of a body.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyLimits {
-    /// Largest size in bytes.
+    /// Largest size of a body, in bytes.
     pub bytes: usize,
     /// Longest time from the first read to the last byte, so that a slow client cannot hold a request for ever.
     pub timeout: Duration,

@@ -24,7 +24,7 @@ impl CompressibleBody {
         Self { plain: plain.into(), gzip: OnceLock::new() }
     }
 
-    /// The uncompressed body.
+    /// Returns the body without compression.
     #[must_use]
     pub const fn plain(&self) -> &Bytes {
         &self.plain

@@ -63,7 +63,7 @@ pub enum ApiError {
     /// 413: the body exceeds the limit.
     #[error("The request body is too large.")]
     BodyTooLarge,
-    /// 422: invalid fields.
+    /// 422: the errors of all fields.
     #[error("{}", .0.message())]
     Fields(FieldErrors),
     /// 429: the rate limit is exceeded; seconds until the window ends.
@@ -102,9 +102,9 @@ pub enum StateConflict {
     /// The maintenance is in another state than the operation requires.
     #[error("The maintenance is '{status}'; this operation needs {}.", quoted(.needed))]
     Transition {
-        /// Current state.
+        /// Present state of the maintenance.
         status: &'static str,
-        /// Allowed states.
+        /// States in which it is allowed.
         needed: &'static [&'static str],
     },
     /// The incident is resolved.
@@ -139,7 +139,7 @@ impl From<FieldErrors> for ApiError {
 }
 
 impl ApiError {
-    /// HTTP status (contract 5.1).
+    /// Returns the HTTP status (contract 5.1).
     #[must_use]
     pub const fn status(&self) -> StatusCode {
         match self {

@@ -25,19 +25,19 @@ pub struct BodyField<'a> {
 }
 
 impl<'a> BodyField<'a> {
-    /// The value at `path`.
+    /// Creates a field with this value and path.
     #[must_use]
     pub fn new(value: &'a Value, path: impl Into<String>, errors: &'a ErrorCollector) -> Self {
         Self { value, path: path.into(), errors }
     }
 
-    /// The unparsed value.
+    /// Returns the value, unparsed.
     #[must_use]
     pub const fn value(&self) -> &'a Value {
         self.value
     }
 
-    /// Path of the value.
+    /// Returns the path of the value.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
@@ -55,7 +55,7 @@ impl<'a> BodyField<'a> {
         self.value.as_str().is_some_and(|text| text.trim().is_empty())
     }
 
-    /// The string without trimming.
+    /// Reads a string without trimming it.
     #[must_use]
     pub fn string(&self) -> Option<&'a str> {
         match self.value {
@@ -105,7 +105,7 @@ impl<'a> BodyField<'a> {
         }
     }
 
-    /// `true` or `false`.
+    /// Reads a boolean; any other value is an error.
     #[must_use]
     pub fn boolean(&self) -> Option<bool> {
         self.value.as_bool().or_else(|| self.refuse(FieldRule::Boolean))
@@ -118,7 +118,7 @@ impl<'a> BodyField<'a> {
         if allowed.contains(&word) { Some(word) } else { self.refuse(FieldRule::unknown_word(allowed)) }
     }
 
-    /// A timestamp.
+    /// Reads a timestamp; any other value is an error.
     #[must_use]
     pub fn timestamp(&self) -> Option<Timestamp> {
         timestamp::parse(self.string()?).or_else(|| self.refuse(FieldRule::Timestamp))

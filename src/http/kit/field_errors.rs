@@ -13,7 +13,7 @@ use crate::http::kit::rule::FieldRule;
 pub struct FieldErrors(Vec<(String, FieldRule)>);
 
 impl FieldErrors {
-    /// A single error.
+    /// Creates a single error.
     #[must_use]
     pub fn of(path: impl Into<String>, rule: FieldRule) -> Self {
         Self(vec![(path.into(), rule)])
@@ -72,7 +72,8 @@ impl FieldErrors {
     /// Returns `value` if there are no errors.
     ///
     /// # Errors
-    /// All errors.
+    ///
+    /// The collected errors, if there are any.
     pub fn into_result<T>(self, value: T) -> Result<T, Self> {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }
@@ -116,7 +117,7 @@ impl ErrorCollector {
         self.0.borrow_mut().extend(other);
     }
 
-    /// The collected errors.
+    /// Returns the errors collected so far.
     #[must_use]
     pub fn into_inner(self) -> FieldErrors {
         self.0.into_inner()

@@ -19,7 +19,7 @@ pub enum FieldPatch<T> {
     Absent,
     /// Null: the value is cleared.
     Null,
-    /// A new value.
+    /// The client gave this value.
     Value(T),
 }
 

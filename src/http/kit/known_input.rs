@@ -15,9 +15,9 @@ const NAMED_MAX: usize = 100;
 /// Known parameters and body of one operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownInput {
-    /// Names of query parameters.
+    /// Names of the known query parameters.
     pub parameters: Vec<String>,
-    /// The body.
+    /// The known parts of the body.
     pub body: KnownBody,
 }
 
@@ -27,7 +27,7 @@ pub enum KnownBody {
     /// No body: every member of an object that is sent is unknown.
     #[default]
     Empty,
-    /// A JSON object.
+    /// A JSON object with these members.
     Object(KnownValue),
     /// A body other than JSON.
     Other,
@@ -38,7 +38,7 @@ pub enum KnownBody {
 pub struct KnownValue {
     /// Known members of an object in the order of the description; `None` = no object with fixed members.
     pub members: Option<Vec<(String, Self)>>,
-    /// Entries of a list.
+    /// The entries of a list, all alike.
     pub entries: Option<Box<Self>>,
     /// True if an object may have members of any name.
     pub is_open: bool,

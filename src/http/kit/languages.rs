@@ -33,7 +33,7 @@ impl AnswerLanguage {
         Self { chosen: chosen.unwrap_or_else(|| default.clone()), default }
     }
 
-    /// Language of the response.
+    /// Returns the language of the response.
     #[must_use]
     pub fn chosen(&self) -> &str {
         &self.chosen

@@ -22,12 +22,12 @@ pub struct LinkedIds {
     ids: Vec<(usize, Id)>,
 }
 
-/// Treatment of null entries.
+/// Treatment of null entries in a list of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NullEntries {
-    /// They are refused.
+    /// Null entries are errors.
     Refused,
-    /// They are ignored.
+    /// Null entries are skipped.
     Ignored,
 }
 
@@ -75,7 +75,7 @@ impl LinkedIds {
     }
 }
 
-/// Reads one id.
+/// Reads an id; any other text is an error.
 #[must_use]
 pub fn read_id(field: &BodyField<'_>) -> Option<Id> {
     let text = field.string()?;

@@ -10,7 +10,7 @@ use crate::store::PageWindow;
 
 /// Rows per page unless the client or the resource says otherwise.
 pub const DEFAULT_PER_PAGE: u64 = 15;
-/// Most rows per page.
+/// Largest number of rows per page.
 pub const MAX_PER_PAGE: u64 = 100;
 
 /// Largest distinguished page number: every client can represent it.
@@ -19,14 +19,14 @@ const MAX_PAGE: u64 = 1 << 53;
 /// The requested page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRequest {
-    /// Page number, from 1.
+    /// Number of the page, from 1.
     pub page: u64,
     /// 1..=100, or all rows of a whole collection.
     pub per_page: u64,
 }
 
 impl PageRequest {
-    /// Reads `page` and `per_page`.
+    /// Reads `page` and `per_page`; values outside their limits are limited.
     #[must_use]
     pub fn read(query: &QueryString, default_per_page: u64) -> Self {
         Self {
@@ -85,7 +85,7 @@ fn whole_number(text: Option<&str>) -> Option<u64> {
 /// The response to a list request.
 #[derive(Clone, Debug)]
 pub struct PageEnvelope<'a> {
-    /// The request.
+    /// The requested page.
     pub request: PageRequest,
     /// Number of rows of the whole list.
     pub total: u64,
@@ -96,7 +96,7 @@ pub struct PageEnvelope<'a> {
 }
 
 impl PageEnvelope<'_> {
-    /// `{"data", "links", "meta"}`.
+    /// Returns the body `{"data", "links", "meta"}`.
     #[must_use]
     pub fn envelope(&self, data: Vec<Value>) -> Value {
         let PageRequest { page, per_page } = self.request;

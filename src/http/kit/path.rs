@@ -49,7 +49,7 @@ impl PathPattern {
         Self(text)
     }
 
-    /// Text of the pattern.
+    /// Returns the text of the pattern.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         self.0

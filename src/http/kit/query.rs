@@ -45,7 +45,7 @@ enum SentValues<'a> {
 pub struct ListItem<'a> {
     /// Position after dropping empty items: the N of error keys.
     pub position: usize,
-    /// The item, trimmed.
+    /// Text of the item, trimmed.
     pub text: &'a str,
 }
 

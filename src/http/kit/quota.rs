@@ -12,13 +12,13 @@ use actix_web::http::StatusCode;
 pub enum PlanQuota {
     /// Services that are not paused.
     Services,
-    /// Services of any state.
+    /// Services, in any state.
     ServicesTotal,
     /// Custom domains of one page.
     CustomDomains,
-    /// All status pages.
+    /// Status pages, published or not.
     Statuspages,
-    /// Components of one page.
+    /// Components of one status page.
     Components,
     /// Policies for automatic incidents.
     IncidentPolicies,
@@ -39,7 +39,7 @@ pub enum PlanQuota {
 }
 
 impl PlanQuota {
-    /// Key in contract 3.1.
+    /// Returns the key in contract 3.1.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -79,14 +79,14 @@ impl PlanQuota {
     }
 }
 
-/// An exhausted quota.
+/// A request exceeds a quota of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct QuotaExceeded {
-    /// The quota.
+    /// The quota that would be exceeded.
     pub quota: PlanQuota,
     /// The limit of the plan.
     pub limit: u32,
-    /// The current number.
+    /// Number of rows that exist now.
     pub usage: u64,
 }
 

@@ -35,11 +35,11 @@ pub fn add_common(headers: &mut HeaderMap, request_id: &str) {
 /// The response of a handler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApiReply {
-    /// 200, 201 or 202.
+    /// Status: 200, 201 or 202.
     pub status: StatusCode,
     /// Headers specific to this response.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// Body.
+    /// Body of the response.
     pub body: ReplyBody,
 }
 
@@ -50,12 +50,12 @@ pub enum ReplyBody {
     Json(Value),
     /// Serialized JSON: from a view, or stored and repeated byte for byte.
     Text(String),
-    /// A stream of events.
+    /// Events that are sent as they happen.
     Events(EventStream),
 }
 
 impl ApiReply {
-    /// 200 with this body.
+    /// Creates a 200 with this body.
     #[must_use]
     pub const fn ok(body: Value) -> Self {
         Self { status: StatusCode::OK, headers: Vec::new(), body: ReplyBody::Json(body) }
@@ -67,7 +67,7 @@ impl ApiReply {
         Self { status: StatusCode::OK, headers: Vec::new(), body: ReplyBody::Text(to_text(body)) }
     }
 
-    /// 200 with `{"data": …}`.
+    /// Creates a 200 with `{"data": …}`.
     #[must_use]
     pub fn data(data: Value) -> Self {
         Self::ok(enveloped(data))
@@ -151,7 +151,7 @@ impl ApiReply {
         Self { body, ..self }
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     #[must_use]
     pub fn text(&self) -> String {
         match &self.body {
@@ -172,7 +172,7 @@ impl ApiReply {
         AnswerHead { status: self.status.as_u16(), location, language }
     }
 
-    /// The HTTP response.
+    /// Converts it to a response of actix-web.
     #[must_use]
     pub fn to_response(&self) -> HttpResponse {
         let mut response = HttpResponse::build(self.status);

@@ -8,7 +8,8 @@ use crate::http::kit::quota::{PlanQuota, QuotaExceeded};
 /// Checks that the plan has room for one more. The counted rows must be locked; without a limit nothing is counted.
 ///
 /// # Errors
-/// 402 or 403 with `upsell`, and those of `usage`.
+///
+/// 402 or 403 with `upsell` when the quota is exceeded; otherwise those of `usage`.
 pub async fn take_slot<E>(
     quota: PlanQuota,
     limit: Option<u32>,

@@ -34,7 +34,8 @@ impl TextLanguages<'_> {
     /// The offered language of this name, in its usual spelling.
     ///
     /// # Errors
-    /// The broken rule.
+    ///
+    /// The violated rule.
     fn find(&self, locale: &str) -> Result<&String, FieldRule> {
         let is_used = used_locale(locale, self.used).is_some();
         used_locale(locale, self.offered).ok_or_else(|| match is_used {

@@ -47,11 +47,11 @@ const ABOUT: &str = "Uptime monitoring and status pages.\n\n\
     Clients are made from this document. TypeScript: `npx openapi-typescript openapi.json --default-non-nullable=false -o watchkeeper.ts`; \
     without that option members that have a default are required in requests. Python: `openapi-python-client generate --path openapi.json`.";
 
-/// The rendered document.
+/// The API description, rendered as JSON and HTML.
 pub struct ApiDescription {
-    /// JSON, for machines.
+    /// The document as JSON.
     pub json: CompressibleBody,
-    /// HTML page, for people.
+    /// The document as an HTML page.
     pub page: CompressibleBody,
     /// Content security policy of the page, which allows only its style.
     pub policy: String,
@@ -59,9 +59,6 @@ pub struct ApiDescription {
 
 impl ApiDescription {
     /// Renders a document, once for all requests.
-    ///
-    /// # Errors
-    /// When it cannot be serialized.
     pub fn of(document: &OpenApi) -> anyhow::Result<Self> {
         let value = serde_json::to_value(document)?;
         let page = page::render(&value)?;

@@ -34,11 +34,9 @@ pub(in crate::http) struct ApiOperation {
     pub(in crate::http) summary: &'static str,
     /// Further description.
     pub(in crate::http) words: &'static str,
-    /// Query parameters.
     pub(in crate::http) query: Vec<QueryParameter>,
     /// Specific header parameters.
     pub(in crate::http) headers: Vec<HeaderParameter>,
-    /// Request body.
     pub(in crate::http) body: BodySpec,
     /// Successful responses.
     pub(in crate::http) answers: Vec<AnswerSpec>,
@@ -48,7 +46,6 @@ pub(in crate::http) struct ApiOperation {
     pub(in crate::http) is_translated: bool,
 }
 
-/// A query parameter.
 pub(in crate::http) struct QueryParameter {
     pub(in crate::http) name: &'static str,
     pub(in crate::http) words: String,
@@ -57,7 +54,6 @@ pub(in crate::http) struct QueryParameter {
     pub(in crate::http) is_list: bool,
 }
 
-/// A header parameter.
 pub(in crate::http) struct HeaderParameter {
     pub(in crate::http) name: &'static str,
     pub(in crate::http) words: &'static str,
@@ -106,7 +102,6 @@ impl ApiOperation {
         }
     }
 
-    /// Adds a further description.
     pub(in crate::http) const fn says(mut self, words: &'static str) -> Self {
         self.words = words;
         self
@@ -127,7 +122,6 @@ impl ApiOperation {
         self
     }
 
-    /// Adds a header parameter.
     pub(in crate::http) fn asks_in_header(
         mut self,
         name: &'static str,
@@ -208,7 +202,6 @@ impl ApiOperation {
         self.answers(200, words, enveloped(data), Some(example))
     }
 
-    /// Sets specific refusals.
     pub(in crate::http) fn refuses(mut self, statuses: &[u16]) -> Self {
         self.refusals.extend(statuses);
         self

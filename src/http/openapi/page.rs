@@ -82,9 +82,6 @@ struct TextSpan {
 }
 
 /// Renders the page of a document.
-///
-/// # Errors
-/// When the template cannot be rendered.
 pub(super) fn render(document: &Value) -> Result<String, askama::Error> {
     let page = ReferencePage {
         title: text(&document["info"]["title"]),

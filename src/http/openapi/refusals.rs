@@ -84,7 +84,6 @@ pub(super) fn header_ref(name: &str) -> Ref {
     Ref::new(format!("#/components/headers/{name}"))
 }
 
-/// Adds all shared components.
 pub(super) fn add(components: &mut Components) {
     for (name, shape) in schemas() {
         components.schemas.insert(name.into(), shape.into_schema());

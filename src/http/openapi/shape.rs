@@ -13,11 +13,9 @@ use utoipa::openapi::schema::{
 };
 use utoipa::openapi::{ArrayBuilder, Ref, RefOr};
 
-/// One schema.
 #[derive(Clone)]
 pub(in crate::http) struct ApiSchema(RefOr<Schema>);
 
-/// A string.
 pub(in crate::http) fn string() -> ApiSchema {
     ApiSchema::of(Type::String)
 }
@@ -27,27 +25,22 @@ pub(in crate::http) fn text(min: usize, max: usize) -> ApiSchema {
     string().edit(|object| (object.min_length, object.max_length) = (Some(min), Some(max)))
 }
 
-/// A whole number.
 pub(in crate::http) fn integer() -> ApiSchema {
     ApiSchema::of(Type::Integer)
 }
 
-/// A number.
 pub(in crate::http) fn number() -> ApiSchema {
     ApiSchema::of(Type::Number)
 }
 
-/// `true` or `false`.
 pub(in crate::http) fn boolean() -> ApiSchema {
     ApiSchema::of(Type::Boolean)
 }
 
-/// Any JSON value.
 pub(in crate::http) fn anything() -> ApiSchema {
     ApiSchema(ObjectBuilder::new().schema_type(SchemaType::AnyValue).build().into())
 }
 
-/// One of these strings.
 pub(in crate::http) fn one_of(words: &[&str]) -> ApiSchema {
     let words: Vec<Value> = words.iter().map(|word| Value::from(*word)).collect();
     string().edit(|object| object.enum_values = Some(words))
@@ -79,7 +72,6 @@ pub(in crate::http) fn color() -> ApiSchema {
     string().pattern("^#[0-9A-Fa-f]{6}$")
 }
 
-/// An absolute URL.
 pub(in crate::http) fn url() -> ApiSchema {
     string().format("uri")
 }
@@ -95,7 +87,6 @@ pub(in crate::http) fn map_of(values: ApiSchema) -> ApiSchema {
     object().edit(|object| object.additional_properties = Some(Box::new(values)))
 }
 
-/// A list.
 pub(in crate::http) fn list_of(items: ApiSchema) -> ApiSchema {
     ApiSchema(ArrayBuilder::new().items(items.0).build().into())
 }
@@ -142,12 +133,10 @@ pub(in crate::http) fn text_in(length: &RangeInclusive<usize>) -> ApiSchema {
     text(*length.start(), *length.end())
 }
 
-/// A string or null.
 pub(in crate::http) fn string_or_null() -> ApiSchema {
     string().nullable()
 }
 
-/// A timestamp or null.
 pub(in crate::http) fn timestamp_or_null() -> ApiSchema {
     timestamp().nullable()
 }
@@ -157,7 +146,6 @@ pub(in crate::http) fn url_or_null() -> ApiSchema {
     url().nullable()
 }
 
-/// A percentage or null.
 pub(in crate::http) fn percent_or_null() -> ApiSchema {
     number().percent().nullable()
 }
@@ -234,7 +222,6 @@ impl ApiSchema {
         self.edit(|object| object.max_properties = Some(max))
     }
 
-    /// Allows `null` as well.
     pub(in crate::http) fn nullable(mut self) -> Self {
         match &mut self.0 {
             RefOr::T(Schema::Object(object)) => {
@@ -304,7 +291,6 @@ impl ApiSchema {
         })
     }
 
-    /// Sets an example.
     pub(in crate::http) fn example(mut self, value: impl Into<Value>) -> Self {
         match &mut self.0 {
             RefOr::T(Schema::Object(object)) => object.examples = vec![value.into()],
@@ -358,7 +344,6 @@ impl ApiSchema {
         self.edit(|object| object.additional_properties = Some(Box::new(nothing)))
     }
 
-    /// The schema for utoipa.
     pub(in crate::http) fn into_schema(self) -> RefOr<Schema> {
         self.0
     }

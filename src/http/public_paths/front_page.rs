@@ -28,9 +28,6 @@ pub(in crate::http) struct FrontPage {
 
 impl FrontPage {
     /// Renders the page, once for all requests.
-    ///
-    /// # Errors
-    /// When the template cannot be rendered.
     pub(in crate::http) fn of(config: &Config) -> Result<Self, askama::Error> {
         let page_host = format!("SLUG.{}", config.statuspage_host());
         let (version, has_metrics) = (env!("CARGO_PKG_VERSION"), config.metrics_listen.is_none());

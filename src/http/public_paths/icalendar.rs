@@ -7,10 +7,8 @@ use crate::model::time_range::TimeRange;
 const LINE_OCTETS: usize = 75;
 const LINE_END: &str = "\r\n";
 
-/// A calendar feed.
 pub(super) struct CalendarFeed {
     pub(super) name: String,
-    /// Events of the calendar.
     pub(super) events: Vec<CalendarEvent>,
 }
 
@@ -20,7 +18,6 @@ pub(super) struct CalendarEvent {
     pub(super) uid: String,
     /// Time of the last change.
     pub(super) changed_at: Timestamp,
-    /// Start and end.
     pub(super) range: TimeRange,
     /// Title in one line.
     pub(super) summary: String,

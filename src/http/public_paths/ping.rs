@@ -64,11 +64,9 @@ async fn answer(
     response
 }
 
-/// A ping being processed.
 struct IncomingPing {
     hash: SecretHash,
     has_failed: bool,
-    /// Client address.
     address: IpAddr,
 }
 

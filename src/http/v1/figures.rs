@@ -1,12 +1,12 @@
 //! Figures of parts that the API does not know, for operators; the app reads them from their counters.
 
-/// Source of the figures.
+/// Source of the figures for operators.
 pub trait ReadFigures: Send + Sync {
     /// Reads the current figures.
     fn read(&self) -> OperatorFigures;
 }
 
-/// Figures at one moment.
+/// Figures for operators at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OperatorFigures {
     /// Results in memory that are not yet in the history database.
@@ -32,18 +32,18 @@ pub struct BusFigures {
     pub lag_ms: u64,
     /// Redelivered batches of locations' results.
     pub redelivered_batches: u64,
-    /// Refused results of locations.
+    /// Number of refused results of locations.
     pub refused_results: u64,
 }
 
 /// Counters of this node's share since the process started.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShareFigures {
-    /// Acquired partitions.
+    /// Number of acquired partitions.
     pub taken: u64,
     /// Acquired partitions of nodes that had died.
     pub takeovers: u64,
-    /// Released partitions.
+    /// Number of released partitions.
     pub released: u64,
     /// Partitions lost to other nodes.
     pub lost: u64,

@@ -2,6 +2,9 @@
 //! chapter of the description (`openapi`).
 //!
 //! [`routes`] lists the whole API.
+//!
+//! A handler that reads or writes rows fails with 503 when the database cannot be reached and with 500 when it fails
+//! otherwise. Sections `# Errors` name the other statuses only.
 
 pub(super) mod access_scopes;
 pub(super) mod address_secret;

@@ -14,7 +14,8 @@ use crate::store::{MainError, Reader, Transaction};
 /// The resource in the path (step 8 of contract 1.8).
 ///
 /// # Errors
-/// 404, 503, 500.
+///
+/// 404 when there is none that the caller may see.
 pub(super) async fn find_or_404<T>(
     call: &ApiCall<AppState>,
     find: impl AsyncFnOnce(&Reader, Visibility, Id) -> Result<Option<T>, MainError>,
@@ -27,7 +28,8 @@ pub(super) async fn find_or_404<T>(
 /// Reads the resource again and locks it until the transaction ends.
 ///
 /// # Errors
-/// 404, 503, 500.
+///
+/// 404 when there is none that the caller may see.
 pub(super) async fn lock_or_404<T>(
     transaction: &Transaction,
     caller: &Caller,

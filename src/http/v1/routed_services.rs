@@ -13,15 +13,12 @@ use crate::id::Id;
 use crate::model::notification::routing::{ResourceReference, SERVICES_MAX, TAGS_MAX};
 use crate::store::{id_lookup, tags};
 
-/// Values of `applies_to`.
 pub(super) const APPLIES_TO: [&str; 2] = ["all", "selected"];
 
 /// Tags and services named in a body, with the keys of the existing ones.
 #[derive(Debug, Default)]
 pub(super) struct RoutingLinks {
-    /// Tags.
     tags: HashMap<Id, i64>,
-    /// Services.
     services: HashMap<Id, i64>,
 }
 

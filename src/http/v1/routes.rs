@@ -22,7 +22,7 @@ use crate::http::v1::{
 };
 use crate::model::access::Permission as May;
 
-/// The route table.
+/// Builds the route table of the whole API.
 ///
 /// # Errors
 /// When a route has no access rule, or occurs twice.

@@ -38,11 +38,11 @@ use crate::telemetry::MetricCollector;
 pub struct AppState {
     /// The settings; `listen` is the actual address.
     pub config: Arc<Config>,
-    /// `{base_url}` of all links.
+    /// Start of all links: `{base_url}`.
     pub base_url: String,
     /// The limits of each plan.
     pub plans: PlanTable,
-    /// Wall time.
+    /// Source of the wall time.
     pub clock: Clock,
     /// The guard of the wall clock.
     pub guard: Arc<ClockGuard>,
@@ -50,11 +50,11 @@ pub struct AppState {
     pub backups: Arc<BackupState>,
     /// Generator of creation times.
     pub creations: CreationTimes,
-    /// Both databases.
+    /// Main and history database.
     pub databases: Databases,
     /// Id of this node, which belongs to its data folder.
     pub node: Id,
-    /// The engine.
+    /// The engine of this process.
     pub engine: Engine,
     /// Builds the engine's definitions; holds the sealer and the known locations.
     pub definer: DefinitionCompiler,
@@ -62,7 +62,7 @@ pub struct AppState {
     pub announcer: ServiceRouter,
     /// Sends messages to people.
     pub carrier: MessageSender,
-    /// The rate limit.
+    /// Counts requests of tokens and addresses.
     pub limiter: Arc<RateLimiter>,
     /// Bytes of responses stored under keys.
     pub kept_bytes: Arc<KeptBytes>,
@@ -72,7 +72,7 @@ pub struct AppState {
     pub toolbox: Arc<Toolbox>,
     /// Supervises the actors, and knows their state.
     pub supervisor: Supervisor,
-    /// Subscribers to events.
+    /// Hub of the clients that listen for events.
     pub events: Arc<EventHub>,
     /// Collectors for `/metrics`.
     pub collectors: Vec<Arc<dyn MetricCollector>>,
@@ -91,7 +91,7 @@ impl AppState {
         }
     }
 
-    /// The current time.
+    /// Returns the present wall time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
@@ -117,7 +117,8 @@ impl AppState {
     /// Returns snapshots of these services from the engine, in their order.
     ///
     /// # Errors
-    /// 503 when one of them has no owner at the moment.
+    ///
+    /// 503 when one of them has no owning node at the moment.
     pub async fn snapshots(&self, services: &[Service]) -> Result<Vec<ServiceSnapshot>, ApiError> {
         let addresses: Vec<_> = services.iter().map(Service::address).collect();
         self.live(&addresses).await
@@ -126,7 +127,8 @@ impl AppState {
     /// As [`AppState::snapshots`], for services given by id and key.
     ///
     /// # Errors
-    /// 503 when one of them has no owner at the moment.
+    ///
+    /// 503 when one of them has no owning node at the moment.
     pub async fn live(&self, services: &[ServiceAddress]) -> Result<Vec<ServiceSnapshot>, ApiError> {
         self.announcer.snapshots(services).await.map_err(|_| ApiError::Unavailable)
     }

@@ -88,7 +88,6 @@ fn time() -> ApiSchema {
     string().pattern("^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$").example("09:00")
 }
 
-/// The list of hours.
 pub(super) fn weekly_hours() -> ApiSchema {
     let entry = object().has("days", days()).has("from", time()).has("to", time());
     list_of(entry).items(1, ENTRIES_MAX)

@@ -13,9 +13,9 @@ use crate::model::translated_text::TranslatedText;
 /// A service carries a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TaggedService {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
-    /// Key of the tag.
+    /// Database key of the tag.
     pub tag: i64,
 }
 
@@ -26,7 +26,7 @@ pub struct GroupSynchronisation<'a> {
     pub groups: &'a [Component],
     /// Services that may need a child.
     pub services: &'a [NamedService],
-    /// Their tags.
+    /// The tags that services carry.
     pub carried: &'a HashSet<TaggedService>,
     /// Children of the groups. Those that are not managed become so when their service has the tag.
     pub children: &'a [Component],

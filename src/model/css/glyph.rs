@@ -18,14 +18,12 @@ struct CssCharacter {
     end: usize,
 }
 
-/// A style sheet.
 #[derive(Debug)]
 pub(super) struct StyleSheet {
     glyphs: Vec<CssCharacter>,
 }
 
 impl StyleSheet {
-    /// Reads a text.
     pub(super) fn read(text: &str) -> Self {
         let mut glyphs = Vec::with_capacity(text.len());
         let mut rest = text.char_indices().peekable();

@@ -13,7 +13,7 @@ use crate::model::domain::{CustomDomain, DomainProblem, DomainRecordsState, Doma
 pub struct HostnameClaim {
     /// Database key of the organisation.
     pub organisation: i64,
-    /// The claim.
+    /// The domain that claims the host name.
     pub domain: CustomDomain,
 }
 
@@ -29,9 +29,9 @@ pub enum DomainCheckReason {
 /// A check of a domain's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DomainRecordsCheck {
-    /// The reason for it.
+    /// The reason for the check.
     pub reason: DomainCheckReason,
-    /// The records found.
+    /// State of the records that were found.
     pub sight: DomainRecordsState,
     /// The time at which it ended.
     pub at: JudgedTime,

@@ -44,7 +44,6 @@ impl PeriodTerms {
 pub(super) struct AwaitedPeriod {
     /// Its begin: a ping, the end of an absence, or the deadline before.
     pub(super) from: Timestamp,
-    /// Its end.
     pub(super) deadline: Timestamp,
     /// The periods in a row before it that were no data.
     pub(super) excused: u8,

@@ -39,7 +39,7 @@ pub struct IncidentAudience {
 /// A channel, and the messages about the incident written for it.
 #[derive(Clone, Debug)]
 pub struct ChannelAudience {
-    /// The channel.
+    /// The channel, with routing and settings.
     pub channel: NotificationChannel,
     /// The newest message of each event for each contact, and for all readers of the channel, oldest first.
     pub written: Vec<WrittenMessage>,
@@ -54,9 +54,9 @@ pub struct ChannelAudience {
 /// A held message about services that joined an incident or recovered from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldBatch {
-    /// Key of the delivery.
+    /// Database key of the delivery.
     pub key: i64,
-    /// Its contents so far.
+    /// Contents of the message so far.
     pub message: NotificationMessage,
 }
 
@@ -67,7 +67,7 @@ pub struct WrittenMessage {
     pub key: i64,
     /// The contact that it is for.
     pub contact: Option<i64>,
-    /// Its event.
+    /// The event that the message reports.
     pub event: NotificationEvent,
     /// The time at which it was written.
     pub created_at: Timestamp,

@@ -17,7 +17,7 @@ use crate::model::notification::message::NotificationMessage;
 /// A contact that a step of an escalation reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReachedContact {
-    /// The contact.
+    /// The contact, with its channels.
     pub contact: Contact,
     /// True if a schedule puts it on duty; false if the step names it itself.
     pub is_on_duty: bool,

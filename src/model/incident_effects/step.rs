@@ -12,15 +12,15 @@ use crate::model::notification::{NotificationChannel, NotificationEvent};
 /// A step that is due.
 #[derive(Clone, Copy, Debug)]
 pub struct StepOccasion<'a> {
-    /// The incident.
+    /// The incident to escalate.
     pub incident: &'a WholeIncident,
     /// The policy that it follows.
     pub policy: &'a EscalationPolicy,
-    /// The progress before it.
+    /// Progress before the step.
     pub progress: EscalationProgress,
     /// The contacts that the step reaches.
     pub people: &'a [ReachedContact],
-    /// Now.
+    /// Present time.
     pub at: Timestamp,
 }
 

@@ -17,7 +17,7 @@ pub struct IncidentTransition<'a> {
     pub after: &'a WholeIncident,
     /// A service that is deleted with this change, though the incident still names it.
     pub leaving: Option<ServiceKey>,
-    /// Now.
+    /// Present time.
     pub at: Timestamp,
 }
 

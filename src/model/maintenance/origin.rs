@@ -8,7 +8,7 @@ pub type SeriesKey = i64;
 /// The place of a maintenance in a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesOrigin {
-    /// The series.
+    /// Database key of the series.
     pub series: SeriesKey,
     /// The start by the rule; stays when members move the maintenance.
     pub occurrence: Timestamp,

@@ -9,7 +9,7 @@ use crate::model::subscriber_fact::FactKind;
 use crate::model::word_enum::words;
 
 words! {
-    /// The kind of reminder.
+    /// The kinds of reminders.
     pub enum ReminderKind {
         /// A day before the start.
         DayBefore,

@@ -27,7 +27,7 @@ const WAITING_MAX: usize = 110;
 words! {
     /// The state of a series.
     pub enum SeriesStatus {
-        /// Maintenances are created.
+        /// Maintenances are created for its windows.
         Active,
         /// Its rule has nothing to come.
         Ended,
@@ -51,9 +51,9 @@ pub struct MaintenanceSeries {
     pub message: Option<TranslatedText>,
     /// `type` of the API.
     pub kind: MaintenanceKind,
-    /// Its state.
+    /// Active, ended or cancelled.
     pub status: SeriesStatus,
-    /// The windows.
+    /// The rule of the windows.
     pub recurrence: Recurrence,
     /// True if its maintenances start by themselves.
     pub auto_start: bool,

@@ -3,14 +3,11 @@
 use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceWindow;
 
-/// The work has started.
 pub(super) const STARTED: &str = "The maintenance has started.";
-/// The work has ended.
 pub(super) const COMPLETED: &str = "The maintenance has been completed.";
 /// The work was called off.
 pub(super) const CANCELLED: &str = "The maintenance has been cancelled.";
 
-/// The work is announced.
 pub(super) fn announced(schedule: MaintenanceWindow) -> String {
     format!("Maintenance is planned {}.", period(schedule))
 }
@@ -28,7 +25,7 @@ pub(super) fn extended(schedule: MaintenanceWindow) -> String {
     }
 }
 
-/// It starts soon.
+/// Text of the reminder before the start.
 #[must_use]
 pub fn reminded(schedule: MaintenanceWindow) -> String {
     format!("Reminder: maintenance is planned {}.", period(schedule))

@@ -14,7 +14,7 @@ use crate::model::translated_text::TranslatedText;
 /// The time of an action, and the language in which generated texts are stored.
 #[derive(Clone, Copy, Debug)]
 pub struct OperationContext<'a> {
-    /// The moment.
+    /// Time of the operation.
     pub at: Timestamp,
     /// The default language of the organisation.
     pub locale: &'a str,
@@ -23,22 +23,22 @@ pub struct OperationContext<'a> {
 /// The kind of an entry of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaintenanceMilestone {
-    /// Work is planned.
+    /// The maintenance was planned.
     Announced,
     /// It has another window; the state that follows.
     Moved(MaintenanceStatus),
-    /// It has started.
+    /// The work has started.
     Started,
-    /// It has ended.
+    /// The work has ended.
     Completed,
-    /// It was called off.
+    /// The work was called off.
     Cancelled,
 }
 
 /// A new entry of the timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewTimelineEntry {
-    /// Its kind.
+    /// The event that the entry records.
     pub happened: MaintenanceMilestone,
     /// The text of the entry.
     pub message: TranslatedText,
@@ -60,16 +60,16 @@ pub struct MaintenanceTransition {
 /// The settings for announcing a changed window: on the timeline, and to subscribers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RescheduleOptions {
-    /// `post_update`.
+    /// `post_update`: write an entry on the timeline.
     pub is_posted: bool,
-    /// `notify_subscribers`.
+    /// `notify_subscribers`: notify subscribers of the pages.
     pub notifies: bool,
 }
 
 /// The arguments of `extend`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaintenanceExtension {
-    /// The new window.
+    /// The window that replaces the present one.
     pub schedule: MaintenanceWindow,
     /// The text for the timeline; `None` = generated.
     pub message: Option<TranslatedText>,
@@ -112,7 +112,7 @@ impl MaintenanceTransition {
         Self { after, entries }.begin_if_due(stamp)
     }
 
-    /// It starts.
+    /// Starts the work.
     ///
     /// # Errors
     /// [`MaintenanceStateError`] unless it is scheduled.
@@ -121,7 +121,7 @@ impl MaintenanceTransition {
         Ok(Self { after: before.clone(), entries: Vec::new() }.begin(stamp))
     }
 
-    /// It ends.
+    /// Ends the work.
     ///
     /// # Errors
     /// [`MaintenanceStateError`] unless it is in progress.
@@ -137,7 +137,7 @@ impl MaintenanceTransition {
         Ok(Self { after, entries: vec![entry] })
     }
 
-    /// It is called off.
+    /// Calls the work off.
     ///
     /// # Errors
     /// [`MaintenanceStateError`] unless it is scheduled.

@@ -37,7 +37,7 @@ words! {
     pub enum DeliveryOutcome {
         /// The other side has taken it.
         Delivered,
-        /// It may work later.
+        /// The attempt failed, and may succeed later.
         Failed,
         /// Another attempt would fail too.
         Refused,
@@ -72,11 +72,11 @@ pub struct Delivery {
     pub channel: i64,
     /// Database key of the contact that it is for; `None` = all readers of the channel.
     pub contact: Option<i64>,
-    /// The contents.
+    /// The contents of the message.
     pub message: NotificationMessage,
-    /// Its status.
+    /// Waiting, delivered, dead or gathered.
     pub status: DeliveryStatus,
-    /// Tries so far.
+    /// Number of attempts so far.
     pub tries: u32,
     /// The time of the fact.
     pub created_at: Timestamp,
@@ -130,16 +130,16 @@ pub struct DeliveryTarget {
     pub hold: Option<DeliveryHold>,
 }
 
-/// One try.
+/// One attempt to send a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryAttempt {
-    /// Its number, from 1.
+    /// Number of the attempt, from 1.
     pub number: u32,
     /// The time of its start.
     pub at: Timestamp,
-    /// Milliseconds that it took.
+    /// Duration of the attempt in milliseconds.
     pub took_ms: i64,
-    /// Its outcome.
+    /// Success, or the kind of failure.
     pub outcome: DeliveryOutcome,
     /// The status of the answer; `None` when none came.
     pub status_code: Option<u16>,
@@ -158,7 +158,7 @@ pub fn wait_ms(tries: u32) -> i64 {
 /// A failed attempt, with the facts that decide the time of the next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailedDelivery {
-    /// Its number, from 1.
+    /// Number of the attempt, from 1.
     pub number: u32,
     /// The time of its end.
     pub at: Timestamp,

@@ -24,7 +24,7 @@ words! {
     pub enum HoldReason {
         /// For the end of quiet hours.
         QuietHours,
-        /// For a digest.
+        /// The message waits for a digest.
         Digest,
         /// For more services that join an incident, or recover from it.
         Batch,
@@ -34,9 +34,9 @@ words! {
 /// A message is not sent before a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryHold {
-    /// The time.
+    /// The earliest time of sending.
     pub until: Timestamp,
-    /// The reason.
+    /// The reason for holding it.
     pub by: HoldReason,
 }
 

@@ -16,7 +16,7 @@ const LINES_MAX: usize = 20;
 pub struct GatheredMessage<'a> {
     /// The id of its delivery.
     pub id: Id,
-    /// Its contents.
+    /// Contents of the message.
     pub message: &'a NotificationMessage,
 }
 

@@ -29,7 +29,7 @@ words! {
         /// It is not acknowledged, and a step of its escalation policy is due.
         #[strum(serialize = "incident.escalated")]
         IncidentEscalated,
-        /// It is over.
+        /// An incident was resolved.
         #[strum(serialize = "incident.resolved")]
         IncidentResolved,
         /// A certificate ends soon, or has ended.

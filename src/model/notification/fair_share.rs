@@ -33,7 +33,7 @@ const RESERVED: usize = 8;
 /// A message that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueMessage {
-    /// Key of the delivery.
+    /// Database key of the delivery.
     pub key: i64,
     /// Database key of the organisation.
     pub organisation: i64,
@@ -45,7 +45,7 @@ pub struct DueMessage {
     pub line: OrderingScope,
     /// The id of its subject.
     pub subject: String,
-    /// Tries so far.
+    /// Number of attempts so far.
     pub tries: u32,
     /// True for a step of an escalation.
     pub is_escalation: bool,
@@ -83,7 +83,7 @@ impl DueMessage {
 /// A channel, with the facts that decide its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedChannel {
-    /// Its database key.
+    /// Database key of the channel.
     pub key: i64,
     /// Database key of its organisation.
     pub organisation: i64,
@@ -105,7 +105,7 @@ struct MessageQueue {
     subject: String,
 }
 
-/// The running attempts.
+/// The places of the running attempts.
 #[derive(Clone, Debug, Default)]
 pub struct OccupiedPlaces {
     total: usize,
@@ -116,7 +116,7 @@ pub struct OccupiedPlaces {
 }
 
 impl OccupiedPlaces {
-    /// The tries under way.
+    /// Number of running attempts.
     #[must_use]
     pub const fn total(&self) -> usize {
         self.total
@@ -193,7 +193,7 @@ impl OccupiedPlaces {
         self.queues.insert(message.queue());
     }
 
-    /// It has ended.
+    /// Frees the place of an attempt that has ended.
     pub fn release(&mut self, message: &DueMessage) {
         self.total = self.total.saturating_sub(1);
         count_down(&mut self.organisations, message.organisation);

@@ -105,7 +105,7 @@ impl IncidentFacts {
 /// The organisation that sends a message.
 #[derive(Clone, Copy, Debug)]
 pub struct SenderIdentity<'a> {
-    /// Its name.
+    /// Display name of the organisation.
     pub name: &'a str,
     /// The language of the recipient.
     pub language: &'a str,

@@ -12,7 +12,7 @@ pub const LONGEST_MS: i64 = 7 * DAY_MS + 3_600_000;
 /// Hours in which only severe events are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuietHours {
-    /// The hours.
+    /// Days of the week and times of day.
     pub hours: BusinessHours,
     /// The time zone of the hours.
     pub zone: IanaZone,

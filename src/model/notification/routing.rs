@@ -28,9 +28,9 @@ pub struct ChannelRouting {
 /// Services that a channel is about: those that carry one of the tags, and those that are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoutedServices {
-    /// Their tags.
+    /// Tags, one of which a service must carry.
     pub tags: Vec<ResourceReference>,
-    /// They themselves.
+    /// Services that are named one by one.
     pub services: Vec<ResourceReference>,
 }
 
@@ -48,7 +48,7 @@ pub struct ResourceReference {
 pub struct RoutingKeys {
     /// The keys of their tags.
     pub tags: Vec<i64>,
-    /// Their keys.
+    /// Database keys of the services.
     pub services: Vec<i64>,
 }
 
@@ -89,7 +89,7 @@ impl ChannelRouting {
 /// The properties of an incident or a notice that decide its recipients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotificationTrigger {
-    /// The event.
+    /// The event to be reported.
     pub event: NotificationEvent,
     /// The severity of the incident.
     pub severity: Severity,

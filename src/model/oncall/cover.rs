@@ -14,7 +14,7 @@ use crate::model::oncall::entry::NamedSchedule;
 use crate::model::time_range::TimeRange;
 use crate::model::word_enum::words;
 
-/// Characters of a note.
+/// Permitted number of characters of a note.
 pub const NOTE_LENGTH: RangeInclusive<usize> = 1..=1_000;
 
 words! {
@@ -26,7 +26,7 @@ words! {
         Accepted,
         /// All requested contacts have declined.
         Declined,
-        /// It was withdrawn.
+        /// The request was withdrawn.
         Cancelled,
         /// Its time is over, and it was not accepted.
         Expired,
@@ -42,11 +42,11 @@ pub struct CoverRequest {
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// The schedule.
+    /// The schedule of the time to be covered.
     pub schedule: NamedSchedule,
     /// The contact who makes the request.
     pub contact: NamedContact,
-    /// The time.
+    /// The time to be covered.
     pub range: TimeRange,
     /// A note of that contact.
     pub note: Option<String>,
@@ -64,10 +64,10 @@ pub struct CoverRequest {
     pub updated_at: Timestamp,
 }
 
-/// A requested contact.
+/// A contact who was asked to take over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoverCandidate {
-    /// The contact.
+    /// Key and id of the contact.
     pub contact: ResourceReference,
     /// The time at which it declined.
     pub declined_at: Option<Timestamp>,
@@ -83,7 +83,7 @@ pub enum CoverError {
 }
 
 impl CoverRequest {
-    /// The status now.
+    /// Returns the status at `now`.
     #[must_use]
     pub fn status(&self, now: Timestamp) -> CoverStatus {
         let is_late = self.outcome == CoverStatus::Open && self.range.to <= now;
@@ -125,7 +125,8 @@ impl CoverRequest {
     /// Withdraws the request.
     ///
     /// # Errors
-    /// When it is over.
+    ///
+    /// When the request is over.
     pub fn cancel(&self, now: Timestamp) -> Result<Self, CoverError> {
         self.open(now)?;
         Ok(Self { outcome: CoverStatus::Cancelled, updated_at: now, ..self.clone() })

@@ -19,7 +19,7 @@ pub struct DutyStatus {
     pub since: Option<Timestamp>,
     /// The end of this state; `None` when it is further ahead than the searched time.
     pub until: Option<Timestamp>,
-    /// The shift after that.
+    /// The shift after the next change of duty.
     pub next: Option<Shift>,
 }
 

@@ -21,7 +21,7 @@ pub struct NamedSchedule {
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Its name.
+    /// Display name of the schedule.
     pub name: String,
 }
 
@@ -34,11 +34,11 @@ pub struct OverrideEntry {
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// The schedule.
+    /// The schedule that it changes.
     pub schedule: NamedSchedule,
     /// The contact who takes over.
     pub contact: NamedContact,
-    /// The time.
+    /// The time in which it applies.
     pub range: TimeRange,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -57,7 +57,7 @@ pub struct AbsenceEntry {
     pub organisation: i64,
     /// The contact who is absent.
     pub contact: NamedContact,
-    /// The time.
+    /// The time of the absence.
     pub range: TimeRange,
     /// Time of creation.
     pub created_at: Timestamp,

@@ -10,7 +10,7 @@ use crate::model::time_range::TimeRange;
 /// The facts that decide who is on duty.
 #[derive(Clone, Copy, Debug)]
 pub struct DutyRoster<'a> {
-    /// The schedule.
+    /// The schedule with its layers.
     pub schedule: &'a OncallSchedule,
     /// Its overrides, those that touch the time at least.
     pub overrides: &'a [DutyOverride],
@@ -21,9 +21,9 @@ pub struct DutyRoster<'a> {
 /// A contact is on duty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift {
-    /// The time.
+    /// Start and end of the shift.
     pub range: TimeRange,
-    /// Key of the contact.
+    /// Database key of the contact.
     pub contact: i64,
     /// The source of the duty.
     pub source: ShiftSource,
@@ -34,7 +34,7 @@ pub struct Shift {
 pub enum ShiftSource {
     /// A layer, by its index from 0.
     Layer(usize),
-    /// An override.
+    /// The override with this id.
     Override(Id),
 }
 
@@ -134,7 +134,6 @@ struct LayerShift {
     contact: i64,
 }
 
-/// The absences of contacts.
 struct AbsenceCalendar(HashMap<i64, Vec<TimeRange>>);
 
 impl AbsenceCalendar {

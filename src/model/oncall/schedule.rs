@@ -11,7 +11,7 @@ use crate::model::recurrence::zone::IanaZone;
 use crate::model::sla::business_hours::{BusinessHours, ClockTime, DayOfWeek};
 use crate::model::time_range::TimeRange;
 
-/// Characters of the name of a schedule, and of a layer.
+/// Permitted number of characters of the name of a schedule, and of a layer.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Maximum number of schedules of an organisation, whatever its plan allows.
 pub const SCHEDULES_MAX: u64 = 200;
@@ -25,7 +25,7 @@ pub const LENGTH: RangeInclusive<u32> = 1..=366;
 pub const DAYS_MAX: i64 = 400;
 const HOUR_MS: i64 = 3_600_000;
 
-/// A schedule.
+/// An on-call schedule as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OncallSchedule {
     /// Key of the row; 0 before it is stored.
@@ -46,7 +46,7 @@ pub struct OncallSchedule {
     pub updated_at: Timestamp,
 }
 
-/// Contacts who take turns.
+/// A layer: contacts who take turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RotationLayer {
     /// 1..255 characters.
@@ -73,23 +73,23 @@ pub struct RotationLayer {
 pub enum Rotation {
     /// Every `days` days at this time.
     Daily {
-        /// Days of a turn.
+        /// Length of a turn in days.
         days: u32,
         /// The time on the clocks of the zone.
         at: ClockTime,
     },
     /// Every `weeks` weeks on this day at this time.
     Weekly {
-        /// Weeks of a turn.
+        /// Length of a turn in weeks.
         weeks: u32,
-        /// The day.
+        /// Day of the hand-over.
         day: DayOfWeek,
         /// The time on the clocks of the zone.
         at: ClockTime,
     },
     /// Every `hours` hours from the start of the layer, whatever clocks show.
     Hours {
-        /// Hours of a turn.
+        /// Length of a turn in hours.
         hours: u32,
     },
 }
@@ -101,18 +101,18 @@ pub struct DutyOverride {
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Key of the contact.
+    /// Database key of the contact who takes over.
     pub contact: i64,
-    /// The time.
+    /// The time in which it applies.
     pub range: TimeRange,
 }
 
 /// A contact is not on duty for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactAbsence {
-    /// Key of the contact.
+    /// Database key of the absent contact.
     pub contact: i64,
-    /// The time.
+    /// The time of the absence.
     pub range: TimeRange,
 }
 

@@ -9,7 +9,7 @@ use crate::model::incident_policy::OutageKind;
 /// The first edge into each kind of trouble since the service was last up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstEdges {
-    /// The start of flapping.
+    /// Start of flapping; `None` without it.
     pub unstable: Option<Timestamp>,
     /// The first time at which it was degraded.
     pub degraded: Option<Timestamp>,

@@ -12,7 +12,7 @@ use rrule::{Frequency, RRule, RRuleSet, Tz, Unvalidated};
 use crate::clock::Timestamp;
 use crate::model::recurrence::zone::IanaZone;
 
-/// Characters of a rule.
+/// Maximum number of characters of a rule.
 pub const RULE_LENGTH_MAX: usize = 500;
 /// Maximum of `COUNT` in a rule.
 const COUNT_MAX: u32 = 10_000;
@@ -21,14 +21,14 @@ const VALUES_MAX: usize = 100;
 /// The parts of a rule that are lists.
 const LISTS: [&str; 9] =
     ["BYSECOND", "BYMINUTE", "BYHOUR", "BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO", "BYMONTH", "BYSETPOS"];
-/// The other parts.
+/// Parts of a rule that are not lists.
 const OTHERS: [&str; 5] = ["FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST"];
 /// Other properties of RFC 5545, which name times that are added or left out.
 const EXCEPTIONS: [&str; 3] = ["EXDATE", "EXRULE", "RDATE"];
 /// Those that multiply the times of a day.
 const OF_A_DAY: [&str; 3] = ["BYSECOND", "BYMINUTE", "BYHOUR"];
 
-/// A recurrence rule.
+/// A recurrence rule of RFC 5545, parsed.
 #[derive(Clone, Debug)]
 pub struct RecurrenceRule {
     text: String,
@@ -64,7 +64,7 @@ pub enum RuleProblem {
     /// The value of a part cannot be read.
     #[error("RFC 5545 knows no such value of {0}.")]
     Value(String),
-    /// Too long.
+    /// The text is too long.
     #[error("Use at most {RULE_LENGTH_MAX} characters.")]
     Length,
     /// Missing, or a frequency that is too high.
@@ -76,7 +76,7 @@ pub enum RuleProblem {
     /// A list is too long.
     #[error("{0} has too many values.")]
     Values(String),
-    /// Both ends.
+    /// The rule has both `COUNT` and `UNTIL`.
     #[error("Use COUNT or UNTIL, not both.")]
     TwoEnds,
     /// A number of occurrences that is out of range.

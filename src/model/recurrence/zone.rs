@@ -15,7 +15,7 @@ const STEP_MINUTES: i64 = 15;
 /// Maximum number of steps: the longest gap, of a zone that changed sides of the date line, has 24 hours.
 const STEPS: i64 = 100;
 
-/// A time zone.
+/// A time zone of the IANA database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IanaZone(Tz);
 
@@ -33,7 +33,7 @@ impl FromStr for IanaZone {
 }
 
 impl IanaZone {
-    /// Coordinated Universal Time.
+    /// The zone without offset.
     pub const UTC: Self = Self(Tz::UTC);
 
     /// The name in the database, such as `Europe/Berlin`.

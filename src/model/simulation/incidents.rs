@@ -35,7 +35,7 @@ pub struct HypotheticalIncident {
 /// The circumstances of a service, beside its status.
 #[derive(Clone, Copy, Debug)]
 pub struct IncidentSimulation<'a> {
-    /// The service.
+    /// The simulated service.
     pub service: ServiceKey,
     /// Its status at the start.
     pub known: PriorStatus,

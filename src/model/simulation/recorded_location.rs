@@ -24,7 +24,7 @@ pub struct RecordedCheck {
     pub due_at: Timestamp,
     /// The start of its deciding attempt.
     pub checked_at: Timestamp,
-    /// Its status.
+    /// Status that the check gave its target.
     pub status: CheckStatus,
     /// The deciding attempt, from 1.
     pub attempt: u8,
@@ -68,7 +68,6 @@ impl RecordedCadence {
 /// The answer of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordedAnswer {
-    /// It has a result.
     Saw(ReplayedCheck),
     /// It has no result; it checks again then.
     Nothing(Option<Timestamp>),
@@ -101,7 +100,6 @@ impl<'a> RecordedLocation<'a> {
         Self { seen, rhythm, timeout_ms, begun: 0, since: Timestamp::from_ms(i64::MIN) }
     }
 
-    /// Answers at `now`.
     pub(super) fn ask(&mut self, now: Timestamp) -> RecordedAnswer {
         while self.is_nearer(now) {
             self.begun += 1;

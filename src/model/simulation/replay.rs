@@ -26,25 +26,25 @@ pub struct ReplayLimitExceeded;
 /// A moment from which on earlier results do not count: a pause starts, the target changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryBreak {
-    /// The moment.
+    /// Results before this time do not count.
     pub at: Timestamp,
-    /// The reason.
+    /// Reason for the break.
     pub cause: ChangeCause,
 }
 
 /// The past of a service before a replay starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PriorStatus {
-    /// Its status.
+    /// Last status before the replay.
     pub status: MeasuredStatus,
-    /// Since when.
+    /// Start of that status, if known.
     pub since: Option<Timestamp>,
 }
 
 /// Stored results, and the plan by which they are judged again.
 #[derive(Debug)]
 pub struct CheckReplay<'a> {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// The plan; each of its locations is one of [`Self::seen`], and the watch keeps its schedule.
     pub plan: WatchPlan,
@@ -77,10 +77,7 @@ pub struct ReplayOutcome {
 }
 
 impl CheckReplay<'_> {
-    /// Replays the range.
-    ///
-    /// # Errors
-    /// [`ReplayLimitExceeded`].
+    /// Judges the results of the range again.
     pub fn run(&self, range: TimeRange) -> Result<ReplayOutcome, ReplayLimitExceeded> {
         let timeout_ms = self.plan.timeout_ms;
         let seen = self.seen.iter().copied();
@@ -121,10 +118,8 @@ struct RunningCheck {
     ends_at: Timestamp,
 }
 
-/// A running replay.
 struct ReplayState<'a> {
     service: ServiceKey,
-    /// Of each location.
     witnesses: Vec<RecordedLocation<'a>>,
     running: Vec<Option<RunningCheck>>,
     /// The time at which a location without a result checks again.
@@ -182,7 +177,6 @@ impl ReplayState<'_> {
         }
     }
 
-    /// Advances time to `until`.
     fn advance_to(&mut self, watch: &mut WatchState, until: Timestamp) -> Result<(), ReplayLimitExceeded> {
         loop {
             let ends = self.running.iter().flatten().map(|running| running.ends_at);

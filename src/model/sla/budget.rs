@@ -10,7 +10,7 @@ use crate::model::sla::objective::{SlaObjective, WHOLE};
 pub struct ErrorBudget {
     /// Milliseconds that may be down in all.
     pub total_ms: i64,
-    /// Milliseconds that were down.
+    /// Milliseconds of downtime so far.
     pub used_ms: i64,
 }
 

@@ -77,7 +77,7 @@ impl MeasuredTime {
 /// The reading of a rule at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurnRateReading {
-    /// The rule.
+    /// The rule that was evaluated.
     pub rule: BurnRateRule,
     /// The burn rate from which on it fires, in thousandths.
     pub threshold: i64,

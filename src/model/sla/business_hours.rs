@@ -14,7 +14,6 @@ use crate::model::word_enum::words;
 /// Entries that hours may have.
 pub const ENTRIES_MAX: usize = 21;
 const MINUTE_MS: i64 = 60_000;
-/// Minutes of a day.
 const DAY_MINUTES: u16 = 24 * 60;
 /// Steps in which a change of the clocks is searched for, in milliseconds: no zone has ever changed its clocks twice
 /// within such a time.

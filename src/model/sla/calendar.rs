@@ -55,7 +55,7 @@ impl SlaPeriod {
         }
     }
 
-    /// Its kind.
+    /// Returns the kind of period.
     #[must_use]
     pub const fn kind(self) -> PeriodKind {
         match self {

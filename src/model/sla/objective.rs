@@ -2,7 +2,7 @@
 //!
 //! Whole numbers make every comparison exact: 99.9 per cent of a month is one number of milliseconds, not two.
 
-/// Millionths in the whole.
+/// Number of millionths in the whole.
 pub const WHOLE: u32 = 1_000_000;
 /// The smallest objective in per cent.
 pub const PERCENT_MIN: u32 = 50;
@@ -31,13 +31,13 @@ impl SlaObjective {
         if is_whole && is_within { Self::from_millionths(rounded as u32) } else { None }
     }
 
-    /// Its millionths.
+    /// Promised share in millionths.
     #[must_use]
     pub const fn millionths(self) -> u32 {
         self.0
     }
 
-    /// Per cent.
+    /// Promised share in per cent.
     #[must_use]
     pub fn percent(self) -> f64 {
         f64::from(self.0) / f64::from(OF_A_PERCENT)

@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 use crate::model::statuspage::word::ImageAppearance;
 use crate::model::translated_text::TranslatedText;
 
-/// Characters of the title, per language.
+/// Permitted number of characters of the title, per language.
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=70;
-/// Characters of the description, per language.
+/// Permitted number of characters of the description, per language.
 pub const DESCRIPTION_LENGTH: RangeInclusive<usize> = 1..=160;
-/// Characters of the second line of the preview image, per language.
+/// Permitted number of characters of the second line of the preview image, per language.
 pub const IMAGE_SUBTITLE_LENGTH: RangeInclusive<usize> = 1..=90;
 
-/// The `seo` block.
+/// Settings for search engines: the `seo` block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeoSettings {
-    /// Title of the page.
+    /// Title of the page, by language.
     pub title: Option<TranslatedText>,
-    /// Description of the page.
+    /// Description of the page, by language.
     pub description: Option<TranslatedText>,
     /// Second line of the preview image.
     pub image_subtitle: Option<TranslatedText>,

@@ -17,7 +17,7 @@ words! {
 }
 
 words! {
-    /// Size of the logo.
+    /// Display size of the logo.
     pub enum LogoSize {
         /// Small.
         Small,

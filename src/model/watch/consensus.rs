@@ -61,7 +61,7 @@ impl LocationStance {
 /// The locations that a vote sets to work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfirmationNeed {
-    /// Nothing new.
+    /// The vote sets none of them to work.
     NotNeeded,
     /// The vote contradicts the verdict: the others check at once instead of at their next due time.
     AskOthers,

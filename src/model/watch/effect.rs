@@ -11,7 +11,7 @@ pub enum WatchEffect {
     Run(CheckAttempt),
     /// A check of a location is finished: record it.
     Record(FinishedCheck),
-    /// The measured status changed.
+    /// Record a change of the measured status.
     Change(MeasuredStatusChange),
     /// Runs that were due while none could be started, or while one was running.
     Missed(u64),
@@ -30,18 +30,18 @@ pub struct CheckAttempt {
     pub slot: usize,
     /// The due time of the check.
     pub scheduled_at: Timestamp,
-    /// From 1.
+    /// Number of the attempt, from 1.
     pub attempt: u8,
 }
 
-/// A finished check.
+/// A finished check with its deciding attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedCheck {
-    /// The deciding attempt.
+    /// The attempt that decided the result.
     pub attempt: CheckAttempt,
     /// The start of its deciding attempt.
     pub checked_at: Timestamp,
-    /// Its result.
+    /// The findings of that attempt.
     pub measurement: Measurement,
 }
 

@@ -18,7 +18,7 @@ pub struct WatchMemory {
     pub absent: Vec<AbsentVote>,
     /// The newest result of a service that is not checked at the moment, and so has no votes.
     pub last_checked_at: Option<Timestamp>,
-    /// The last recorded status.
+    /// Measured status that was recorded last.
     pub status: MeasuredStatus,
     /// The time of its start.
     pub status_since: Option<Timestamp>,
@@ -46,9 +46,9 @@ pub enum MemorySource {
 /// that of a location that is cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AbsentVote {
-    /// The location.
+    /// Code of the location.
     pub location: LocationCode,
-    /// Its vote.
+    /// Time and status of the result.
     pub vote: LocationVote,
 }
 

@@ -40,7 +40,7 @@ pub struct WatchPlan {
 /// A location of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedLocation {
-    /// Its role.
+    /// Role of the location in the verdict.
     pub role: ProbeRole,
     /// The keeper of its schedule.
     pub round: RoundKeeper,

@@ -45,9 +45,9 @@ impl NextAttempt {
 /// An attempt that starts, and the runs that were due before it and did not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttemptStart {
-    /// The attempt.
+    /// The attempt to make.
     pub attempt: CheckAttempt,
-    /// Due times that passed.
+    /// Number of due times that passed without a check.
     pub missed: u64,
 }
 
@@ -58,7 +58,7 @@ pub enum AttemptEnd {
     TriesAgain(CheckStatus),
     /// Trouble of the location itself: it does not count for the target.
     Unmeasured,
-    /// The check is finished.
+    /// The check is finished with this result.
     Measured(Measurement),
 }
 

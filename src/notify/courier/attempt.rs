@@ -29,7 +29,7 @@ use crate::store::notifications::courier::TryRecord;
 pub struct Courier {
     /// The databases; the main one holds the outbox.
     pub databases: Databases,
-    /// Sends messages.
+    /// Sends a message over its channel.
     pub carrier: MessageSender,
     /// Opens the secrets of channels.
     pub sealer: SecretSealer,
@@ -37,7 +37,7 @@ pub struct Courier {
     pub guard: Arc<ClockGuard>,
     /// While it is active, nothing is sent and nothing is given up.
     pub hold: MessageHold,
-    /// Its numbers.
+    /// Counters of deliveries, for `/metrics`.
     pub counters: Arc<NotifyCounters>,
 }
 
@@ -55,7 +55,6 @@ pub(super) struct PlannedTry {
     pub(super) pass: TryPass,
 }
 
-/// A finished attempt.
 pub(super) struct FinishedTry {
     pub(super) message: DueMessage,
     pub(super) pass: TryPass,

@@ -39,7 +39,6 @@ const GIVE_UP: u64 = 500;
 /// The time for which an expired message may still get its last attempt, in milliseconds.
 const LAST_TRY_MS: i64 = 60_000;
 
-/// The work in progress.
 pub(super) struct RunningDeliveries<'a> {
     courier: &'a Courier,
     circuits: HashMap<i64, CircuitBreaker>,
@@ -325,7 +324,6 @@ fn sign_of(done: &FinishedTry) -> ChannelSign {
     }
 }
 
-/// Removes duplicates from keys.
 fn each_once(keys: impl Iterator<Item = i64>) -> BTreeSet<i64> {
     keys.collect()
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// The answer of the other side.
 #[derive(Clone, Copy, Debug)]
 pub struct ChannelReply<'a> {
-    /// The status code.
+    /// Status code of the response.
     pub status: u16,
     /// The start of the body.
     pub body: &'a str,
@@ -16,7 +16,7 @@ pub struct ChannelReply<'a> {
 /// The meaning of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyMeaning {
-    /// The message was accepted.
+    /// The other side has accepted the message.
     Taken,
     /// The message may be accepted later.
     Later,

@@ -9,9 +9,9 @@ use crate::model::notification::ChannelKind;
 
 /// The definition of one kind of channel.
 pub struct ChannelDefinition {
-    /// The kind it describes.
+    /// The kind that it describes.
     pub kind: ChannelKind,
-    /// Short name for people.
+    /// Short name, shown in forms.
     pub label: &'static str,
     /// One or two sentences for people: its effect, and the source of its settings.
     pub description: &'static str,

@@ -7,16 +7,16 @@ use http::{HeaderName, HeaderValue};
 use crate::egress::outbound::{OutboundUrl, is_own};
 use crate::notify::template::TemplateError;
 
-/// One setting.
+/// One setting of a kind of channel.
 #[derive(Debug)]
 pub struct ChannelField {
     /// The key in `settings`.
     pub name: &'static str,
-    /// Short name for people.
+    /// Short name, shown in forms.
     pub label: &'static str,
-    /// An explanation for people.
+    /// Explanation, shown in forms.
     pub help: &'static str,
-    /// Its shape and limits.
+    /// Type, limits and default of its values.
     pub shape: FieldShape,
     /// True if it must be given.
     pub is_required: bool,
@@ -54,7 +54,7 @@ pub enum FieldShape {
         max_length: usize,
         /// The check of the content, besides the length.
         passes: fn(&str) -> bool,
-        /// The check in words.
+        /// The rule of the check, in words.
         form: &'static str,
     },
     /// Headers of a request: an object of texts by name; names that [`is_header_name`] accepts, values of one line of
@@ -69,14 +69,14 @@ pub enum FieldShape {
         min: i64,
         /// The largest allowed value.
         max: i64,
-        /// The default.
+        /// The value when none is given.
         default: i64,
     },
     /// One of a list of values.
     Select {
-        /// Allowed values.
+        /// The texts that may be chosen.
         options: &'static [&'static str],
-        /// The default.
+        /// The value when none is given.
         default: &'static str,
     },
 }

@@ -17,7 +17,7 @@ pub struct MessageEnvelope<'a> {
     pub id: &'a Id,
     /// The time of this attempt, in seconds since 1970.
     pub at_seconds: i64,
-    /// The message.
+    /// Contents of the message.
     pub message: &'a NotificationMessage,
     /// The settings of the channel, with secrets in clear.
     pub settings: &'a OpenSettings,
@@ -34,7 +34,7 @@ pub enum OutgoingDelivery {
     Mail(OutgoingMail),
     /// An HTTP request with the facts as JSON, because the channel's template cannot be filled.
     Facts {
-        /// The request.
+        /// The request that is sent.
         request: OutgoingRequest,
         /// The error of the template.
         flaw: TemplateError,
@@ -46,11 +46,11 @@ pub enum OutgoingDelivery {
 pub struct OutgoingRequest {
     /// `POST` or `PUT`.
     pub method: &'static str,
-    /// The address.
+    /// URL of the request.
     pub url: String,
     /// Its headers, besides those that every request has; names in lower case.
     pub headers: Vec<(Cow<'static, str>, String)>,
-    /// The body.
+    /// Body of the request.
     pub body: Vec<u8>,
 }
 
@@ -81,7 +81,7 @@ impl fmt::Debug for OutgoingRequest {
 pub struct OutgoingMail {
     /// Host name or address of the server.
     pub host: String,
-    /// Its port.
+    /// Port of the mail server.
     pub port: u16,
     /// The encryption of the connection.
     pub encryption: MailEncryption,
@@ -89,7 +89,7 @@ pub struct OutgoingMail {
     pub credentials: Option<MailCredentials>,
     /// The name in the greeting of the server.
     pub hello: String,
-    /// Sender and recipients.
+    /// Addresses of sender and recipients.
     pub envelope: lettre::address::Envelope,
     /// Headers and parts in wire format.
     pub body: Vec<u8>,
@@ -102,16 +102,16 @@ pub enum MailEncryption {
     StartTls,
     /// Encrypted from the first byte.
     Tls,
-    /// No encryption.
+    /// Plain text, without TLS.
     None,
 }
 
 /// A user of a mail server. Never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MailCredentials {
-    /// The name.
+    /// Name of the user.
     pub username: String,
-    /// The password.
+    /// Password of the user.
     pub password: String,
 }
 

@@ -11,7 +11,7 @@ use super::field::ChannelField;
 pub struct OpenSettings(Map<String, Value>);
 
 impl OpenSettings {
-    /// Wraps these settings.
+    /// Wraps settings whose secrets are in clear.
     #[must_use]
     pub const fn new(settings: Map<String, Value>) -> Self {
         Self(settings)

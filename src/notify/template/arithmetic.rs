@@ -56,7 +56,6 @@ fn calculate_whole(operator: ArithmeticOperator, left: i64, right: i64) -> Resul
     result.ok_or(TemplateProblem::NumberTooLarge)
 }
 
-/// Returns the negated number.
 pub(super) fn negate(value: &TemplateValue<'_>) -> Result<TemplateValue<'static>, TemplateProblem> {
     match value {
         TemplateValue::Integer(integer) => {

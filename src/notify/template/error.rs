@@ -28,9 +28,9 @@ pub enum TemplateProblem {
     /// Something without an end.
     #[error("{opening} has no end; expected {closing}")]
     Unclosed {
-        /// Its start.
+        /// The opening that was found.
         opening: &'static str,
-        /// Its missing end.
+        /// The closing that is missing.
         closing: &'static str,
     },
     /// More than this number of characters in a template.
@@ -51,14 +51,14 @@ pub enum TemplateProblem {
     /// A value of a kind that an operation does not take.
     #[error("{operation} takes {wanted}, found {found}")]
     WrongKind {
-        /// The operation.
+        /// Name of the operation.
         operation: &'static str,
         /// The kind that it accepts.
         wanted: &'static str,
         /// The kind of the value.
         found: &'static str,
     },
-    /// A division by zero.
+    /// A number was divided by zero.
     #[error("division by zero")]
     DivisionByZero,
     /// A number outside of the supported range.

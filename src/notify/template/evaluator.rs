@@ -17,7 +17,6 @@ use super::value::{LoopState, TemplateValue};
 /// The variable with the state of the innermost loop.
 const LOOP: &str = "loop";
 
-/// A running loop.
 #[derive(Debug)]
 pub(super) struct LoopEntry<'v> {
     /// The name of the entry.
@@ -29,11 +28,9 @@ pub(super) struct LoopEntry<'v> {
 
 #[derive(Debug)]
 pub(super) struct ExpressionEvaluator<'v, 'm> {
-    /// The variables by name.
     pub(super) facts: &'v Map<String, Value>,
     /// Running loops, innermost last.
     pub(super) loops: Vec<LoopEntry<'v>>,
-    /// The remaining work.
     pub(super) meter: &'m mut WorkMeter,
 }
 

@@ -17,7 +17,6 @@ const ELLIPSIS: char = '…';
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TemplateFilter {
-    /// The value as JSON.
     ToJson,
     /// The text, percent-encoded for an address.
     UrlEncode,

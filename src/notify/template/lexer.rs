@@ -19,14 +19,12 @@ const IN_TAGS: &str = "a name, a number, a text in quotes or an operator";
 pub(super) struct TemplateToken<'t> {
     /// The byte offset of its start.
     pub(super) offset: usize,
-    /// Its kind.
     pub(super) kind: TokenKind<'t>,
 }
 
 /// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TokenKind<'t> {
-    /// Text outside of tags.
     Text(&'t str),
     /// `{{`
     OutputStart,
@@ -40,7 +38,6 @@ pub(super) enum TokenKind<'t> {
     Name(&'t str),
     /// A text in quotes, escapes resolved.
     Quoted(Cow<'t, str>),
-    /// A whole number.
     Integer(i64),
     /// A number with a fraction.
     Float(f64),

@@ -40,7 +40,8 @@ impl WorkMeter {
     /// Spends one step.
     ///
     /// # Errors
-    /// When none is left.
+    ///
+    /// When no step is left.
     pub(super) fn spend_step(&mut self) -> Result<(), TemplateProblem> {
         self.steps = self.steps.checked_sub(1).ok_or(TemplateProblem::TooMuchWork)?;
         Ok(())
@@ -49,7 +50,8 @@ impl WorkMeter {
     /// Spends bytes.
     ///
     /// # Errors
-    /// When fewer are left.
+    ///
+    /// When fewer bytes are left.
     pub(super) fn spend_bytes(&mut self, count: usize) -> Result<(), TemplateProblem> {
         self.bytes = self.bytes.checked_sub(count).ok_or(TemplateProblem::TooMuchWork)?;
         Ok(())

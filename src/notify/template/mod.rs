@@ -59,7 +59,8 @@ impl<'t> MessageTemplate<'t> {
     /// Fills the template with facts. The cost is subtracted from the meter.
     ///
     /// # Errors
-    /// When it uses a missing value, an operation fails, or it takes more than the meter or the limit of the output allows.
+    ///
+    /// When a value is missing, an operation fails, or the meter or the limit of the output is exceeded.
     pub fn render(&self, facts: &Map<String, Value>, meter: &mut WorkMeter) -> Result<String, TemplateError> {
         let renderer = TemplateRenderer::new(facts, meter);
         renderer.render(&self.parts).map_err(|fault| fault.locate(self.source))

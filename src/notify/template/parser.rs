@@ -43,7 +43,6 @@ const LOOP_BODY: BlockEnd = BlockEnd {
 const LOOP_ELSE: BlockEnd =
     BlockEnd { tags: &["endfor"], expected: "one of the tags if, for, endfor", ..LOOP_BODY };
 
-/// Reads a template.
 #[derive(Debug)]
 pub(super) struct TemplateParser<'t> {
     cursor: TokenCursor<'t>,

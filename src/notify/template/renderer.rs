@@ -11,7 +11,6 @@ use super::value::{LoopState, TemplateValue};
 /// Maximum size of a filled template in bytes.
 pub(super) const OUTPUT_BYTES_MAX: usize = 256 * 1_024;
 
-/// Fills one template.
 #[derive(Debug)]
 pub(super) struct TemplateRenderer<'v, 'm> {
     evaluator: ExpressionEvaluator<'v, 'm>,
@@ -25,7 +24,6 @@ impl<'v, 'm> TemplateRenderer<'v, 'm> {
         Self { evaluator, output: String::new() }
     }
 
-    /// Returns the filled template.
     pub(super) fn render(mut self, parts: &'v [TemplatePart<'v>]) -> Result<String, TemplateFault> {
         self.write_parts(parts)?;
         Ok(self.output)

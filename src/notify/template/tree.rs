@@ -10,7 +10,6 @@ use super::filter::TemplateFilter;
 /// A part of a template, in the order of the text.
 #[derive(Debug)]
 pub(super) enum TemplatePart<'t> {
-    /// Text that is copied.
     Text {
         /// The byte offset of its start.
         offset: usize,
@@ -46,7 +45,6 @@ pub(super) struct TemplateLoop<'t> {
 pub(super) struct TemplateExpression<'t> {
     /// The byte offset of its start, or of its operator.
     pub(super) offset: usize,
-    /// Its kind.
     pub(super) kind: ExpressionKind<'t>,
 }
 
@@ -129,7 +127,6 @@ pub(super) struct ConditionalExpression<'t> {
 pub(super) struct AccessStep<'t> {
     /// The byte offset of the access.
     pub(super) offset: usize,
-    /// Its kind.
     pub(super) kind: AccessKind<'t>,
 }
 
@@ -155,37 +152,24 @@ pub(super) struct FilterCall<'t> {
 /// The test of an `is` expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueTest {
-    /// The value exists.
     Defined,
-    /// The value is none.
     None,
 }
 
-/// `==` and its like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ComparisonOperator {
-    /// `==`
     Equal,
-    /// `!=`
     NotEqual,
-    /// `<`
     Less,
-    /// `<=`
     LessOrEqual,
-    /// `>`
     Greater,
-    /// `>=`
     GreaterOrEqual,
 }
 
-/// `+` and its like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ArithmeticOperator {
-    /// `+`
     Add,
-    /// `-`
     Subtract,
-    /// `*`
     Multiply,
     /// `/`, always with a fraction
     Divide,

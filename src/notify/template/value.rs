@@ -14,13 +14,10 @@ use super::meter::WorkMeter;
 pub(super) enum TemplateValue<'v> {
     /// `none`, null in JSON.
     None,
-    /// `true` or `false`.
     Boolean(bool),
-    /// A whole number.
     Integer(i64),
     /// A number with a fraction, always finite.
     Float(f64),
-    /// A text.
     Text(Cow<'v, str>),
     /// A list of the facts.
     List(&'v [Value]),
@@ -53,7 +50,6 @@ impl LoopState {
 }
 
 impl<'v> TemplateValue<'v> {
-    /// Converts a fact.
     pub(super) fn of(fact: &'v Value) -> Self {
         match fact {
             Value::Null => Self::None,

@@ -2,7 +2,6 @@
 
 use super::{ConfigField, ConfigFieldKind};
 
-/// `ip_version`.
 pub(super) const IP_VERSION: ConfigField = ConfigField {
     name: "ip_version",
     kind: ConfigFieldKind::Select { options: &["auto", "ipv4", "ipv6"], default: "auto" },
@@ -12,7 +11,6 @@ pub(super) const IP_VERSION: ConfigField = ConfigField {
     help: Some("With auto both families are tried and one answer is enough."),
 };
 
-/// `smart_dualstack`.
 pub(super) const SMART_DUALSTACK: ConfigField = ConfigField {
     name: "smart_dualstack",
     kind: ConfigFieldKind::Boolean { default: false },

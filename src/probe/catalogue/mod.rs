@@ -37,7 +37,7 @@ pub const fn definition(check_type: CheckType) -> &'static CheckTypeDefinition {
 /// The definition of one check type.
 #[derive(Debug)]
 pub struct CheckTypeDefinition {
-    /// The type it describes.
+    /// The type that it describes.
     pub check_type: CheckType,
     /// Short name for people.
     pub label: &'static str,
@@ -63,7 +63,7 @@ pub struct CheckTypeDefinition {
 /// One key of `settings.config`.
 #[derive(Debug)]
 pub struct ConfigField {
-    /// The key.
+    /// The key within `settings.config`.
     pub name: &'static str,
     /// Its shape, limits and default.
     pub kind: ConfigFieldKind,
@@ -82,9 +82,9 @@ pub struct ConfigField {
 pub enum ConfigFieldKind {
     /// One of `options`.
     Select {
-        /// Allowed values.
+        /// The texts that may be chosen.
         options: &'static [&'static str],
-        /// The default.
+        /// The value when none is given.
         default: &'static str,
     },
     /// An object of names and values; default `{}`.
@@ -101,12 +101,12 @@ pub enum ConfigFieldKind {
     },
     /// `true` or `false`.
     Boolean {
-        /// The default.
+        /// The value when none is given.
         default: bool,
     },
     /// A whole number.
     Number {
-        /// The default.
+        /// The value when none is given.
         default: i64,
         /// Smallest allowed value.
         min: i64,
@@ -128,13 +128,13 @@ impl CheckTypeDefinition {
 pub struct ConditionField {
     /// Its name; for parametric ones the name without the parameter.
     pub field: &'static str,
-    /// Short name for people.
+    /// Short name, shown in forms.
     pub label: &'static str,
     /// Type of the values it holds.
     pub kind: ConditionKind,
     /// The allowed operators.
     pub operators: &'static [Operator],
-    /// Unit of a number.
+    /// Unit of a number, such as `ms`.
     pub unit: Option<&'static str>,
     /// Set for `json.<path>` and `header.<name>`.
     pub parametric: Option<FieldParameter>,
@@ -178,9 +178,9 @@ pub enum ConditionKind {
 pub struct FieldParameter {
     /// `json.` or `header.`.
     pub prefix: &'static str,
-    /// Label of the parameter.
+    /// Label of the parameter's input.
     pub key_label: &'static str,
-    /// Example of the parameter.
+    /// Example shown in the empty input.
     pub key_placeholder: &'static str,
     /// One sentence about the parameter.
     pub key_help: &'static str,
@@ -189,9 +189,9 @@ pub struct FieldParameter {
 /// A condition that is stored when none is given; its value is always a whole number.
 #[derive(Clone, Copy, Debug)]
 pub struct DefaultCondition {
-    /// Name of the field.
+    /// Name of the condition field.
     pub field: &'static str,
-    /// Comparison.
+    /// The comparison with the value.
     pub operator: Operator,
     /// The value to compare with.
     pub value: i64,
@@ -210,10 +210,10 @@ pub struct SubtypeRules {
     pub defaults: &'static [(&'static str, &'static [DefaultCondition])],
 }
 
-/// Bounds of `interval_seconds`.
+/// Default and limits of `interval_seconds`.
 #[derive(Clone, Copy, Debug)]
 pub struct IntervalBounds {
-    /// Suggested value.
+    /// The value that is suggested.
     pub default: u32,
     /// Smallest allowed value.
     pub min: u32,

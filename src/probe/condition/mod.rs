@@ -80,7 +80,8 @@ impl Condition {
     /// Compiles a stored record `{"field", "operator", "value", "status"}`.
     ///
     /// # Errors
-    /// When the record is not one that `catalogue` admits for this type and subtype.
+    ///
+    /// When the record is not permitted for this type and subtype.
     pub fn compile(
         definition: &CheckTypeDefinition,
         subtype: Option<&str>,

@@ -91,9 +91,7 @@ impl DnsQuestion {
 /// A message from a server.
 #[derive(Debug)]
 pub(super) enum DnsResponse {
-    /// A readable answer.
     Answer(Box<Message>),
-    /// An unreadable answer.
     Unreadable,
 }
 

@@ -26,7 +26,6 @@ pub(crate) struct DnsFacts {
 }
 
 impl DnsFacts {
-    /// Extracts the requested records.
     pub(super) fn read(check: &DnsCheck, message: &Message, response_time: Micros) -> Self {
         let owner = match check.record {
             DnsRecord::Cname => &check.name,

@@ -51,7 +51,6 @@ impl BodyText {
         }
     }
 
-    /// The body as JSON.
     pub(super) fn json(&self) -> JsonDocument<'_> {
         match &self.transcoded {
             Some((text, is_cut)) => JsonDocument { bytes: text.as_bytes(), is_cut: *is_cut },

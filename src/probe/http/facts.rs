@@ -23,7 +23,6 @@ pub(super) struct BodyReadOptions<'a> {
     pub(super) is_json: bool,
     /// Permits for decoding with a window.
     pub(super) windows: &'a Semaphore,
-    /// The deadline of reading.
     pub(super) deadline: Instant,
 }
 

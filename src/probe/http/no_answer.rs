@@ -13,7 +13,6 @@ use crate::probe::tls::{self, HttpOffer};
 
 /// The failure of an exchange without a response.
 pub(super) enum NoAnswer {
-    /// It ends the check.
     Stopped(ProbeAbort),
     /// The server has not processed the request (RFC 9113, section 8.7): it may be sent once more.
     Unprocessed {

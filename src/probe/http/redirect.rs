@@ -24,7 +24,6 @@ const HOPS_MAX: usize = 10;
 pub(super) struct RedirectHop<'a> {
     /// The address of the request.
     pub(super) url: Cow<'a, Url>,
-    /// The parsed address.
     pub(super) endpoint: Cow<'a, Endpoint>,
     pub(super) method: Method,
     /// The configured headers, as long as they may be sent.
@@ -103,7 +102,6 @@ fn unfollowable(form: EndpointFormError) -> ProbeAbort {
 /// The hops of one check.
 #[derive(Debug)]
 pub(super) struct RedirectTrail<'a> {
-    /// The present hop.
     pub(super) hop: RedirectHop<'a>,
     past: Vec<RedirectHop<'a>>,
     jar: CookieJar,

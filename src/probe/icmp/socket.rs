@@ -25,7 +25,6 @@ const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 /// Maximum length of a reply that is read, with an IPv4 header and its options.
 const REPLY_MAX_BYTES: usize = 256;
 
-/// One ICMP socket.
 #[derive(Debug)]
 pub(super) struct IcmpSocket {
     socket: UdpSocket,

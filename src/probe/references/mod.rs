@@ -42,12 +42,12 @@ const IDLE: Duration = Duration::from_secs(30);
 const UNPROVEN: Duration = Duration::from_secs(2);
 const UNPROVEN_FOR: Duration = Duration::from_secs(60);
 
-/// One reference target.
+/// A target that shows whether the network works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NetworkReference {
     /// An echo request, or a connection where these are not permitted.
     Host(Host),
-    /// A TCP connection.
+    /// A host that accepts connections to this port.
     Port(Host, u16),
     /// A gateway: an echo request to an address, which may include its interface.
     Gateway(SocketAddr),

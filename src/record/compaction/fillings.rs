@@ -27,9 +27,6 @@ pub(super) struct BucketFillCounter {
 
 impl BucketFillCounter {
     /// The buckets that hold anything at `now`.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub(super) async fn count_rows(
         &mut self,
         connection: &impl Connection,

@@ -8,7 +8,7 @@ use crate::model::service::ServiceKey;
 use crate::store::history::segments::RetentionClass;
 use crate::store::{Database, MainError, organisations, services};
 
-/// The retention of checks.
+/// The time for which checks are kept.
 #[derive(Clone)]
 #[expect(clippy::large_enum_variant, reason = "a process has one or two of them")]
 pub enum RetentionPolicy {
@@ -33,9 +33,6 @@ impl RetentionPolicy {
     }
 
     /// The retention of these services; a deleted one has none.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn of(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, RetentionClass>, MainError> {
         let (main, plans) = match self {
             Self::ByPlan { main, plans } => (main.reader(), plans),

@@ -8,7 +8,6 @@ use crate::store::history::sealed::{self, BatchKey, SegmentContents};
 use crate::store::history::segments::{self, Segment, SegmentId, SegmentScope};
 use crate::store::{Connection, HistoryError};
 
-/// Segments to write to.
 #[derive(Debug)]
 pub(super) struct SegmentWriter {
     history: History,

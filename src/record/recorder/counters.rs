@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::telemetry::{Exposition, MetricCollector};
 
-/// Numbers of the recorder.
+/// Numbers of the recorder, for `/metrics`.
 #[derive(Debug, Default)]
 pub struct RecordCounters {
     /// Results that are durable in the database.
@@ -14,11 +14,11 @@ pub struct RecordCounters {
     pub shed: AtomicU64,
     /// Results that are, or were, durable in the spool.
     pub spooled: AtomicU64,
-    /// Bytes of the spool.
+    /// Size of the spool in bytes.
     pub spool_bytes: AtomicU64,
     /// Unreadable places of the spool.
     pub spool_damages: AtomicU64,
-    /// Transactions.
+    /// Number of transactions that were committed.
     pub commits: AtomicU64,
     /// Writes that failed and were tried again.
     pub failures: AtomicU64,

@@ -13,7 +13,7 @@ pub(super) struct FactQueue {
 }
 
 impl FactQueue {
-    /// Waiting results.
+    /// Number of waiting results.
     pub(super) fn results(&self) -> usize {
         self.checks.len()
     }

@@ -12,17 +12,11 @@ use crate::store::listening_spans::{self, ListeningSpan};
 use crate::store::{Databases, MainError, clock_mark};
 
 /// Absences for all services, which one process at a time has monitored.
-///
-/// # Errors
-/// When the main database fails.
 pub async fn of_all(databases: &Databases, now: Timestamp) -> Result<Vec<ListeningGap>, MainError> {
     Ok(absences_between(all_spans(databases).await?, now))
 }
 
 /// Absences for partitions that this node takes now, from the marks of their last holders. Earlier ones are unknown.
-///
-/// # Errors
-/// When the main database fails.
 pub async fn of_partitions(
     databases: &Databases,
     partitions: PartitionSet,

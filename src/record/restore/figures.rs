@@ -22,9 +22,6 @@ const UNDONE_AT_ONCE: usize = 4;
 const SERVICES_AT_ONCE: usize = 32;
 
 /// Computes the rolling figures of the time before the engine started and passes them to it.
-///
-/// # Errors
-/// When a database fails.
 pub async fn restore_figures(
     databases: &Databases,
     engine: &Engine,
@@ -50,9 +47,6 @@ pub async fn restore_figures(
 
 /// Recomputes the figures of the past for services where the clock was set back or late results have filled a no-data
 /// period, and passes them to the engine. Does nothing where there are none.
-///
-/// # Errors
-/// When a database fails.
 pub async fn recompute_undone(databases: &Databases, engine: &Engine) -> Result<(), StoreError> {
     let mut services = engine.undone();
     services.sort_unstable_by_key(|service| (service.until, service.key));

@@ -92,7 +92,7 @@ impl Spool {
         self.segments.is_empty()
     }
 
-    /// Bytes on disk.
+    /// Number of bytes on the disk.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.segments.iter().chain(&self.passed_over).map(|segment| segment.bytes).sum()
@@ -113,7 +113,8 @@ impl Spool {
     /// Appends a batch; returns when it is durable.
     ///
     /// # Errors
-    /// When the disk is full or fails; then nothing of the batch is in the spool.
+    ///
+    /// When the disk is full or fails; nothing of the batch is in the spool then.
     pub fn append(&mut self, batch: &RecordBatch) -> io::Result<()> {
         if batch.is_empty() {
             return Ok(());
@@ -171,8 +172,9 @@ impl Spool {
     /// Returns the oldest batch, the same until it is removed by [`Spool::forget`]; `None` if nothing waits.
     ///
     /// # Errors
-    /// When it cannot be read now (no descriptors, a disk that fails). It still waits: try again later. A batch that
-    /// is unreadable however often it is tried is skipped until the next start, so that it does not block the others.
+    ///
+    /// When the batch cannot be read now (no file descriptors, a failing disk). It is kept: try again later. A batch
+    /// that stays unreadable is skipped until the next start, so that it does not block the others.
     pub fn oldest(&mut self) -> io::Result<Option<&RecordBatch>> {
         while self.pending.is_none() {
             let Some(number) = self.segments.front().map(|segment| segment.number) else { break };

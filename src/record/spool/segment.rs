@@ -30,7 +30,6 @@ pub(super) fn frame(batch: &RecordBatch) -> Vec<u8> {
 /// The facts in the next bytes of a segment.
 #[derive(Debug, Default)]
 pub(super) struct SpoolPiece {
-    /// The facts.
     pub(super) batch: RecordBatch,
     /// Bytes that could not be read.
     pub(super) lost_bytes: usize,

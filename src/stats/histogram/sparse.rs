@@ -11,13 +11,11 @@ use crate::stats::histogram::{HistogramError, ResponseTimeSummary};
 
 /// Longest response time that is distinguished from longer ones, in microseconds: an attempt takes at most 60 s.
 pub(in crate::stats) const HIGHEST_US: u32 = 120_000_000;
-/// Number of buckets.
 const BUCKETS: u16 = bucket_of(HIGHEST_US) + 1;
 
 /// A bucket that holds something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistogramBucket {
-    /// Number of the bucket.
     pub(in crate::stats) bucket: u16,
     /// The response times that fell into it; never 0.
     pub(in crate::stats) count: u32,
@@ -69,7 +67,7 @@ pub(in crate::stats) fn sum_up(
 }
 
 impl SparseHistogram<'_> {
-    /// Appends the bytes.
+    /// Appends the sparse form to `bytes`.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         let Some(summary) = self.summary else { return varint::put(bytes, 0) };
         varint::put(bytes, summary.count);
@@ -101,7 +99,8 @@ impl SparseHistogram<'_> {
 /// Takes a sparse form from the front of `bytes`, appending its entries to `entries`.
 ///
 /// # Errors
-/// [`HistogramError`] when the bytes are no histogram of ours.
+///
+/// When the bytes are not a serialised histogram.
 pub(in crate::stats) fn read(
     bytes: &mut &[u8],
     entries: &mut Vec<HistogramBucket>,

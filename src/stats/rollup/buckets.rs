@@ -25,7 +25,8 @@ impl TimeBuckets {
     /// Adds the largest nodes of a stored rollup that are within the requested ranges.
     ///
     /// # Errors
-    /// [`RollupError`] when the bytes are not a valid rollup; then the sums must not be used.
+    ///
+    /// When the bytes are not a valid rollup; the sums must not be used then.
     pub fn add_rollup(&mut self, root: RollupRoot, body: &[u8]) -> Result<(), RollupError> {
         let wanted = self.wanted;
         cover(root, body, &wanted, &mut |start, node| {

@@ -59,7 +59,8 @@ pub fn encode(root: RollupLevel, start: Timestamp, samples: &[CheckSample]) -> V
 /// certain order, and returns the time that none of them covers ([`RollupQuery::slivers`]).
 ///
 /// # Errors
-/// [`RollupError`] when the bytes are not a valid rollup; `sink` may have got nodes before.
+///
+/// When the bytes are not a valid rollup; `sink` may have received nodes before that.
 pub fn cover(
     root: RollupRoot,
     body: &[u8],
@@ -95,7 +96,8 @@ pub fn cover(
 /// Passes `sink` only the root of a stored rollup.
 ///
 /// # Errors
-/// [`RollupError`] when the bytes are not a valid rollup.
+///
+/// When the bytes are not a valid rollup.
 pub fn read_total(body: &[u8], sink: impl FnOnce(&RollupNode<'_>)) -> Result<(), RollupError> {
     let mut entries = Vec::new();
     let (top, _) = read_root(Timestamp::default(), body, &mut entries)?;

@@ -14,9 +14,9 @@ use crate::stats::uptime::ClassifiedSpan;
 /// The period to calculate, with its terms and the present time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlaCalculation {
-    /// The terms.
+    /// Objective, period and hours of the target.
     pub terms: SlaTerms,
-    /// The whole period.
+    /// The whole period, with its future part.
     pub period: TimeRange,
     /// The present time, or the end of the period if that has passed.
     pub until: Timestamp,

@@ -33,7 +33,8 @@ const PART_ROWS: usize = 512;
 /// blocks, are left as they are.
 ///
 /// # Errors
-/// When the database fails, or a location has no number yet.
+///
+/// Also when a location has no number yet.
 pub async fn checks(
     transaction: &Transaction<HistoryError>,
     storage: &SegmentStorage,
@@ -133,9 +134,6 @@ fn in_order<'a>(
 }
 
 /// Appends status changes. Rows that exist already are left as they are.
-///
-/// # Errors
-/// When the database fails.
 pub async fn changes(
     connection: &impl ConnectionTrait,
     changes: &[StatusChange],

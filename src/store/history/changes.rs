@@ -23,9 +23,6 @@ use crate::store::HistoryError;
 
 /// The changes of a service since `from`, oldest first, led by the last one before it: together they give the status
 /// at every moment since `from`.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn since(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -50,9 +47,6 @@ pub async fn since(
 }
 
 /// The changes of flapping of a service in a range, oldest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_flapping(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -126,9 +120,6 @@ fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
 
 /// The last change of every service of these partitions that has one. The last one in time, for imported changes are
 /// written later than the changes after them; but where the wall clock was set back, the last one recorded.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn latest_of(
     connection: &impl ConnectionTrait,
     partitions: PartitionSet,
@@ -157,9 +148,6 @@ pub async fn latest_of(
 
 /// The transitions since `from` of every service of these partitions, and whether it flaps; most have neither. One
 /// statement, however many services there are.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn flapping(
     connection: &impl ConnectionTrait,
     partitions: PartitionSet,
@@ -197,9 +185,6 @@ async fn last_recorded(connection: &impl ConnectionTrait) -> Result<Vec<Model>, 
 }
 
 /// Returns the time of the first change of a service, imported ones left out, or `None` if there is none.
-///
-/// # Errors
-/// When the database fails.
 pub async fn first_own(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -215,9 +200,6 @@ pub async fn first_own(
 }
 
 /// Deletes the imported changes of a service, before others replace them.
-///
-/// # Errors
-/// When the database fails.
 pub async fn remove_imported(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -228,9 +210,6 @@ pub async fn remove_imported(
 }
 
 /// Deletes the changes that late results gave within a time, before they are derived again.
-///
-/// # Errors
-/// When the database fails.
 pub async fn remove_filled(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -243,9 +222,6 @@ pub async fn remove_filled(
 }
 
 /// The last change of a service.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn latest(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -263,9 +239,6 @@ pub async fn latest(
 /// Changes before `before` that another one before it has superseded: no figure of a later time needs them. Changes
 /// recorded before the wall clock was set back supersede none that were recorded later, and the record of the setback
 /// stays.
-///
-/// # Errors
-/// When the database fails.
 pub async fn superseded_before(
     connection: &impl ConnectionTrait,
     before: Timestamp,
@@ -279,9 +252,6 @@ pub async fn superseded_before(
 }
 
 /// Deletes the changes with these row numbers.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, ids: &[i64]) -> Result<(), HistoryError> {
     Entity::delete_many().filter(Column::Id.is_in(ids.iter().copied())).exec(connection).await?;
     Ok(())

@@ -48,7 +48,7 @@ pub struct CheckFilter {
 pub struct CheckPosition {
     /// Start of the check.
     pub checked_at: Timestamp,
-    /// Location code.
+    /// Code of the location.
     pub probe: String,
 }
 
@@ -66,9 +66,6 @@ struct CheckQuery<'a> {
 }
 
 /// At most `limit` entries of the service, newest first.
-///
-/// # Errors
-/// When the database fails, or a row or block cannot be read.
 pub async fn page(
     history: &History,
     service: ServiceKey,

@@ -13,20 +13,17 @@ const BUCKETS_AT_ONCE: usize = 16;
 /// The answered checks of a service on one day, from locations with role `full`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct DayAnswers {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// The day, as of [`crate::clock::Timestamp::day`].
     pub day: i64,
-    /// Their number.
+    /// Number of answered checks.
     pub answered: i64,
     /// Sum of their response times in microseconds.
     pub sum_us: i64,
 }
 
 /// The fresh answers of all services of these buckets in `[from, to)`, by service.
-///
-/// # Errors
-/// When the database fails.
 pub async fn fresh(
     connection: &impl ConnectionTrait,
     buckets: &[i16],

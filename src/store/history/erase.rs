@@ -9,9 +9,6 @@ use crate::store::history::fresh_checks::bucket_of;
 use crate::store::history::{History, sealed, segments};
 
 /// Erases all measurements of a service: rows, blocks and rollups. Repeatable: killed half-way, it starts over.
-///
-/// # Errors
-/// When a database fails.
 pub async fn service(history: &History, service: ServiceKey) -> Result<(), HistoryError> {
     for segment in segments::visible(history.reader()).await? {
         let opened = history.storage().connect(segment.id).await?;

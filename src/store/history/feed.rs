@@ -21,9 +21,9 @@ use crate::store::history::changes::from_row;
 /// A change and its number in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumberedChange {
-    /// Its number.
+    /// Number of the change in the order.
     pub number: i64,
-    /// The change.
+    /// The change as it is stored.
     pub change: StatusChange,
 }
 
@@ -34,9 +34,6 @@ const LOCK_CLASS: i32 = 1_464_551_009;
 const KEYS_AT_ONCE: usize = 1_000;
 
 /// The first changes of services of these partitions behind this number.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn after(
     connection: &impl ConnectionTrait,
     number: i64,
@@ -49,9 +46,6 @@ pub async fn after(
 }
 
 /// The numbers of the changes of these services behind this number, in their order: at most `limit`, the lowest.
-///
-/// # Errors
-/// When the database fails.
 pub async fn numbers_of_services(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
@@ -71,9 +65,6 @@ pub async fn numbers_of_services(
 }
 
 /// The changes with these numbers, in their order.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn with_numbers(
     connection: &impl ConnectionTrait,
     numbers: &[i64],
@@ -84,9 +75,6 @@ pub async fn with_numbers(
 }
 
 /// The number of the newest change of these partitions; 0 when there is none.
-///
-/// # Errors
-/// When the database fails.
 pub async fn newest(
     connection: &impl ConnectionTrait,
     partitions: PartitionSet,
@@ -96,9 +84,6 @@ pub async fn newest(
 }
 
 /// The number of the newest row of all, of any kind; 0 when there is none.
-///
-/// # Errors
-/// When the database fails.
 pub async fn last_number(connection: &impl ConnectionTrait) -> Result<i64, HistoryError> {
     let newest = Entity::find().order_by_desc(Column::Id).one(connection).await?;
     Ok(newest.map_or(0, |row| row.id))
@@ -107,7 +92,8 @@ pub async fn last_number(connection: &impl ConnectionTrait) -> Result<i64, Histo
 /// Announces that this transaction will write changes of these partitions.
 ///
 /// # Errors
-/// When the database fails, or the wait for a reader takes too long.
+///
+/// Also when the wait for a reader takes too long.
 pub async fn announce(
     transaction: &impl ConnectionTrait,
     partitions: PartitionSet,
@@ -118,7 +104,8 @@ pub async fn announce(
 /// Waits until no transaction is writing changes of these partitions; none starts writing before this one ends.
 ///
 /// # Errors
-/// When the database fails, or that takes too long.
+///
+/// Also when the wait takes too long.
 pub async fn wait_for_writers(
     transaction: &impl ConnectionTrait,
     partitions: PartitionSet,

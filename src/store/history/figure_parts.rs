@@ -24,10 +24,10 @@ use crate::store::history::{History, HistorySnapshot, samples};
 /// retry is rare.
 const ATTEMPTS: u32 = 3;
 
-/// The results to read.
+/// Selects the results to read.
 #[derive(Clone, Copy)]
 pub struct ResultScope<'a> {
-    /// Results of this time.
+    /// Time of the results.
     pub span: TimeRange,
     /// Only of these locations, unless `None`.
     pub locations: Option<&'a [i32]>,
@@ -52,9 +52,6 @@ pub struct SegmentView {
 }
 
 /// Returns the parts of a service's figures over a span.
-///
-/// # Errors
-/// When a database fails or something in it cannot be read.
 pub async fn of_service(
     history: &History,
     service: ServiceKey,
@@ -79,9 +76,6 @@ pub async fn of_service(
 
 impl SegmentView {
     /// The segments of a snapshot, whose rows are not needed any more.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn of(
         HistorySnapshot { rows, segments, storage }: HistorySnapshot,
     ) -> Result<Self, HistoryError> {
@@ -91,9 +85,6 @@ impl SegmentView {
     }
 
     /// Returns true when some of the segments do not count any more: a failure to read them means nothing then.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn is_outdated(&self, history: &History) -> Result<bool, HistoryError> {
         let visible = segments::visible(history.reader()).await?;
         let known: BTreeSet<_> = visible.iter().map(|segment| segment.id).collect();
@@ -104,7 +95,8 @@ impl SegmentView {
     /// a few for slivers.
     ///
     /// # Errors
-    /// When a database fails, a segment was dropped or its contents cannot be read.
+    ///
+    /// Also when a segment was dropped meanwhile.
     pub async fn sealed(
         &self,
         services: &[ServiceKey],

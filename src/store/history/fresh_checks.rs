@@ -21,7 +21,7 @@ use crate::store::HistoryError;
 use crate::store::history::blocks::CheckEntry;
 use crate::store::history::sealed::CheckSeries;
 
-/// Number of buckets.
+/// Number of buckets of the table.
 pub const BUCKETS: i16 = 1_024;
 
 // Otherwise the services of a bucket would belong to several partitions.
@@ -39,30 +39,27 @@ pub fn buckets_of(partitions: PartitionSet) -> impl Iterator<Item = i16> {
     (0..BUCKETS).filter(move |bucket| partitions.contains(Partition::of(i64::from(*bucket))))
 }
 
-/// One fresh result.
+/// One fresh result with its series.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreshCheck {
     /// The series it belongs to.
     pub series: CheckSeries,
-    /// The check.
+    /// The check without service and location.
     pub entry: CheckEntry,
 }
 
 /// The filling of one bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BucketFill {
-    /// The bucket.
+    /// Number of the bucket.
     pub bucket: i16,
-    /// Results in it.
+    /// Number of results in the bucket.
     pub rows: u64,
     /// Start of the oldest one.
     pub oldest: Timestamp,
 }
 
 /// The buckets that hold anything.
-///
-/// # Errors
-/// When the database fails.
 pub async fn fillings(connection: &impl ConnectionTrait) -> Result<Vec<BucketFill>, HistoryError> {
     let query = Entity::find()
         .select_only()
@@ -82,21 +79,18 @@ pub async fn fillings(connection: &impl ConnectionTrait) -> Result<Vec<BucketFil
 /// The results of a bucket that are not older than some instant, and its oldest one of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecentRows {
-    /// The bucket.
+    /// Number of the bucket.
     pub bucket: i16,
     /// Start of its oldest result, however old.
     pub oldest: Timestamp,
     /// Results from `since` on and before `until`.
     pub settled: u64,
-    /// Results from `until` on.
+    /// Number of results from `until` on.
     pub unsettled: u64,
 }
 
 /// The buckets that have rows. Counts only the results from `since` on, in two parts: before `until`, and from then
 /// on. Costs as much as there are such results, and one index lookup for each bucket.
-///
-/// # Errors
-/// When the database fails.
 pub async fn recent_rows(
     connection: &impl ConnectionTrait,
     since: Timestamp,
@@ -127,9 +121,6 @@ pub async fn recent_rows(
 }
 
 /// Returns how many results of a bucket are older than `boundary`.
-///
-/// # Errors
-/// When the database fails.
 pub async fn rows_before(
     connection: &impl ConnectionTrait,
     bucket: i16,
@@ -150,9 +141,6 @@ pub(super) fn of_service(service: ServiceKey, TimeRange { from, to }: TimeRange)
 }
 
 /// The results of a bucket before `boundary`, oldest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_bucket(
     connection: &impl ConnectionTrait,
     bucket: i16,
@@ -169,9 +157,6 @@ pub async fn of_bucket(
 
 /// Makes the space of deleted rows available for new ones. SQLite does it by itself; PostgreSQL's own vacuum runs
 /// once a minute at most, and within a minute as many rows may be deleted as the table ever holds.
-///
-/// # Errors
-/// When the database fails.
 pub async fn reclaim(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
     if connection.get_database_backend() == DbBackend::Postgres {
         connection.execute_unprepared("VACUUM (TRUNCATE OFF) fresh_check").await?;
@@ -208,9 +193,6 @@ fn model(bucket: i16, row: &QueryResult) -> Result<Model, DbErr> {
 }
 
 /// Returns the start of the result of a bucket with `older` older ones before it.
-///
-/// # Errors
-/// When the database fails.
 pub async fn start_of_row(
     connection: &impl ConnectionTrait,
     bucket: i16,
@@ -222,9 +204,6 @@ pub async fn start_of_row(
 }
 
 /// Deletes the results of a bucket before `boundary`; how many there were.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(
     connection: &impl ConnectionTrait,
     bucket: i16,

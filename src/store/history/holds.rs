@@ -23,7 +23,7 @@ use crate::store::HistoryError;
 pub struct PartitionHold {
     /// The data folder of the node that holds it; `None` = there is none, or it cannot be read.
     pub holder: Option<Id>,
-    /// Its token.
+    /// Fencing token of the holder.
     pub fence: FencingToken,
     /// The time at which it was taken.
     pub taken_at: Timestamp,
@@ -36,7 +36,8 @@ const IDLE_MS: u32 = 3_000;
 /// Takes partitions for a node. A hold with a later token stays as it is.
 ///
 /// # Errors
-/// [`HistoryError::Overtaken`] when a hold with a later token is there, or the database fails.
+///
+/// [`HistoryError::Overtaken`] when a hold with a later token exists.
 pub async fn take(
     connection: &impl ConnectionTrait,
     partitions: PartitionSet,
@@ -73,9 +74,6 @@ pub async fn take(
 
 /// Ends connections that are stalled in the middle of a `COPY`: they hold the lock of a node that is suspended or
 /// gone, and no time limit of PostgreSQL applies there.
-///
-/// # Errors
-/// When the database fails.
 pub async fn end_stalled_copies(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
     if connection.get_database_backend() == DbBackend::Postgres {
         let text = format!(
@@ -89,18 +87,12 @@ pub async fn end_stalled_copies(connection: &impl ConnectionTrait) -> Result<(),
 }
 
 /// The newest token; `None` before the first.
-///
-/// # Errors
-/// When the database fails.
 pub async fn newest(connection: &impl ConnectionTrait) -> Result<Option<FencingToken>, HistoryError> {
     let rows = Entity::find().all(connection).await?;
     Ok(rows.into_iter().map(|row| FencingToken { epoch: row.epoch, revision: row.revision }).max())
 }
 
 /// Returns the present holds of these partitions, which may change at any time.
-///
-/// # Errors
-/// When the database fails.
 pub async fn known(
     connection: &impl ConnectionTrait,
     partitions: PartitionSet,
@@ -110,18 +102,12 @@ pub async fn known(
 }
 
 /// Deletes every hold: the next writer needs none.
-///
-/// # Errors
-/// When the database fails.
 pub async fn forget(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
     Entity::delete_many().exec(connection).await?;
     Ok(())
 }
 
 /// Limits the idle time of a transaction that is about to use a token, in case its node is suspended.
-///
-/// # Errors
-/// When the database fails.
 pub async fn limit_idling(transaction: &impl ConnectionTrait) -> Result<(), HistoryError> {
     if transaction.get_database_backend() == DbBackend::Postgres {
         let text = format!("SET LOCAL idle_in_transaction_session_timeout = {IDLE_MS}");
@@ -131,9 +117,6 @@ pub async fn limit_idling(transaction: &impl ConnectionTrait) -> Result<(), Hist
 }
 
 /// Returns the holds of these partitions; none of them changes before the transaction ends.
-///
-/// # Errors
-/// When the database fails.
 pub async fn of(
     transaction: &impl ConnectionTrait,
     partitions: PartitionSet,

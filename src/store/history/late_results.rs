@@ -28,9 +28,6 @@ type Late = BTreeMap<CheckSeries, BTreeSet<Timestamp>>;
 
 /// The results that are not in a block already. Until the transaction ends nothing else is sealed, so the result is
 /// valid that long.
-///
-/// # Errors
-/// When the database fails or a block cannot be read.
 pub(super) async fn unsealed<'a>(
     connection: &impl ConnectionTrait,
     storage: &SegmentStorage,

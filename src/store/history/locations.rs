@@ -17,9 +17,6 @@ pub struct LocationNumbers {
 
 impl LocationNumbers {
     /// Reads the dictionary, adding the codes that are missing.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn ensure(
         connection: &impl ConnectionTrait,
         codes: &[LocationCode],
@@ -40,9 +37,6 @@ impl LocationNumbers {
     }
 
     /// Reads the dictionary as it is.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn read(connection: &impl ConnectionTrait) -> Result<Self, HistoryError> {
         let rows = Entity::find().all(connection).await?;
         Ok(Self { by_code: rows.into_iter().map(|row| (row.code, row.id)).collect() })

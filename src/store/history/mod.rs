@@ -2,6 +2,9 @@
 //!
 //! Fresh results are rows of the history database; older ones are in segments, compressed, with rollups beside them
 //! ([`segments`]). Readers see both as one ([`HistorySnapshot`]). The meaning of figures is decided by `stats`.
+//!
+//! Functions fail with [`HistoryError`](crate::store::HistoryError) when the database does, or when a row or
+//! block cannot be read.
 
 pub mod append;
 pub mod blocks;

@@ -26,16 +26,13 @@ const SERVICES_PER_STATEMENT: usize = 100;
 /// A service whose newest results are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WantedResults {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// Older results do not matter.
     pub since: Timestamp,
 }
 
 /// The newest results of each of these services, newest first, some at most. Services without any are missing.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn newest_of_services(
     connection: &impl ConnectionTrait,
     wanted: &[WantedResults],

@@ -15,18 +15,12 @@ const MOVING: &str = "moving";
 const COMPACTOR: &str = "compactor";
 
 /// Results before this instant are sealed or may be sealed while the transaction is open; later ones are not before it ends.
-///
-/// # Errors
-/// When the database fails.
 pub async fn lock_sealing_horizon(connection: &impl ConnectionTrait) -> Result<Timestamp, HistoryError> {
     let row = Entity::find_by_id(SEALING).lock_shared().one(connection).await?;
     Ok(Timestamp::from_ms(row.ok_or_else(|| missing(SEALING))?.value))
 }
 
 /// Waits until no results are being moved from rows into blocks; none are moved until the transaction ends.
-///
-/// # Errors
-/// When the database fails.
 pub async fn hold_off_moves(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(MOVING).lock_shared().one(connection).await?;
     row.map(drop).ok_or_else(|| missing(MOVING))
@@ -34,9 +28,6 @@ pub async fn hold_off_moves(connection: &impl ConnectionTrait) -> Result<(), His
 
 /// Announces up to which time results are going to be sealed. Waits for writers that started without this knowledge;
 /// after the commit all of them have it.
-///
-/// # Errors
-/// When the database fails.
 pub async fn announce(connection: &impl ConnectionTrait, to: Timestamp) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(SEALING).lock_exclusive().one(connection).await?;
     if row.ok_or_else(|| missing(SEALING))?.value >= to.ms() {
@@ -47,18 +38,12 @@ pub async fn announce(connection: &impl ConnectionTrait, to: Timestamp) -> Resul
 
 /// Locks out other writers while results are being moved from rows into blocks, until the transaction ends. Waits for
 /// those that [`hold_off_moves`].
-///
-/// # Errors
-/// When the database fails.
 pub async fn begin_move(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(MOVING).lock_exclusive().one(connection).await?;
     row.map(drop).ok_or_else(|| missing(MOVING))
 }
 
 /// Returns a new fencing token for the holder of the compaction lock. Earlier ones are refused from now on.
-///
-/// # Errors
-/// When the database fails.
 pub async fn next_fence(connection: &impl ConnectionTrait) -> Result<i64, HistoryError> {
     let row = Entity::find_by_id(COMPACTOR).lock_exclusive().one(connection).await?;
     let fence = row.ok_or_else(|| missing(COMPACTOR))?.value + 1;
@@ -69,7 +54,8 @@ pub async fn next_fence(connection: &impl ConnectionTrait) -> Result<i64, Histor
 /// Fails unless this is the newest fencing token; no newer one is assigned until the transaction ends.
 ///
 /// # Errors
-/// When another process has started to compact, or the database fails.
+///
+/// Also when another process has started to compact.
 pub async fn check_fence(connection: &impl ConnectionTrait, fence: i64) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(COMPACTOR).lock_shared().one(connection).await?;
     match row {
@@ -83,17 +69,11 @@ fn missing(name: &'static str) -> HistoryError {
 }
 
 /// The number kept under a name.
-///
-/// # Errors
-/// When the database fails.
 pub async fn get(connection: &impl ConnectionTrait, name: &str) -> Result<Option<i64>, HistoryError> {
     Ok(Entity::find_by_id(name).one(connection).await?.map(|row| row.value))
 }
 
 /// Keeps a number under a name.
-///
-/// # Errors
-/// When the database fails.
 pub async fn put(connection: &impl ConnectionTrait, name: &str, value: i64) -> Result<(), HistoryError> {
     let row = ActiveModel { name: Set(name.into()), value: Set(value) };
     let replace = OnConflict::column(Column::Name).update_column(Column::Value).to_owned();
@@ -102,9 +82,6 @@ pub async fn put(connection: &impl ConnectionTrait, name: &str, value: i64) -> R
 }
 
 /// Deletes the progress with this name.
-///
-/// # Errors
-/// When the database fails.
 pub async fn remove(connection: &impl ConnectionTrait, name: &str) -> Result<(), HistoryError> {
     Entity::delete_by_id(name).exec(connection).await?;
     Ok(())

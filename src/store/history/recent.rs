@@ -40,7 +40,7 @@ pub type LatestVotes = HashMap<ServiceKey, HashMap<i32, LocationVote>>;
 /// A service whose newest results are requested: those of each expected location, or of any if none is expected.
 #[derive(Clone, Debug)]
 pub struct ExpectedVotes {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// Numbers of the locations that may have a vote.
     pub locations: Vec<i32>,
@@ -52,16 +52,13 @@ pub struct ExpectedVotes {
 /// A span of time, both ends included.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InclusiveSpan {
-    /// Its start.
+    /// Start of the span, inclusive.
     pub since: Timestamp,
     /// Its end. Results beyond it were recorded before the wall clock was set back, and hide no older ones.
     pub until: Timestamp,
 }
 
 /// The newest results of the services of these partitions that are still fresh and within the span.
-///
-/// # Errors
-/// When the database fails.
 pub async fn within(
     connection: &impl ConnectionTrait,
     partitions: PartitionSet,
@@ -81,9 +78,6 @@ pub async fn within(
 }
 
 /// Start of the newest fresh result of all: when there was last something to record.
-///
-/// # Errors
-/// When the database fails.
 pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, HistoryError> {
     let mut last = None;
     for bucket in 0..BUCKETS {
@@ -96,9 +90,6 @@ pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Time
 }
 
 /// Adds the votes missing after [`within`]: older rows and sealed results.
-///
-/// # Errors
-/// When the database fails, or a block cannot be read.
 pub async fn complete(
     history: &History,
     votes: &mut LatestVotes,

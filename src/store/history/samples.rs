@@ -18,9 +18,6 @@ use crate::store::history::segments::storage::OpenSegment;
 const BLOCKS_AT_ONCE: usize = 64;
 
 /// The fresh samples of a service in `[from, to)`, oldest first; only of these locations, unless `None`.
-///
-/// # Errors
-/// When the database fails.
 pub async fn fresh(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -44,7 +41,8 @@ pub async fn fresh(
 /// The sealed samples of a service in `[from, to)` in a segment, oldest first.
 ///
 /// # Errors
-/// When the database fails, the segment was dropped, or a block cannot be read.
+///
+/// Also when the segment was dropped meanwhile.
 pub async fn sealed(
     open: &OpenSegment,
     service: ServiceKey,

@@ -29,7 +29,7 @@ const BODIES_AT_ONCE: usize = 16;
 /// The results of one service from one location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CheckSeries {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// Number of the location.
     pub location: i32,
@@ -47,7 +47,7 @@ pub struct ServiceRange {
 /// The batch of a segment under which rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchKey {
-    /// The segment.
+    /// Number of the segment.
     pub segment: SegmentId,
     /// The number of the batch, from 1.
     pub number: i64,
@@ -56,7 +56,7 @@ pub struct BatchKey {
 /// A rollup of a series.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedRollup {
-    /// The series.
+    /// The series of its checks.
     pub series: CheckSeries,
     /// Start of the hour or day.
     pub start: Timestamp,
@@ -67,7 +67,7 @@ pub struct SealedRollup {
 /// Blocks and rollups that go into a segment together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SegmentContents {
-    /// Blocks.
+    /// Blocks, each with its series.
     pub blocks: Vec<(CheckSeries, CheckBlock)>,
     /// Rollups of the same checks.
     pub rollups: Vec<SealedRollup>,
@@ -85,7 +85,7 @@ impl SegmentContents {
 /// The summary of a block: everything but its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockSummary {
-    /// The series.
+    /// The series of its checks.
     pub series: CheckSeries,
     /// Start of its first check.
     pub first_at: Timestamp,
@@ -100,7 +100,7 @@ pub struct BlockSummary {
 }
 
 impl BlockSummary {
-    /// Checks in it.
+    /// Number of checks in the block.
     #[must_use]
     pub const fn checks(&self) -> usize {
         self.up as usize + self.degraded as usize + self.down as usize
@@ -110,7 +110,8 @@ impl BlockSummary {
 /// The newest block of each series of these services.
 ///
 /// # Errors
-/// When the database fails or the segment was dropped.
+///
+/// Also when the segment was dropped meanwhile.
 pub async fn newest(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -137,7 +138,8 @@ pub async fn newest(
 /// The blocks of several services that have checks in `[from, to)`, in no order.
 ///
 /// # Errors
-/// When the database fails or the segment was dropped.
+///
+/// Also when the segment was dropped meanwhile.
 pub async fn summaries_of(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -160,7 +162,8 @@ pub async fn summaries_of(
 /// The body of a block.
 ///
 /// # Errors
-/// When the database fails, or the block or segment was dropped.
+///
+/// Also when the block or segment was dropped meanwhile.
 pub async fn body(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -173,7 +176,8 @@ pub async fn body(
 /// The bodies of blocks of one service, in the order of their summaries.
 ///
 /// # Errors
-/// When the database fails, or a block or the segment was dropped.
+///
+/// Also when a block or the segment was dropped meanwhile.
 pub async fn bodies(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -209,7 +213,8 @@ fn gone(summary: &BlockSummary) -> HistoryError {
 /// The next services above `after` that have blocks in a segment, at most `most`.
 ///
 /// # Errors
-/// When the database fails or the segment was dropped.
+///
+/// Also when the segment was dropped meanwhile.
 pub async fn services_after(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -228,7 +233,8 @@ pub async fn services_after(
 /// All blocks of the services from `first` to `last`, by series and time.
 ///
 /// # Errors
-/// When the database fails or the segment was dropped.
+///
+/// Also when the segment was dropped meanwhile.
 pub async fn blocks_of(
     opened: &SegmentConnection,
     segment: &Segment,

@@ -16,13 +16,13 @@ use crate::clock::Timestamp;
 pub use crate::model::segment::{RetentionClass, SegmentLevel, SegmentScope};
 use crate::store::HistoryError;
 
-/// Number of a segment.
+/// Number of a segment, from the catalogue.
 pub type SegmentId = i32;
 
 /// A segment of the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Its number.
+    /// Number of the segment.
     pub id: SegmentId,
     /// The purpose of the segment.
     pub purpose: SegmentScope,
@@ -34,9 +34,6 @@ pub struct Segment {
 
 /// The segments that count, those of the newest time first. A new one without a published batch is not among them: it
 /// may not even have its tables.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn visible(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, HistoryError> {
     let mut segments = entered(connection).await?;
     segments.retain(|segment| segment.sealed_batch > 0);
@@ -44,9 +41,6 @@ pub async fn visible(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, 
 }
 
 /// The segments that may be written to, including those without a published batch, those of the newest time first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn entered(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, HistoryError> {
     let query = Entity::find().filter(Column::RetiredAt.is_null());
     let rows = query.order_by_desc(Column::ToAt).order_by_desc(Column::Id).all(connection).await?;
@@ -54,9 +48,6 @@ pub async fn entered(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, 
 }
 
 /// A segment as it is now; `None` when it does not count, or not any more.
-///
-/// # Errors
-/// When the database fails or its row cannot be read.
 pub async fn visible_one(
     connection: &impl ConnectionTrait,
     id: SegmentId,
@@ -67,18 +58,12 @@ pub async fn visible_one(
 }
 
 /// The segments that do not count any more and were not dropped yet.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn retired(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, HistoryError> {
     let rows = Entity::find().filter(Column::RetiredAt.is_not_null()).all(connection).await?;
     rows.into_iter().map(Segment::try_from).collect()
 }
 
 /// Enters a new segment; nothing in it counts yet.
-///
-/// # Errors
-/// When the database fails.
 pub async fn enter(
     connection: &impl ConnectionTrait,
     purpose: SegmentScope,
@@ -99,7 +84,8 @@ pub async fn enter(
 /// From this commit on the rows of `batch` count.
 ///
 /// # Errors
-/// When it is not the batch after the last one that counts, or the database fails.
+///
+/// Also when `batch` is not the one after the last published batch.
 pub async fn publish(
     connection: &impl ConnectionTrait,
     id: SegmentId,
@@ -116,7 +102,8 @@ pub async fn publish(
 /// From this commit on the segment does not count any more.
 ///
 /// # Errors
-/// When it is not as it was read: it holds a later batch, or does not count already. When the database fails.
+///
+/// Also when the segment is not as it was read: it has a later batch, or is retired already.
 pub async fn retire(
     connection: &impl ConnectionTrait,
     segment: &Segment,
@@ -132,9 +119,6 @@ pub async fn retire(
 }
 
 /// Removes a dropped segment from the catalogue.
-///
-/// # Errors
-/// When the database fails.
 pub async fn forget(connection: &impl ConnectionTrait, id: SegmentId) -> Result<(), HistoryError> {
     Entity::delete_by_id(id).exec(connection).await?;
     Ok(())

@@ -54,7 +54,8 @@ impl CompactionLock {
     /// Releases the lock at once; a dropped lock is released when its connection is used again.
     ///
     /// # Errors
-    /// When the database fails; then the lock is free.
+    ///
+    /// When the database fails; the lock is released nevertheless.
     pub async fn release(self) -> Result<(), HistoryError> {
         match self.holder {
             CompactionHolder::Advisory(holder) => Ok(holder.rollback().await?),
@@ -68,9 +69,6 @@ const COMPACTION_LOCK: i64 = 0x5741_5443_484b_5052;
 
 impl History {
     /// Connects without migrating; until that is done, it counts as away.
-    ///
-    /// # Errors
-    /// [`OpenError`] when the database cannot be reached.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let rows = Database::connect_unprepared(url, limits).await?;
         let storage = match upgrade_copy::file_of(url) {
@@ -104,9 +102,6 @@ impl History {
     }
 
     /// A consistent view of rows and segments.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn snapshot(&self) -> Result<HistorySnapshot, HistoryError> {
         self.rows.demand_prepared()?;
         let rows = self.rows.snapshot().await?;
@@ -117,7 +112,8 @@ impl History {
     /// Takes the compaction lock; `None` while another process or a backup holds it.
     ///
     /// # Errors
-    /// When the database fails, or the lock file cannot be used.
+    ///
+    /// Also when the lock file cannot be used.
     pub async fn lock_compaction(&self) -> Result<Option<CompactionLock>, HistoryError> {
         self.rows.demand_prepared()?;
         let holder = match &self.storage {
@@ -145,9 +141,6 @@ impl History {
     }
 
     /// Size in bytes of everything outside of segments.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn row_bytes(&self) -> Result<u64, HistoryError> {
         let text = match self.storage {
             SegmentStorage::Files(_) => {
@@ -165,9 +158,6 @@ impl History {
 
     /// Returns the space of deleted rows to the operating system, where this does not happen by itself. The caller
     /// must have the history alone: no other process can write meanwhile.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn shrink(&self) -> Result<(), HistoryError> {
         if let SegmentStorage::Files(_) = self.storage {
             for text in ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"] {

@@ -18,9 +18,6 @@ use crate::store::history::segments::storage::OpenSegment;
 use crate::store::history::{HistorySnapshot, sealed};
 
 /// The votes of a service in `[from, to)` with the numbers of their locations, oldest first.
-///
-/// # Errors
-/// When the database fails or a block cannot be read.
 pub async fn of_span(
     snapshot: &HistorySnapshot,
     service: ServiceKey,
@@ -47,9 +44,6 @@ pub async fn of_span(
 }
 
 /// Returns the start of a service's oldest result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn first_at(
     snapshot: &HistorySnapshot,
     service: ServiceKey,

@@ -24,9 +24,6 @@ pub(super) async fn find(
 }
 
 /// Those of these incidents that the engine has opened and whose title was not written by a member.
-///
-/// # Errors
-/// When the database fails.
 pub async fn with_own_titles(
     connection: &impl ConnectionTrait,
     incidents: &[i64],
@@ -41,9 +38,6 @@ pub async fn with_own_titles(
 
 /// The services of those of these incidents that the engine has opened and whose title was not written by a member:
 /// all that such a title may name, by name.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn titled_services(
     connection: &impl ConnectionTrait,
     incidents: &[i64],

@@ -17,7 +17,7 @@ const SERVICES_AT_ONCE: usize = 1_000;
 /// The time of an incident that counts as downtime of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountedIncident {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// The id of the incident.
     pub incident: Id,
@@ -27,9 +27,6 @@ pub struct CountedIncident {
 }
 
 /// The visible incidents that count as downtime of these services within a range, in the order of their starts.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn counted(
     connection: &impl ConnectionTrait,
     sight: Visibility,

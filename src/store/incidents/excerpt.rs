@@ -27,9 +27,6 @@ const FIRST: u64 = 50;
 /// The incident with this key. When it affects many services, only these are read, with the first ones, the last one,
 /// those that have evidence, one of those that are down, and one of those that have not recovered. Others cannot
 /// change it until the transaction ends.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_key_for_update(
     connection: &impl ConnectionTrait,
     key: i64,
@@ -63,9 +60,6 @@ pub async fn of_key_for_update(
 }
 
 /// The keys of all services that an incident affects.
-///
-/// # Errors
-/// When the database fails.
 pub async fn services_of(
     connection: &impl ConnectionTrait,
     incident: i64,
@@ -74,9 +68,6 @@ pub async fn services_of(
 }
 
 /// The keys of the tags that services of an incident carry, each once.
-///
-/// # Errors
-/// When the database fails.
 pub async fn tags_of(connection: &impl ConnectionTrait, incident: i64) -> Result<Vec<i64>, MainError> {
     let services: SelectStatement = keys_of(incident).into_query();
     let carried = service_tag::Entity::find()
@@ -88,9 +79,6 @@ pub async fn tags_of(connection: &impl ConnectionTrait, incident: i64) -> Result
 }
 
 /// The time at which a service recovered from an incident last; `None` when none has.
-///
-/// # Errors
-/// When the database fails.
 pub async fn last_recovery(
     connection: &impl ConnectionTrait,
     incident: i64,

@@ -21,9 +21,6 @@ const KEYS_PER_STATEMENT: usize = 1_000;
 
 /// The open incidents of each of these keys, opened by this policy or by a deleted one of the organisation, the
 /// newest first; keys without an incident are missing.
-///
-/// # Errors
-/// When the database fails.
 pub async fn find(
     connection: &impl ConnectionTrait,
     policy: &IncidentPolicy,
@@ -75,9 +72,6 @@ fn open_incident(policy: &IncidentPolicy) -> SelectStatement {
 }
 
 /// Points these keys to this incident, which follows this policy, from now on.
-///
-/// # Errors
-/// When the database fails.
 pub async fn assign_keys(
     connection: &impl ConnectionTrait,
     (policy, incident): (i64, i64),

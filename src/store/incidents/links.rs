@@ -120,9 +120,6 @@ pub(super) async fn size_before(
 }
 
 /// Returns the size of the timeline that members see; counts characters as they are stored.
-///
-/// # Errors
-/// When the database fails.
 pub async fn internal_timeline_size(
     connection: &impl ConnectionTrait,
     incident: i64,

@@ -19,15 +19,15 @@ use crate::store::{MainError, PageWindow};
 /// A filter of incidents: everything that is set must match (contract 4.10.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IncidentFilter {
-    /// Affecting this service.
+    /// Incidents that affect this service.
     pub of_service: Option<ServiceKey>,
     /// Affecting at least one of these services.
     pub services: Option<Vec<ServiceKey>>,
-    /// Over, or open.
+    /// True: incidents that are over; false: open ones.
     pub resolved: Option<bool>,
-    /// Published, or internal.
+    /// True: published incidents; false: internal ones.
     pub is_published: Option<bool>,
-    /// Of this kind.
+    /// Incidents of this kind.
     pub kind: Option<IncidentKind>,
     /// Not over before this moment.
     pub from: Option<Timestamp>,
@@ -77,9 +77,6 @@ fn affecting(services: &[ServiceKey]) -> Condition {
 
 /// The visible incidents of this page, the latest start first, each with the services that
 /// it affects, and how many the filter selects in all.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn page(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -110,9 +107,6 @@ pub async fn page(
 
 /// The visible incidents that the engine has opened because of a service, those that were open in the range,
 /// in the order of their opening.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn opened_by_engine(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -139,9 +133,6 @@ pub async fn opened_by_engine(
 }
 
 /// Returns the time of every incident of a service that is no notice and was not over by `from`, in no order.
-///
-/// # Errors
-/// When the database fails.
 pub async fn periods(
     connection: &impl ConnectionTrait,
     sight: Visibility,

@@ -26,9 +26,6 @@ pub struct LinkedIncident {
 }
 
 /// The incidents that affect a service of an organisation, by their keys.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn linked_for_update(
     connection: &impl ConnectionTrait,
     organisation: i64,

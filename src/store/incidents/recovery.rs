@@ -23,9 +23,9 @@ const SERVICES_PER_STATEMENT: usize = 1_000;
 /// A service that an open incident still affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnrecoveredService {
-    /// Key of the incident.
+    /// Database key of the incident.
     pub incident: i64,
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// The time since which it is affected.
     pub added_at: Timestamp,
@@ -34,7 +34,7 @@ pub struct UnrecoveredService {
 /// A service that works again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveredService {
-    /// The service.
+    /// Database key of the service.
     pub service: ServiceKey,
     /// The time since which it works.
     pub at: Timestamp,
@@ -43,9 +43,6 @@ pub struct RecoveredService {
 }
 
 /// The unrecovered among these services; among all when `None`.
-///
-/// # Errors
-/// When the database fails.
 pub async fn unrecovered(
     connection: &impl ConnectionTrait,
     services: Option<&[ServiceKey]>,
@@ -71,9 +68,6 @@ pub async fn unrecovered(
 }
 
 /// Marks a service as recovered from an incident, unless it is. Repeating it changes nothing.
-///
-/// # Errors
-/// When the database fails.
 pub async fn mark(
     connection: &impl ConnectionTrait,
     affected: UnrecoveredService,
@@ -92,9 +86,6 @@ pub async fn mark(
 /// Marks each of these services as recovered from every open incident that it was in by then, and from its own in any
 /// case, which may have been opened after its recovery started. Repeating it changes nothing. Returns the new
 /// recoveries, by incident and service. The organisations of the services are locked.
-///
-/// # Errors
-/// When the database fails.
 pub async fn mark_services(
     connection: &impl ConnectionTrait,
     recovered: &[RecoveredService],

@@ -16,9 +16,6 @@ use crate::store::incidents::{automation, links, rows};
 const INCIDENTS_PER_STATEMENT: usize = 1_000;
 
 /// Stores a new incident with everything that belongs to it; its `key` is assigned by the database.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident) -> Result<(), MainError> {
     let mut row = rows::to_row(&whole.incident);
     row.id = NotSet;
@@ -33,9 +30,6 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
 
 /// Adds an entry to the timeline of an incident in which the engine names services: visible to members who see every
 /// service.
-///
-/// # Errors
-/// When the database fails.
 pub async fn add_reasons(
     connection: &impl ConnectionTrait,
     incident: i64,
@@ -46,9 +40,6 @@ pub async fn add_reasons(
 }
 
 /// Stores the changes from `before` to `after`.
-///
-/// # Errors
-/// When the database fails.
 pub async fn save(
     connection: &impl ConnectionTrait,
     before: &WholeIncident,
@@ -70,9 +61,6 @@ pub async fn save(
 }
 
 /// Deletes the incidents with these keys, with everything that hangs on them.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, incidents: &[i64]) -> Result<(), MainError> {
     for chunk in incidents.chunks(INCIDENTS_PER_STATEMENT) {
         Entity::delete_many().filter(Column::Id.is_in(chunk.iter().copied())).exec(connection).await?;

@@ -22,9 +22,6 @@ fn running() -> Condition {
 }
 
 /// Up to `limit` maintenances that are due at `now`, by key, after `after`.
-///
-/// # Errors
-/// When the database fails.
 pub async fn at(
     connection: &impl ConnectionTrait,
     now: Timestamp,
@@ -44,9 +41,6 @@ pub async fn at(
 }
 
 /// Returns the time at which the next maintenance will be due, or `None` if none waits for its time.
-///
-/// # Errors
-/// When the database fails.
 pub async fn next(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, MainError> {
     let moment = |condition: Condition, column: Column| {
         let moments = Entity::find().select_only().column_as(column.min(), "moment").filter(condition);
@@ -59,9 +53,6 @@ pub async fn next(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>
 
 /// The maintenance with this key, locked until the transaction ends; its organisation is locked before it, so that
 /// its messages are in order with those of the organisation.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn claim(
     connection: &impl ConnectionTrait,
     key: MaintenanceKey,

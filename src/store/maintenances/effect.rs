@@ -24,9 +24,6 @@ use crate::store::{MainError, services};
 const AT_ONCE: usize = 1_000;
 
 /// Those of these services that a maintenance in progress covers, planned or not.
-///
-/// # Errors
-/// When the database fails.
 pub async fn covered(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
@@ -53,9 +50,6 @@ pub async fn covered(
 
 /// Makes the open windows of a maintenance equal to these services. Returns the services that the engine must update
 /// after the commit.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn set_windows(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
@@ -101,9 +95,6 @@ async fn open_windows(
 
 /// Locks these services until the transaction ends, in the order of their keys, so that two transactions cannot wait
 /// for each other. Returns those that exist.
-///
-/// # Errors
-/// When the database fails.
 pub async fn lock_services(
     connection: &impl ConnectionTrait,
     keys: &[ServiceKey],

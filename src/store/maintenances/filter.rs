@@ -14,7 +14,7 @@ use crate::model::service::ServiceKey;
 pub struct MaintenanceFilter {
     /// In one of these states; empty = in any.
     pub statuses: Vec<MaintenanceStatus>,
-    /// Covering this service.
+    /// Maintenances that cover this service.
     pub covering: Option<ServiceKey>,
     /// Covering one of these services; an empty list selects nothing.
     pub covering_any: Option<Vec<ServiceKey>>,

@@ -21,16 +21,13 @@ const AT_ONCE: usize = 1_000;
 pub struct NamedPage {
     /// Database key.
     pub key: i64,
-    /// Its id.
+    /// Public id of the page.
     pub id: Id,
-    /// Its name.
+    /// Name of the page, by language.
     pub name: TranslatedText,
 }
 
 /// The keys of the services that the maintenance covers.
-///
-/// # Errors
-/// When the database fails.
 pub async fn covered_by(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
@@ -44,9 +41,6 @@ pub async fn covered_by(
 }
 
 /// The keys of the pages chosen for the maintenance, in the order of the client.
-///
-/// # Errors
-/// When the database fails.
 pub async fn chosen_for(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
@@ -60,9 +54,6 @@ pub async fn chosen_for(
 }
 
 /// The visible services that each of these maintenances covers, by name.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn services_of(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -108,9 +99,6 @@ pub(super) async fn named_services(
 }
 
 /// The visible pages that were chosen for the maintenance, in the order of the client.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn statuspages_of(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -145,9 +133,6 @@ pub(super) async fn named_pages(
 }
 
 /// Makes the maintenance cover exactly these services.
-///
-/// # Errors
-/// When the database fails.
 pub async fn cover(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
@@ -169,9 +154,6 @@ pub async fn cover(
 }
 
 /// Chooses exactly these pages for the maintenance, in this order.
-///
-/// # Errors
-/// When the database fails.
 pub async fn show_on(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,

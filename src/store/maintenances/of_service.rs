@@ -18,16 +18,13 @@ use crate::store::maintenances::from_row;
 /// A maintenance that covers the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedMaintenance {
-    /// The maintenance.
+    /// The maintenance as it is stored.
     pub maintenance: Maintenance,
     /// True if it covers other services, too.
     pub is_shared: bool,
 }
 
 /// Keeps others from changing the maintenances that cover the service until the transaction ends.
-///
-/// # Errors
-/// When the database fails.
 pub async fn lock_of(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
     let linked = Links::find()
         .select_only()
@@ -47,9 +44,6 @@ pub async fn lock_of(connection: &impl ConnectionTrait, service: ServiceKey) -> 
 }
 
 /// The maintenances that cover a service, by their keys.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn linked(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -80,9 +74,6 @@ pub async fn linked(
 }
 
 /// Removes a service from every maintenance that covers it.
-///
-/// # Errors
-/// When the database fails.
 pub async fn unlink(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
     Links::delete_many().filter(Link::ServiceId.eq(service)).exec(connection).await?;
     Ok(())

@@ -11,9 +11,6 @@ use crate::model::maintenance::reminder::ReminderKind;
 use crate::store::MainError;
 
 /// The reminders of a maintenance that are planned, with the time of each.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn planned(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
@@ -23,9 +20,6 @@ pub async fn planned(
 }
 
 /// Makes the planned reminders of a maintenance equal to `wanted`.
-///
-/// # Errors
-/// When the database fails.
 pub async fn replace(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
@@ -54,16 +48,13 @@ fn kind_of(row: &Model) -> Result<ReminderKind, MainError> {
 /// A reminder that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueReminder {
-    /// Key of the maintenance.
+    /// Database key of the maintenance.
     pub maintenance: MaintenanceKey,
-    /// The kind of reminder.
+    /// Which of the maintenance's reminders is due.
     pub reminder: ReminderKind,
 }
 
 /// Reminders that are due, the longest due ones first; of every organisation.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn due(
     connection: &impl ConnectionTrait,
     now: Timestamp,
@@ -81,9 +72,6 @@ pub async fn due(
 }
 
 /// Deletes a reminder that is due; `false` when it is not due any more.
-///
-/// # Errors
-/// When the database fails.
 pub async fn take_due(
     connection: &impl ConnectionTrait,
     due: DueReminder,

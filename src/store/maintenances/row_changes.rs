@@ -15,9 +15,6 @@ use crate::store::maintenances::to_row;
 const CHUNK: usize = 1_000;
 
 /// Stores a new maintenance without its links; its `key` is assigned by the database and returned in the result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     maintenance: Maintenance,
@@ -28,18 +25,12 @@ pub async fn insert(
 }
 
 /// Stores all fields of the maintenance.
-///
-/// # Errors
-/// When the database fails.
 pub async fn update(connection: &impl ConnectionTrait, maintenance: &Maintenance) -> Result<(), MainError> {
     to_row(maintenance).update(connection).await?;
     Ok(())
 }
 
 /// Assigns a maintenance to another window of its series.
-///
-/// # Errors
-/// When the database fails.
 pub async fn set_occurrence(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
@@ -51,9 +42,6 @@ pub async fn set_occurrence(
 }
 
 /// Takes maintenances out of their series.
-///
-/// # Errors
-/// When the database fails.
 pub async fn clear_series(
     connection: &impl ConnectionTrait,
     maintenances: &[MaintenanceKey],
@@ -71,9 +59,6 @@ pub async fn clear_series(
 }
 
 /// Cancels maintenances; those that run end now.
-///
-/// # Errors
-/// When the database fails.
 pub async fn cancel(
     connection: &impl ConnectionTrait,
     maintenances: &[MaintenanceKey],
@@ -92,9 +77,6 @@ pub async fn cancel(
 }
 
 /// Deletes maintenances with their timelines and links. Their effects must have been ended before.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(
     connection: &impl ConnectionTrait,
     maintenances: &[MaintenanceKey],

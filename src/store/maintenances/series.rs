@@ -35,7 +35,7 @@ const AT_ONCE: usize = 1_000;
 pub struct SeriesName {
     /// The id of the series.
     pub id: Id,
-    /// Its rule.
+    /// The recurrence rule as text.
     pub rrule: String,
     /// The name of its time zone.
     pub time_zone: String,
@@ -46,9 +46,6 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 }
 
 /// The series of this organisation with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -60,9 +57,6 @@ pub async fn find(
 
 /// Like [`find`], and keeps others from changing the series until the transaction ends. Rows that only refer to it
 /// may still be written, so that the holder of a maintenance can take it out of its series.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -73,9 +67,6 @@ pub async fn find_for_update(
 }
 
 /// The series of this page, the oldest first, and how many there are in all.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -94,17 +85,11 @@ pub async fn list(
 }
 
 /// Returns how many series the organisation has.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
 /// The parts of these series that maintenances show.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn names(
     connection: &impl ConnectionTrait,
     keys: &[SeriesKey],
@@ -122,9 +107,6 @@ pub async fn names(
 
 /// Up to `limit` series whose planning is due at `now`, by key, after `after`; also those scheduled by a clock that
 /// was ahead.
-///
-/// # Errors
-/// When the database fails.
 pub async fn due(
     connection: &impl ConnectionTrait,
     now: Timestamp,
@@ -145,9 +127,6 @@ pub async fn due(
 }
 
 /// The organisation of a series.
-///
-/// # Errors
-/// When the database fails.
 pub async fn organisation_of(
     connection: &impl ConnectionTrait,
     key: SeriesKey,
@@ -157,9 +136,6 @@ pub async fn organisation_of(
 }
 
 /// The series with this key, kept from others until the transaction ends.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn claim(
     connection: &impl ConnectionTrait,
     key: SeriesKey,
@@ -169,9 +145,6 @@ pub async fn claim(
 }
 
 /// Stores a new series; its `key` is assigned by the database and returned in the result.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     series: MaintenanceSeries,
@@ -182,18 +155,12 @@ pub async fn insert(
 }
 
 /// Stores all fields of the series.
-///
-/// # Errors
-/// When the database fails.
 pub async fn update(connection: &impl ConnectionTrait, series: &MaintenanceSeries) -> Result<(), MainError> {
     to_row(series).update(connection).await?;
     Ok(())
 }
 
 /// Deletes the series with its links. Its maintenances must have left it before.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, key: SeriesKey) -> Result<(), MainError> {
     Entity::delete_by_id(key).exec(connection).await?;
     Ok(())

@@ -11,9 +11,6 @@ use crate::model::translated_text::TranslatedText;
 use crate::store::MainError;
 
 /// Adds entries in this order, each under a new id. Returns the ids.
-///
-/// # Errors
-/// When the database fails.
 pub async fn add(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
@@ -37,10 +34,7 @@ pub async fn add(
     Ok(ids)
 }
 
-/// The whole timeline.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
+/// Returns the entries of the timeline.
 pub async fn of(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,

@@ -8,19 +8,13 @@ use crate::store::MainError;
 use crate::store::notices::to_row;
 
 /// Stores a new notice; its key is assigned by the database.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(connection: &impl ConnectionTrait, notice: &Notice) -> Result<(), MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(notice) };
     Entity::insert(row).exec_without_returning(connection).await?;
     Ok(())
 }
 
-/// Stores a changed notice.
-///
-/// # Errors
-/// When the database fails.
+/// Stores all fields of a changed notice.
 pub async fn update(connection: &impl ConnectionTrait, notice: &Notice) -> Result<(), MainError> {
     to_row(notice).update(connection).await?;
     Ok(())

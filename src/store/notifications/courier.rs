@@ -35,9 +35,6 @@ pub struct CourierLock {
 
 impl CourierLock {
     /// Takes the lock; `None` while another process holds it.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn take(main: &Database) -> Result<Option<Self>, MainError> {
         let reader = main.reader();
         if reader.get_database_backend() != DbBackend::Postgres {
@@ -62,9 +59,6 @@ impl CourierLock {
 }
 
 /// Stores attempts and their consequences. A message that ends releases the next one about the same subject.
-///
-/// # Errors
-/// When the database fails.
 pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[TryRecord]) -> Result<(), MainError> {
     let known = lock_existing(connection, ended).await?;
     let ended: Vec<TryRecord> =
@@ -131,9 +125,6 @@ async fn store_ends(connection: &impl ConnectionTrait, alike: &[&TryRecord]) -> 
 
 /// Makes all messages of a channel due that wait for a later attempt, except those that are held or may have been
 /// taken.
-///
-/// # Errors
-/// When the database fails.
 pub async fn bring_forward(
     connection: &impl ConnectionTrait,
     channel: i64,
@@ -144,9 +135,6 @@ pub async fn bring_forward(
 }
 
 /// The same for every channel: a courier that starts has no open circuit breaker.
-///
-/// # Errors
-/// When the database fails.
 pub async fn bring_all_forward(connection: &impl ConnectionTrait, to: Timestamp) -> Result<u64, MainError> {
     Ok(later_tries(to).exec(connection).await?.rows_affected)
 }
@@ -171,9 +159,6 @@ fn later_tries(to: Timestamp) -> UpdateMany<Entity> {
 
 /// Deletes messages that ended before this time, except those about open incidents and notices: their recipients must
 /// be known to the end.
-///
-/// # Errors
-/// When the database fails.
 pub async fn forget(connection: &impl ConnectionTrait, ended_before: Timestamp) -> Result<u64, MainError> {
     let open = Query::select()
         .column(incident::Column::PublicId)
@@ -193,9 +178,6 @@ pub async fn forget(connection: &impl ConnectionTrait, ended_before: Timestamp) 
 }
 
 /// The number of waiting messages, and the time at which the oldest of them without a present hold was written.
-///
-/// # Errors
-/// When the database fails.
 pub async fn backlog(connection: &impl ConnectionTrait, now: Timestamp) -> Result<OutboxBacklog, MainError> {
     let waiting = Entity::find()
         .select_only()
@@ -211,10 +193,10 @@ pub async fn backlog(connection: &impl ConnectionTrait, now: Timestamp) -> Resul
     })
 }
 
-/// The waiting messages.
+/// Size and age of the waiting messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutboxBacklog {
-    /// Messages.
+    /// Number of waiting messages.
     pub waiting: u64,
     /// The time at which the oldest of them was written.
     pub oldest: Option<Timestamp>,

@@ -22,9 +22,6 @@ fn waiting(channel: i64) -> Select<Entity> {
 }
 
 /// The messages of a channel whose hold is over by now, oldest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn released_by(
     connection: &impl ConnectionTrait,
     channel: i64,
@@ -36,9 +33,6 @@ pub async fn released_by(
 }
 
 /// The subjects of the messages of a channel that wait without being held.
-///
-/// # Errors
-/// When the database fails.
 pub async fn subjects_not_held(
     connection: &impl ConnectionTrait,
     channel: i64,
@@ -48,9 +42,6 @@ pub async fn subjects_not_held(
 }
 
 /// Ends messages that are replaced by a digest.
-///
-/// # Errors
-/// When the database fails.
 pub async fn end_gathered(
     connection: &impl ConnectionTrait,
     keys: &[i64],

@@ -24,9 +24,9 @@ const COLUMNS: &str = "id, channel_id, contact_id, subject, tries, event, held_u
 /// A channel that is switched on and has something due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueChannel {
-    /// Its key.
+    /// Database key of the channel.
     pub key: i64,
-    /// Key of its organisation.
+    /// Database key of its organisation.
     pub organisation: i64,
     /// True if it sends mails: those to each mailbox are a line of their own.
     pub has_mailboxes: bool,
@@ -36,9 +36,6 @@ pub struct DueChannel {
 
 /// At most `most` enabled channels with due messages, by their keys, starting after `after`. Costs as much as there
 /// are channels with waiting messages.
-///
-/// # Errors
-/// When the database fails.
 pub async fn due_channels(
     connection: &impl ConnectionTrait,
     now: Timestamp,
@@ -79,7 +76,7 @@ impl DueChannel {
 /// The requested messages of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedMessages {
-    /// The channel.
+    /// The channel, with its organisation.
     pub channel: DueChannel,
     /// The selection among its messages.
     pub selection: MessageSelection,
@@ -90,19 +87,16 @@ pub struct WantedMessages {
 /// Selection among the messages of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageSelection {
-    /// All of them.
+    /// All messages of the channel.
     All,
     /// Those that were never tried.
     FirstTries,
-    /// Steps of escalations.
+    /// Messages of escalation steps only.
     Steps,
 }
 
 /// The next due messages of each channel: up to `most` each of steps of escalations, of messages that were never
 /// tried, and of those that have waited longest.
-///
-/// # Errors
-/// When the database fails.
 pub async fn due_messages(
     connection: &impl ConnectionTrait,
     now: Timestamp,
@@ -175,9 +169,6 @@ fn due_message(row: &QueryResult, channel: &DueChannel) -> Result<DueMessage, Ma
 }
 
 /// At most `most` messages, of any channel, that have expired by `now` and are due since `due_before`.
-///
-/// # Errors
-/// When the database fails.
 pub async fn expired_messages(
     connection: &impl ConnectionTrait,
     (now, due_before): (Timestamp, Timestamp),
@@ -205,9 +196,6 @@ pub async fn expired_messages(
 }
 
 /// These messages, and the unreadable ones among them.
-///
-/// # Errors
-/// When the database fails.
 pub async fn read_messages(
     connection: &impl ConnectionTrait,
     keys: &[i64],

@@ -8,9 +8,9 @@ use crate::model::notification::ordering_scope::OrderingScope;
 /// An attempt that has ended, and its consequences for its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TryRecord {
-    /// Key of the delivery.
+    /// Database key of the delivery.
     pub delivery: i64,
-    /// Key of its channel.
+    /// Database key of its channel.
     pub channel: i64,
     /// The id of its subject.
     pub subject: String,
@@ -18,11 +18,11 @@ pub struct TryRecord {
     pub line: OrderingScope,
     /// True for a digest: later messages about its subjects wait for it.
     pub is_digest: bool,
-    /// The try.
+    /// Number, duration and outcome of the attempt.
     pub attempt: DeliveryAttempt,
     /// The time of the next one; `None` when the message was delivered or is given up.
     pub next_at: Option<Timestamp>,
-    /// Now.
+    /// Present time.
     pub at: Timestamp,
 }
 

@@ -21,9 +21,6 @@ use crate::store::notifications::lines::in_line;
 const CHUNK: usize = 1_000;
 
 /// Recent messages of a channel: many if there are at least `most`, then with the due time of its digest.
-///
-/// # Errors
-/// When the database fails.
 pub async fn recent(
     connection: &impl ConnectionTrait,
     channel: i64,
@@ -76,9 +73,6 @@ async fn digest_due(
 }
 
 /// Releases the messages that wait in a line of a channel: all of them, or those about one subject.
-///
-/// # Errors
-/// When the database fails.
 pub async fn release_line(
     connection: &impl ConnectionTrait,
     (channel, line): (i64, OrderingScope),
@@ -102,9 +96,6 @@ pub enum HoldRecipient {
 }
 
 /// Messages that are held and were never tried, by their keys, behind the one with this key.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn held_untried(
     connection: &impl ConnectionTrait,
     held_for: HoldRecipient,
@@ -128,9 +119,6 @@ pub async fn held_untried(
 }
 
 /// The keys of the messages that are held beyond this time; of every organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn held_beyond(connection: &impl ConnectionTrait, until: Timestamp) -> Result<Vec<i64>, MainError> {
     let held = Entity::find()
         .select_only()
@@ -141,9 +129,6 @@ pub async fn held_beyond(connection: &impl ConnectionTrait, until: Timestamp) ->
 }
 
 /// Sets this hold of messages; they have a day from its end on.
-///
-/// # Errors
-/// When the database fails.
 pub async fn set_hold(
     connection: &impl ConnectionTrait,
     deliveries: &[i64],
@@ -168,7 +153,6 @@ fn held() -> UpdateMany<Entity> {
     Entity::update_many().filter(Column::HeldUntil.is_not_null()).filter(Column::EndedAt.is_null())
 }
 
-/// Releases these held messages.
 async fn release_held(
     connection: &impl ConnectionTrait,
     held: impl Fn() -> UpdateMany<Entity>,

@@ -16,7 +16,7 @@ use crate::store::MainError;
 use crate::store::notifications::order::{is_overtaken, release_stranded};
 use crate::store::notifications::{from_row, from_try_row};
 
-/// Filter of the list.
+/// Filter of the list of messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutboxFilter {
     /// Only messages in one of these states; empty = all.
@@ -36,9 +36,6 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 }
 
 /// The newest matching messages; a row that cannot be read is left out.
-///
-/// # Errors
-/// When the database fails.
 pub async fn page(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -73,9 +70,6 @@ pub async fn page(
 }
 
 /// The message of this organisation with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -87,9 +81,6 @@ pub async fn find(
 
 /// The attempts of these messages, oldest first. One that has been stored since a message was read is left out, like
 /// its end.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn tries(
     connection: &impl ConnectionTrait,
     deliveries: &[Delivery],
@@ -113,9 +104,6 @@ pub async fn tries(
 
 /// Makes dead messages due again for a day: one, those of a channel, or all of the organisation; except those that
 /// were followed by a delivered one about the same subject, because they would arrive as the newest.
-///
-/// # Errors
-/// When the database fails.
 pub async fn redeliver(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -149,6 +137,6 @@ pub enum RedeliverySelection {
     One(i64),
     /// Those of the channel with this key.
     OfChannel(i64),
-    /// All of the organisation.
+    /// All dead messages of the organisation.
     All,
 }

@@ -72,9 +72,6 @@ pub(super) async fn release_after(
 
 /// Makes every message due that waits for no other: one that was written while the one before it ended, or is tried
 /// again.
-///
-/// # Errors
-/// When the database fails.
 pub async fn release_stranded(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
     let mut released = 0;
     for scope in QueueScope::ALL {
@@ -168,9 +165,6 @@ pub struct OutOfOrder {
 }
 
 /// Those of these messages that would arrive out of order. Only messages that were tried before can.
-///
-/// # Errors
-/// When the database fails.
 pub async fn out_of_order(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<OutOfOrder, MainError> {
     let mut found = OutOfOrder::default();
     if keys.is_empty() {
@@ -192,9 +186,6 @@ pub async fn out_of_order(connection: &impl ConnectionTrait, keys: &[i64]) -> Re
 }
 
 /// Makes these messages wait until earlier ones have ended.
-///
-/// # Errors
-/// When the database fails.
 pub async fn queue_up(connection: &impl ConnectionTrait, keys: &HashSet<i64>) -> Result<(), MainError> {
     Entity::update_many()
         .col_expr(Column::DueAt, Expr::value(None::<i64>))

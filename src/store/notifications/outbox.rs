@@ -25,9 +25,6 @@ use crate::store::notifications::{from_row, holds, to_row};
 const CHUNK: usize = 1_000;
 
 /// Stores a message. It is not due while an earlier one waits: about the same subject in its line, or a digest.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(connection: &impl ConnectionTrait, outgoing: OutgoingMessage) -> Result<(), MainError> {
     let OutgoingMessage { mut delivery, line } = outgoing;
     let same = Column::Subject.eq(delivery.message.subject_id());
@@ -87,9 +84,6 @@ async fn one_waits(
 }
 
 /// The newest message of each event about a subject, for each channel and contact; by channel, each oldest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn newest_about(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -150,9 +144,6 @@ fn to_written(row: WrittenRow) -> Result<WrittenMessage, MainError> {
 }
 
 /// Deletes the steps of an incident that are held beyond now and were never tried.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete_held_steps(
     connection: &impl ConnectionTrait,
     incident: Id,
@@ -165,9 +156,6 @@ pub async fn delete_held_steps(
 }
 
 /// Replaces the contents of a message that was never tried.
-///
-/// # Errors
-/// When the database fails.
 pub async fn replace_message(
     connection: &impl ConnectionTrait,
     delivery: i64,
@@ -186,9 +174,6 @@ pub async fn replace_message(
 }
 
 /// The messages of these deliveries by their keys.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn messages_of(
     connection: &impl ConnectionTrait,
     deliveries: &[i64],
@@ -204,9 +189,6 @@ pub async fn messages_of(
 }
 
 /// Deletes the step of an incident that is held for a contact, or for all readers of a channel, and was never tried.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete_held_step(
     connection: &impl ConnectionTrait,
     (channel, contact): (i64, Option<i64>),
@@ -223,9 +205,6 @@ pub async fn delete_held_step(
 }
 
 /// Deletes the messages about a subject of an organisation that are held and were never tried.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete_held(
     connection: &impl ConnectionTrait,
     organisation: i64,

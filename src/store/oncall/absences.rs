@@ -23,9 +23,6 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
 };
 
 /// The absences of this page, by their start, and how many there are in all.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -41,9 +38,6 @@ pub async fn list(
 }
 
 /// The absence of this organisation with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -56,9 +50,6 @@ pub async fn find(
 
 /// The number of absences of an organisation, after deleting those that are too old to be shown. Without a trusted
 /// time none is deleted.
-///
-/// # Errors
-/// When the database fails.
 pub async fn make_room(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -73,9 +64,6 @@ pub async fn make_room(
 }
 
 /// Stores a new absence; its `key` is assigned by the database.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     entry: AbsenceEntry,
@@ -85,28 +73,19 @@ pub async fn insert(
     Ok(AbsenceEntry { key, ..entry })
 }
 
-/// Stores a changed absence.
-///
-/// # Errors
-/// When the database fails.
+/// Stores all fields of a changed absence.
 pub async fn update(connection: &impl ConnectionTrait, entry: &AbsenceEntry) -> Result<(), MainError> {
     to_row(entry).update(connection).await?;
     Ok(())
 }
 
-/// Deletes an absence.
-///
-/// # Errors
-/// When the database fails.
+/// Deletes the absence with this key.
 pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
     Entity::delete_by_id(key).exec(connection).await?;
     Ok(())
 }
 
 /// The absences in an organisation that overlap a stretch of time.
-///
-/// # Errors
-/// When the database fails.
 pub(super) async fn touching(
     connection: &impl ConnectionTrait,
     organisation: i64,

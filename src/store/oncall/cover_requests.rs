@@ -30,9 +30,6 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
 };
 
 /// The requests of this page, newest first, and how many there are in all. Without statuses: of every status.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -50,9 +47,6 @@ pub async fn list(
 }
 
 /// The request of this organisation with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -65,9 +59,6 @@ pub async fn find(
 
 /// The number of requests of an organisation, after deleting those that are too old to be shown. Without a trusted
 /// time none is deleted.
-///
-/// # Errors
-/// When the database fails.
 pub async fn make_room(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -82,9 +73,6 @@ pub async fn make_room(
 }
 
 /// Stores a new request; its `key` is assigned by the database.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     request: CoverRequest,
@@ -95,18 +83,12 @@ pub async fn insert(
 }
 
 /// Stores the outcome of a request.
-///
-/// # Errors
-/// When the database fails.
 pub async fn update(connection: &impl ConnectionTrait, request: &CoverRequest) -> Result<(), MainError> {
     to_row(request)?.update(connection).await?;
     Ok(())
 }
 
 /// Names of the schedules with an unanswered request from or to a contact.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub(in crate::store) async fn schedules_of_contact(
     connection: &impl ConnectionTrait,
     organisation: i64,

@@ -26,7 +26,6 @@ enum StoredRotation {
 }
 
 impl StoredLayer {
-    /// As it is stored.
     pub(super) fn of(layer: &RotationLayer) -> Self {
         Self {
             name: layer.name.clone(),

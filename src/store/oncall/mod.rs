@@ -6,6 +6,9 @@
 //! - `rosters`: everything that decides who is on duty in a stretch of time
 //!
 //! Every writer holds the lock of the organisation, so that the named contacts stay.
+//!
+//! Functions fail with [`MainError`](crate::store::MainError) when the database does, or when a row cannot be
+//! read.
 
 pub mod absences;
 pub mod cover_requests;

@@ -24,9 +24,6 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
 };
 
 /// The overrides of this page, by their start, and how many there are in all.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -42,9 +39,6 @@ pub async fn list(
 }
 
 /// The override of this organisation with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -57,9 +51,6 @@ pub async fn find(
 
 /// The number of overrides of an organisation, after deleting those that are too old to be shown. Without a trusted
 /// time none is deleted.
-///
-/// # Errors
-/// When the database fails.
 pub async fn make_room(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -74,9 +65,6 @@ pub async fn make_room(
 }
 
 /// Stores a new override; its `key` is assigned by the database.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     entry: OverrideEntry,
@@ -86,28 +74,19 @@ pub async fn insert(
     Ok(OverrideEntry { key, ..entry })
 }
 
-/// Stores a changed override.
-///
-/// # Errors
-/// When the database fails.
+/// Stores all fields of a changed override.
 pub async fn update(connection: &impl ConnectionTrait, entry: &OverrideEntry) -> Result<(), MainError> {
     to_row(entry).update(connection).await?;
     Ok(())
 }
 
-/// Deletes an override.
-///
-/// # Errors
-/// When the database fails.
+/// Deletes the override with this key.
 pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
     Entity::delete_by_id(key).exec(connection).await?;
     Ok(())
 }
 
 /// The overrides of these schedules that overlap a stretch of time, each with the key of its schedule.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub(super) async fn touching(
     connection: &impl ConnectionTrait,
     schedules: &[i64],
@@ -128,9 +107,6 @@ pub(super) async fn touching(
 }
 
 /// Names of the schedules in which a contact takes over, now or later.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub(in crate::store) async fn schedules_of_contact(
     connection: &impl ConnectionTrait,
     contact: i64,

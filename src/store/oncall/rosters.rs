@@ -14,9 +14,9 @@ use crate::store::oncall::{absences, overrides, schedules};
 /// A schedule with its overrides and absences.
 #[derive(Clone, Debug)]
 pub struct StoredRoster {
-    /// The schedule.
+    /// The schedule with its layers.
     pub schedule: OncallSchedule,
-    /// Its overrides.
+    /// The overrides of the schedule.
     pub overrides: Vec<DutyOverride>,
     /// The absences of all contacts of the organisation; its schedules share them.
     pub absences: Arc<[ContactAbsence]>,
@@ -31,9 +31,6 @@ impl StoredRoster {
 }
 
 /// The schedules in which a contact is on duty by a layer, or takes over by an override.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_contact(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -51,9 +48,6 @@ pub async fn of_contact(
 
 /// These schedules of one organisation with their overrides and absences in a stretch of time, extended by the range
 /// that a query may reach back and ahead.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_schedules(
     connection: &impl ConnectionTrait,
     schedules: Vec<OncallSchedule>,

@@ -21,9 +21,6 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 }
 
 /// The schedules of this page, oldest first, and how many there are in all.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -36,9 +33,6 @@ pub async fn list(
 }
 
 /// All schedules of an organisation, oldest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn all(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -47,17 +41,11 @@ pub async fn all(
 }
 
 /// All schedules of all organisations.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of_all(connection: &impl ConnectionTrait) -> Result<Vec<OncallSchedule>, MainError> {
     read_all(Entity::find().order_by_asc(Column::Id).all(connection).await?)
 }
 
 /// The schedule of this organisation with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -68,9 +56,6 @@ pub async fn find(
 }
 
 /// The schedules with these keys, of any organisation.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn with_keys(
     connection: &impl ConnectionTrait,
     keys: &[i64],
@@ -83,9 +68,6 @@ pub async fn with_keys(
 }
 
 /// The schedules of an organisation, as others name them, by their keys.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn by_key(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -101,17 +83,11 @@ pub async fn by_key(
 }
 
 /// Returns the number of schedules of an organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
 /// Stores a new schedule; its `key` is assigned by the database.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     schedule: OncallSchedule,
@@ -121,28 +97,19 @@ pub async fn insert(
     Ok(OncallSchedule { key, ..schedule })
 }
 
-/// Stores a changed schedule.
-///
-/// # Errors
-/// When the database fails.
+/// Stores all fields of a changed schedule.
 pub async fn update(connection: &impl ConnectionTrait, schedule: &OncallSchedule) -> Result<(), MainError> {
     to_row(schedule)?.update(connection).await?;
     Ok(())
 }
 
 /// Deletes a schedule with its overrides and cover requests.
-///
-/// # Errors
-/// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, schedule: i64) -> Result<(), MainError> {
     Entity::delete_by_id(schedule).exec(connection).await?;
     Ok(())
 }
 
 /// Names of the schedules of an organisation with a layer that puts this contact on duty.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub(in crate::store) async fn names_of_contact(
     connection: &impl ConnectionTrait,
     organisation: i64,

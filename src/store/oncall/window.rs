@@ -7,9 +7,9 @@ use crate::clock::Timestamp;
 /// Filter of a list; `None` = not filtered by this.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OncallFilter {
-    /// Keys of schedules.
+    /// Database keys of schedules.
     pub schedules: Option<Vec<i64>>,
-    /// Keys of contacts.
+    /// Database keys of contacts.
     pub contacts: Option<Vec<i64>>,
     /// Only entries that end later.
     pub from: Option<Timestamp>,

@@ -12,9 +12,6 @@ use crate::store::outages::{forget, postpone_recovered};
 
 /// The time of the last recovery of the services whose outages wait for the end of this incident; `None` while one of
 /// them has not recovered, or when there are none.
-///
-/// # Errors
-/// When the database fails.
 pub async fn last_recovery(
     connection: &impl ConnectionTrait,
     incident: i64,
@@ -30,9 +27,6 @@ pub async fn last_recovery(
 
 /// Returns true if a service that has not recovered from the incident is in trouble. A service that never was (added
 /// by a member) has nothing to recover from, and does not count.
-///
-/// # Errors
-/// When the database fails.
 pub async fn is_any_failing(connection: &impl ConnectionTrait, incident: i64) -> Result<bool, MainError> {
     let affected = |column| Expr::col((incident_service::Entity, column));
     // Evaluated for each service that has not recovered, of which there is none at the end of most incidents.
@@ -57,9 +51,6 @@ pub async fn is_any_failing(connection: &impl ConnectionTrait, incident: i64) ->
 
 /// Deletes outages of an incident that have recovered, at most `most`; if there are more, one of them becomes due
 /// now, and may delete the next ones.
-///
-/// # Errors
-/// When the database fails.
 pub async fn forget_recovered(
     connection: &impl ConnectionTrait,
     incident: i64,

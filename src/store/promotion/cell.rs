@@ -14,13 +14,9 @@ use crate::store::binary_rows::BinaryValue as _;
 /// A value. A boolean is 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CellValue<'r> {
-    /// Nothing.
     Null,
-    /// A number.
     Number(i64),
-    /// A text.
     Text(&'r str),
-    /// Bytes.
     Bytes(&'r [u8]),
 }
 
@@ -44,7 +40,8 @@ pub(super) trait CellRow {
     /// The value at this place.
     ///
     /// # Errors
-    /// When it is not of this type.
+    ///
+    /// When the value is not of this type.
     fn cell(&self, place: usize, kind: ColumnKind) -> Result<CellValue<'_>, UnfitValue>;
 }
 
@@ -127,7 +124,8 @@ impl CellValue<'_> {
     /// Appends it as a field of PostgreSQL's binary copy format.
     ///
     /// # Errors
-    /// When it does not fit the type of its column.
+    ///
+    /// When the value does not fit the type of its column.
     pub(super) fn write(&self, kind: ColumnKind, to: &mut Vec<u8>) -> Result<(), UnfitValue> {
         let out_of_range = |_| UnfitValue::NotAllowed("is out of range".into());
         match (self, kind) {

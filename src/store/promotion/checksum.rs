@@ -29,7 +29,8 @@ enum ChecksumFailure {
 /// Compares a page; returns the sum, which is the same on both sides.
 ///
 /// # Errors
-/// When they differ, or a side fails.
+///
+/// When the two sides differ, or one of them fails.
 pub(super) async fn compare_page(
     source: &mut EmbeddedInstallation,
     half: &mut TargetDatabase,
@@ -62,7 +63,8 @@ pub(super) async fn compare_page(
 /// Reads a page of the embedded installation alone, and checks that PostgreSQL takes its rows.
 ///
 /// # Errors
-/// When a row is unfit or cannot be read.
+///
+/// When PostgreSQL would not take a row, or it cannot be read.
 pub(super) async fn read_page(
     source: &mut EmbeddedInstallation,
     (unit, page): (&PromotionUnit, &TablePage),

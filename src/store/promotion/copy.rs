@@ -33,7 +33,8 @@ enum CopyFailure {
 /// Moves the rows of a page; returns the progress that was committed with them.
 ///
 /// # Errors
-/// When a side fails, a row is unfit, or the target is finished; then nothing of the page is there.
+///
+/// When a side fails, PostgreSQL would not take a row, or the target is finished; nothing of the page is written then.
 pub(super) async fn copy_page(
     source: &mut EmbeddedInstallation,
     half: &mut TargetDatabase,

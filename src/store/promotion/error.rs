@@ -23,17 +23,17 @@ pub enum PromotionError {
     /// The target's schema cannot be made.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// An obstacle.
+    /// An obstacle that must be removed first.
     #[error("{0}")]
     Refused(String),
     /// A row has a value that PostgreSQL does not take.
     #[error("{table}, {rows}: the column {column} of a row {problem}")]
     Unfit {
-        /// The table.
+        /// Name of the table.
         table: String,
         /// The page of the row.
         rows: String,
-        /// The column.
+        /// Name of the column.
         column: &'static str,
         /// The problem of the value.
         problem: String,
@@ -44,9 +44,9 @@ pub enum PromotionError {
         checksum {source_sum}; do not use the target: empty it and promote again (the embedded installation is untouched)"
     )]
     Differs {
-        /// The table.
+        /// Name of the table.
         table: String,
-        /// The page that differs.
+        /// The rows of the page that differs.
         rows: String,
         /// Rows of the page in the embedded installation.
         here: u64,

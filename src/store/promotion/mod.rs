@@ -14,6 +14,8 @@
 //!
 //! Secrets stay sealed, so the target needs the same key. Idempotency keys and their leases, the clock's mark and
 //! pending erasures are rows like all others.
+//!
+//! Functions fail with [`PromotionError`] when the source cannot be read, or the target does not answer.
 
 mod cell;
 mod checksum;
@@ -41,18 +43,18 @@ pub type Watcher<'w> = &'w mut dyn FnMut(&PromotionUnit, u64);
 /// A unit and the number of its rows in the embedded installation.
 #[derive(Clone, Debug)]
 pub struct CountedUnit {
-    /// The unit.
+    /// The table or part of it.
     pub unit: PromotionUnit,
-    /// Its rows.
+    /// Number of its rows.
     pub rows: u64,
 }
 
 /// A table that is the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedTable {
-    /// Its name.
+    /// Name of the table.
     pub table: &'static str,
-    /// Its rows.
+    /// Number of its rows.
     pub rows: u64,
     /// SHA-256 over the checksums of its pages, as hexadecimal digits.
     pub checksum: String,
@@ -69,9 +71,6 @@ pub struct Promotion {
 
 impl Promotion {
     /// Counts everything. Nothing is changed.
-    ///
-    /// # Errors
-    /// When the installation cannot be read.
     pub async fn plan(mut source: EmbeddedInstallation) -> Result<Self, PromotionError> {
         let mut counted = Vec::new();
         for unit in source.units().await? {
@@ -92,15 +91,13 @@ impl Promotion {
     /// The contents of a target.
     ///
     /// # Errors
-    /// When it has other contents, or fails.
+    ///
+    /// When the target has other contents, or fails.
     pub async fn state_of(&self, target: &mut PromotionTarget) -> Result<TargetState, PromotionError> {
         target.state(&self.installation, &self.state).await
     }
 
     /// Reads every row, and checks that PostgreSQL takes it; returns the obstacles.
-    ///
-    /// # Errors
-    /// When the installation cannot be read.
     pub async fn check(&mut self, watcher: Watcher<'_>) -> Result<Vec<String>, PromotionError> {
         let mut problems = self.source.dangling().await?;
         for CountedUnit { unit, .. } in &self.counted {
@@ -122,7 +119,8 @@ impl Promotion {
     /// Moves everything that is not there yet.
     ///
     /// # Errors
-    /// When there is an obstacle or a side fails. Moved rows stay, and the next run continues.
+    ///
+    /// When there is an obstacle, or a side fails. Moved rows stay, and the next run continues after them.
     pub async fn copy(
         &mut self,
         target: &mut PromotionTarget,
@@ -152,7 +150,8 @@ impl Promotion {
     /// Compares every row of both sides; returns one entry per table.
     ///
     /// # Errors
-    /// When they differ, naming table and keys. When a side fails.
+    ///
+    /// When the sides differ (the error names table and keys), or one of them fails.
     pub async fn verify(
         &mut self,
         target: &mut PromotionTarget,
@@ -187,7 +186,8 @@ impl Promotion {
     /// Makes the target usable, if the source was not written to meanwhile.
     ///
     /// # Errors
-    /// When something was, or the target fails.
+    ///
+    /// When the source was written to meanwhile, or the target fails.
     pub async fn finish(&mut self, target: &mut PromotionTarget) -> Result<(), PromotionError> {
         self.source.demand_unchanged().await?;
         target.finish(&self.installation, &self.state).await?;
@@ -196,14 +196,11 @@ impl Promotion {
     }
 
     /// Removes the leftovers of a promotion that was cut off at its very end.
-    ///
-    /// # Errors
-    /// When the target fails.
     pub async fn tidy_up(&self, target: &mut PromotionTarget) -> Result<(), PromotionError> {
         target.finish_history(&self.installation, &self.state).await
     }
 
-    /// Closes the embedded installation.
+    /// Closes the connections to the embedded installation.
     pub async fn close(self) {
         self.source.close().await;
     }

@@ -15,9 +15,7 @@ use super::tables::{ColumnKind, TableColumn, TableLayout};
 /// A value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeyPart {
-    /// A number.
     Number(i64),
-    /// A text.
     Text(String),
 }
 
@@ -38,7 +36,6 @@ pub(super) struct TablePage {
 pub(super) struct RowQuery<'t> {
     /// The table, or the partition with the rows of a segment.
     pub(super) from: &'t str,
-    /// Its columns.
     pub(super) table: &'t TableLayout,
     /// A condition that rows must fulfil.
     pub(super) filter: Option<&'t str>,
@@ -46,9 +43,6 @@ pub(super) struct RowQuery<'t> {
 
 impl KeyPosition {
     /// The position of a row with only the columns of the key.
-    ///
-    /// # Errors
-    /// When a value is not of its column's type.
     pub(super) fn of_key(table: &TableLayout, row: &impl CellRow) -> Result<Self, UnfitValue> {
         let parts = table.key_columns().enumerate().map(|(place, column)| {
             Ok(match row.cell(place, column.kind)? {
@@ -107,7 +101,7 @@ impl RowQuery<'_> {
         sqlx::query_with(AssertSqlSafe(text), sqlite_values(page.bounds()))
     }
 
-    /// The same of PostgreSQL.
+    /// The rows of a page of PostgreSQL, in order.
     pub(super) fn postgres(&self, page: &TablePage) -> sqlx::query::Query<'static, Postgres, PgArguments> {
         let mut bound = 0;
         let mut place = |column: &TableColumn| {
@@ -148,7 +142,6 @@ impl RowQuery<'_> {
         sqlx::query_with(AssertSqlSafe(text), sqlite_values(page.bounds()))
     }
 
-    /// The number of rows.
     pub(super) fn count(&self) -> String {
         let filter = self.filter.map(|filter| format!(" WHERE {filter}")).unwrap_or_default();
         format!("SELECT COUNT(*) FROM {}{filter}", self.from)

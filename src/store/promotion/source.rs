@@ -24,7 +24,7 @@ use crate::store::history::segments::SegmentId;
 /// Rows that SQLite's thread reads ahead.
 const ROWS_AHEAD: usize = 1_024;
 
-/// The embedded installation.
+/// The embedded installation, opened for reading.
 #[derive(Debug)]
 pub struct EmbeddedInstallation {
     main: SourceDatabase,
@@ -53,7 +53,8 @@ impl EmbeddedInstallation {
     /// Opens both databases as of now.
     ///
     /// # Errors
-    /// When a file is missing or cannot be read, or was not brought up to date by this version.
+    ///
+    /// When a file is missing, cannot be read, or was not migrated by this version.
     pub async fn open(main: &Path, history: &Path, limits: &StoreLimits) -> Result<Self, PromotionError> {
         let busy = Duration::from_secs(limits.acquire_timeout_seconds);
         let mut opened = Self {
@@ -71,7 +72,8 @@ impl EmbeddedInstallation {
     /// The units to move, in a possible order.
     ///
     /// # Errors
-    /// When the catalogue of segments cannot be read, or a segment that counts is missing.
+    ///
+    /// Also when a published segment is missing.
     pub async fn units(&mut self) -> Result<Vec<PromotionUnit>, PromotionError> {
         let mut units: Vec<PromotionUnit> = tables::main()
             .into_iter()
@@ -103,9 +105,6 @@ impl EmbeddedInstallation {
     }
 
     /// The segments of the catalogue that are not retired.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub(super) async fn segment_ids(&mut self) -> Result<Vec<SegmentId>, PromotionError> {
         Ok(self.catalogue().await?.into_iter().map(|(id, _)| id).collect())
     }
@@ -117,9 +116,6 @@ impl EmbeddedInstallation {
     }
 
     /// The connection to the database of a unit.
-    ///
-    /// # Errors
-    /// When its segment file cannot be opened.
     pub(super) async fn connection(
         &mut self,
         unit: &PromotionUnit,
@@ -132,9 +128,6 @@ impl EmbeddedInstallation {
     }
 
     /// The number of rows of a unit.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub async fn count(&mut self, unit: &PromotionUnit) -> Result<u64, PromotionError> {
         let text = unit.source_rows().count();
         let connection = self.connection(unit).await?;
@@ -146,9 +139,6 @@ impl EmbeddedInstallation {
     }
 
     /// The largest key that the database ever assigned for this table: none of them is assigned again.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub(super) async fn last_drawn(&mut self, unit: &PromotionUnit) -> Result<Option<i64>, PromotionError> {
         let name = unit.table.name;
         let text = "SELECT seq FROM sqlite_sequence WHERE name = ?";
@@ -160,7 +150,8 @@ impl EmbeddedInstallation {
     /// The check value of the secret key, sealed with it.
     ///
     /// # Errors
-    /// When it cannot be read, or no server was ever started on this installation.
+    ///
+    /// Also when no server was ever started on this installation.
     pub async fn key_check(&mut self) -> Result<String, PromotionError> {
         let text = "SELECT value FROM installation WHERE name = 'key_check'";
         let found: Option<String> = sqlx::query_scalar(text)
@@ -172,9 +163,6 @@ impl EmbeddedInstallation {
     }
 
     /// The name of this installation: a digest of the check value of its secret key.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub(super) async fn id(&mut self) -> Result<String, PromotionError> {
         Ok(hex(&Sha256::digest(self.key_check().await?.as_bytes())))
     }
@@ -198,9 +186,6 @@ impl EmbeddedInstallation {
     }
 
     /// Rows that refer to rows that are not there: PostgreSQL would refuse them.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub async fn dangling(&mut self) -> Result<Vec<String>, PromotionError> {
         let rows = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut self.main.connection).await;
         let rows = rows.map_err(PromotionError::Source)?;
@@ -216,6 +201,7 @@ impl EmbeddedInstallation {
     /// Ends the reading, and checks that the databases are unchanged.
     ///
     /// # Errors
+    ///
     /// When another process has written to them meanwhile.
     pub(super) async fn demand_unchanged(&mut self) -> Result<(), PromotionError> {
         for held in [&mut self.main, &mut self.history] {
@@ -228,7 +214,7 @@ impl EmbeddedInstallation {
         Ok(())
     }
 
-    /// Closes all files.
+    /// Closes the connections to all files.
     pub async fn close(self) {
         let open = self.segments.open.map(|(_, connection)| connection);
         for connection in [self.main.connection, self.history.connection].into_iter().chain(open) {

@@ -20,7 +20,7 @@ const HUGE_ROWS: u64 = 8;
 /// A table, or the part of it in one segment.
 #[derive(Clone, Debug)]
 pub struct TableLayout {
-    /// Its name.
+    /// Name of the table.
     pub name: &'static str,
     /// Its columns, in the order of the entity.
     pub columns: Vec<TableColumn>,
@@ -35,16 +35,16 @@ pub struct TableLayout {
     pub(super) page_rows: Option<u64>,
 }
 
-/// A column.
+/// A column of a table to move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableColumn {
-    /// Its name.
+    /// Name of the column.
     pub name: &'static str,
-    /// Its type.
+    /// Type of the column.
     pub kind: ColumnKind,
 }
 
-/// Types of columns.
+/// Types of columns on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// 16 bits.
@@ -57,7 +57,7 @@ pub enum ColumnKind {
     Boolean,
     /// UTF-8 without the character 0, which PostgreSQL does not take.
     Text,
-    /// Anything.
+    /// Any bytes.
     Bytes,
 }
 
@@ -170,7 +170,6 @@ impl TableLayout {
         Self { order: first.iter().chain(&rest).copied().collect(), key: first, ..self }
     }
 
-    /// Columns of the key.
     pub(super) fn key_columns(&self) -> impl Iterator<Item = &TableColumn> {
         self.key.iter().map(|place| &self.columns[*place])
     }

@@ -27,7 +27,8 @@ impl PromotionTarget {
     /// Connects, and changes nothing.
     ///
     /// # Errors
-    /// When one of them does not answer, or cannot hold an installation.
+    ///
+    /// When one of the databases does not answer, or cannot hold an installation.
     pub async fn connect(main: &str, history: &str) -> Result<Self, PromotionError> {
         let main = TargetDatabase::connect(main, "main", LOCKS[0]).await?;
         let history = TargetDatabase::connect(history, "history", LOCKS[1]).await?;
@@ -37,7 +38,8 @@ impl PromotionTarget {
     /// The contents of both, from the view of this installation in this state.
     ///
     /// # Errors
-    /// When one of them has other contents.
+    ///
+    /// When one of the databases has other contents.
     pub(super) async fn state(
         &mut self,
         installation: &str,
@@ -77,7 +79,8 @@ impl PromotionTarget {
     /// Marks both as this installation's and creates their tables.
     ///
     /// # Errors
-    /// When another promotion writes to them or has ended in them meanwhile, or the tables cannot be made.
+    ///
+    /// When another promotion writes to the databases or has finished there meanwhile, or the tables cannot be created.
     pub(super) async fn claim(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
         for half in [&mut self.main, &mut self.history] {
             half.lock().await?;
@@ -106,9 +109,6 @@ impl PromotionTarget {
     }
 
     /// Makes the partitions of these segments.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub(super) async fn make_partitions(&mut self, segments: &[SegmentId]) -> Result<(), PromotionError> {
         for text in segments.iter().flat_map(|id| partition_texts(*id)) {
             self.history.run(&text).await?;
@@ -117,9 +117,6 @@ impl PromotionTarget {
     }
 
     /// Lets PostgreSQL analyse its tables before parts of them are queried.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub(super) async fn analyze(
         &mut self,
         units: impl Iterator<Item = &PromotionUnit>,
@@ -132,9 +129,6 @@ impl PromotionTarget {
     }
 
     /// Removes the markers, that of main first, or both at once where both are one: from then on a server may start.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub(super) async fn finish(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
         // The last commit of each waits for the disk, and all before it are on the disk then too.
         for half in [&mut self.history, &mut self.main] {
@@ -168,9 +162,6 @@ impl PromotionTarget {
     }
 
     /// Removes the marker of the history, if it exists: a promotion may have been cut off between both databases.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub(super) async fn finish_history(
         &mut self,
         installation: &str,
@@ -189,7 +180,7 @@ impl PromotionTarget {
         [&self.main.shown, &self.history.shown]
     }
 
-    /// Closes both connections.
+    /// Closes the connections to both databases.
     pub async fn close(self) {
         for half in [self.main, self.history] {
             if let Err(error) = half.connection.close().await {

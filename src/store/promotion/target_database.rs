@@ -27,7 +27,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 /// The contents of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetState {
-    /// Nothing.
+    /// Nothing of an installation.
     Empty,
     /// A promotion of this installation that was cut off.
     CutOff,
@@ -157,9 +157,6 @@ impl TargetDatabase {
     }
 
     /// The installation whose promotion has ended here, and its state when it was moved.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub(super) async fn promoted(&mut self) -> Result<Option<PromotionMarker>, PromotionError> {
         let is_main = self.prefix == "main";
         if is_main && !self.holds_installation().await? {
@@ -217,7 +214,8 @@ impl TargetDatabase {
     /// Takes the promotion lock, which lasts as long as the connection.
     ///
     /// # Errors
-    /// When another process holds it for ten seconds, or the database fails.
+    ///
+    /// Also when another process holds it for ten seconds.
     pub(super) async fn lock(&mut self) -> Result<(), PromotionError> {
         let deadline = Instant::now() + LOCK_WAIT;
         loop {
@@ -237,7 +235,8 @@ impl TargetDatabase {
     /// is taken.
     ///
     /// # Errors
-    /// When the marker is not of this installation in this state, or the database fails.
+    ///
+    /// Also when the marker is of another installation or state.
     pub(super) async fn claim(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
         // A commit that the server loses in a power cut loses its progress too.
         self.run("SET synchronous_commit = off").await?;
@@ -279,7 +278,8 @@ impl TargetDatabase {
     /// Up to where a unit is there.
     ///
     /// # Errors
-    /// When the database fails or holds something else.
+    ///
+    /// Also when the database holds something else.
     pub(super) async fn progress(&mut self, unit: &PromotionUnit) -> Result<UnitProgress, PromotionError> {
         let text =
             format!("SELECT position, rows, is_done FROM {}_promotion_progress WHERE name = $1", self.prefix);

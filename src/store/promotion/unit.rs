@@ -18,9 +18,9 @@ pub enum InstallationPart {
 /// A table, or the part of it in one segment.
 #[derive(Clone, Debug)]
 pub struct PromotionUnit {
-    /// Its place.
+    /// Database or segment that has the table.
     pub place: InstallationPart,
-    /// Its table.
+    /// Name and columns of the table.
     pub table: TableLayout,
     /// The rows that count.
     pub(super) filter: Option<String>,

@@ -13,9 +13,6 @@ use crate::store::MainError;
 use crate::store::services::{KEYS_AT_ONCE, count_active, of_organisation};
 
 /// Returns the number of services that are not paused of every organisation that has one, in one statement.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count_by_organisation(
     connection: &impl ConnectionTrait,
 ) -> Result<HashMap<i64, u64>, MainError> {
@@ -32,9 +29,6 @@ pub async fn count_by_organisation(
 }
 
 /// Returns the newest services of the organisation that are not paused, beyond the `limit` oldest ones, newest first.
-///
-/// # Errors
-/// When the database fails.
 pub async fn beyond(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -52,9 +46,6 @@ pub async fn beyond(
 }
 
 /// Pauses these services, each under its next revision.
-///
-/// # Errors
-/// When the database fails.
 pub async fn pause(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],

@@ -18,7 +18,7 @@ use crate::store::{MainError, organisations};
 /// A service, and the id of the organisation that owns it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnedService {
-    /// The service.
+    /// The service as it is stored.
     pub service: Service,
     /// The id of its organisation, as clients see it.
     pub organisation: Id,
@@ -46,9 +46,6 @@ impl DefinitionPage {
 
 /// Services that fall into these partitions, whose keys are behind `after`: what the engine loads at start and compares
 /// itself with.
-///
-/// # Errors
-/// When the database fails.
 pub async fn page(
     connection: &impl ConnectionTrait,
     partitions: PartitionSet,
@@ -65,9 +62,6 @@ pub async fn page(
 }
 
 /// The services with these keys: what locations in other places are given when they have changed.
-///
-/// # Errors
-/// When the database fails.
 pub async fn with_keys(
     connection: &impl ConnectionTrait,
     keys: &[ServiceKey],

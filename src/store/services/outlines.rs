@@ -40,9 +40,6 @@ struct OutlineRow {
 }
 
 /// Returns the outlines of the services with these keys, of any organisation.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn by_keys(
     connection: &impl ConnectionTrait,
     keys: &[ServiceKey],
@@ -56,9 +53,6 @@ pub async fn by_keys(
 }
 
 /// Returns the outline of the visible service with this id.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -70,9 +64,6 @@ pub async fn find(
 
 /// Returns the outlines of the visible services that carry a tag (key of its row), oldest first, and their
 /// number in all.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn with_tag(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -87,9 +78,6 @@ pub async fn with_tag(
 
 /// Returns the outlines of the visible services in this window, oldest first; with a tag (key of its row) only those
 /// that carry it, with check types only those of one of them.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn listed(
     connection: &impl ConnectionTrait,
     sight: Visibility,
@@ -101,9 +89,6 @@ pub async fn listed(
 }
 
 /// Returns the outlines of the services that a query selects, in its order.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub(in crate::store) async fn selected(
     connection: &impl ConnectionTrait,
     query: Select<Entity>,

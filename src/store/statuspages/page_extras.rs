@@ -22,9 +22,6 @@ pub struct PageExtras {
 }
 
 /// Reads the parts of these pages that come from other tables, restricted to what is visible, by the key of the page.
-///
-/// # Errors
-/// When the database fails.
 pub async fn of_pages(
     connection: &impl ConnectionTrait,
     sight: Visibility,

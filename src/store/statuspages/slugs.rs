@@ -27,9 +27,6 @@ use crate::store::statuspages::row::to_row;
 const RELEASED_AT_ONCE: u64 = 1_000;
 
 /// Returns true if an organisation must not take this slug: a page has it, or it is held for another organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn is_taken(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -41,9 +38,6 @@ pub async fn is_taken(
 }
 
 /// Those of these slugs that an organisation must not take.
-///
-/// # Errors
-/// When the database fails.
 pub async fn taken_among(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -70,9 +64,6 @@ pub async fn taken_among(
 
 /// Stores a new page under its slug; its `key` is assigned by the database and returned in the result. `None` when
 /// another page has the slug, or it is held for another organisation; then nothing is stored.
-///
-/// # Errors
-/// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     page: Statuspage,
@@ -96,9 +87,6 @@ pub async fn insert(
 
 /// Changes the slug of a stored page; the old one is kept for the organisation. `false` when the slug is taken; then
 /// the transaction must not be used further.
-///
-/// # Errors
-/// When the database fails.
 pub async fn rename(
     connection: &impl ConnectionTrait,
     page: &Statuspage,
@@ -123,9 +111,6 @@ pub async fn rename(
 }
 
 /// Holds the slug that a page gives up for its organisation, and frees the oldest held ones beyond the limits.
-///
-/// # Errors
-/// When the database fails.
 pub async fn hold(
     connection: &impl ConnectionTrait,
     page: &Statuspage,

@@ -12,17 +12,11 @@ use crate::model::statuspage::Statuspage;
 use crate::store::MainError;
 
 /// The page with this slug, published or not.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn by_slug(connection: &impl ConnectionTrait, slug: &str) -> Result<Option<Statuspage>, MainError> {
     Entity::find().filter(Column::Slug.eq(slug)).one(connection).await?.map(from_row).transpose()
 }
 
 /// The page of an active custom domain, published or not.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
 pub async fn by_domain(
     connection: &impl ConnectionTrait,
     hostname: &str,
@@ -39,9 +33,6 @@ pub async fn by_domain(
 }
 
 /// The host names of all active custom domains, of any organisation.
-///
-/// # Errors
-/// When the database fails.
 pub async fn active_hosts(connection: &impl ConnectionTrait) -> Result<HashSet<String>, MainError> {
     let hosts = custom_domain::Entity::find()
         .select_only()

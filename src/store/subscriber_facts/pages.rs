@@ -22,9 +22,6 @@ struct ComponentNode {
 }
 
 /// The keys of the pages, ascending, for which these pages were chosen and these services are named.
-///
-/// # Errors
-/// When the database fails.
 pub async fn pages_showing(
     connection: &impl ConnectionTrait,
     chosen: &[i64],
@@ -43,9 +40,6 @@ pub async fn pages_showing(
 }
 
 /// Those of the services of an incident that a component of some page shows.
-///
-/// # Errors
-/// When the database fails.
 pub async fn services_on_pages(
     connection: &impl ConnectionTrait,
     incident: i64,
@@ -64,9 +58,6 @@ pub async fn services_on_pages(
 }
 
 /// The keys of the pages, ascending, that show a maintenance.
-///
-/// # Errors
-/// When the database fails.
 pub async fn that_show_maintenance(
     connection: &impl ConnectionTrait,
     maintenance: i64,

@@ -25,7 +25,8 @@ impl AccessScopeDraft {
     /// The body of a create request.
     ///
     /// # Errors
-    /// 422, 503, 500.
+    ///
+    /// 422 with all invalid members.
     pub(super) async fn create(
         body: &Map<String, Value>,
         transaction: &Transaction,
@@ -41,7 +42,8 @@ impl AccessScopeDraft {
     /// The body of an update request.
     ///
     /// # Errors
-    /// 422, 503, 500.
+    ///
+    /// 422 with all invalid members.
     pub(super) async fn update(
         body: &Map<String, Value>,
         transaction: &Transaction,

@@ -10,7 +10,6 @@ use crate::model::asset::AssetKind;
 /// Images decoded at a time; a large one takes several hundred megabytes.
 const AT_A_TIME: usize = 2;
 
-/// Decodes uploaded files.
 #[derive(Debug)]
 pub(in crate::http::v1) struct ImageDecoder {
     permits: Semaphore,

@@ -27,7 +27,7 @@ const MAX_DECODER_BYTES: u64 = MAX_PIXELS * 16;
 
 const MIB: usize = 1024 * 1024;
 
-/// A kind of file.
+/// A file type that can be uploaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileType {
     /// `image/jpeg`
@@ -47,7 +47,7 @@ pub enum FileType {
 pub struct AssetPicture {
     /// Media type, detected by content.
     pub content_type: &'static str,
-    /// The bytes.
+    /// Content of the stored file.
     pub bytes: Vec<u8>,
 }
 
@@ -98,7 +98,8 @@ const fn allowed(kind: AssetKind) -> (&'static [FileType], &'static str) {
 /// Converts a file into its stored form.
 ///
 /// # Errors
-/// The broken rule (contract 5.3).
+///
+/// The violated rule (contract 5.3).
 pub fn accept(kind: AssetKind, bytes: Vec<u8>) -> Result<AssetPicture, FieldRule> {
     if bytes.is_empty() {
         return Err(FieldRule::FileEmpty);

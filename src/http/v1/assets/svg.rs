@@ -27,7 +27,8 @@ pub enum SvgError {
 /// Sanitises an SVG.
 ///
 /// # Errors
-/// When it is not XML, or contains parts that only attacks need.
+///
+/// When it is not XML, or contains parts that only attacks use.
 pub fn sanitise(bytes: &[u8]) -> Result<Vec<u8>, SvgError> {
     let text = std::str::from_utf8(bytes).map_err(|_| SvgError::Unreadable)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

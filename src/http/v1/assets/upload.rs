@@ -17,7 +17,6 @@ use tokio::sync::mpsc;
 use crate::http::kit::bad_request::BadRequest;
 use crate::http::kit::error::ApiError;
 
-/// Name of the field.
 const FIELD: &str = "file";
 /// Timeout of the whole form.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -27,7 +26,6 @@ const AROUND_BYTES: usize = 4 * 1024 * 1024;
 /// The contents of a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FormUpload {
-    /// A file.
     File(Vec<u8>),
     /// A file with more bytes than allowed.
     TooLarge,
@@ -38,7 +36,8 @@ pub(super) enum FormUpload {
 /// Reads the file of at most `most` bytes.
 ///
 /// # Errors
-/// 400 for anything but a form, 408 on timeout.
+///
+/// 400 for anything but a form; 408 on timeout.
 pub(super) async fn read_file(
     headers: &HeaderMap,
     payload: Payload,

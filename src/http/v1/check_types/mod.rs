@@ -17,9 +17,6 @@ use crate::model::check::CheckType;
 use crate::probe::catalogue::definition;
 
 /// Answers `GET /v1/meta/check-types`.
-///
-/// # Errors
-/// None.
 pub async fn show_check_types<S>(_: ApiCall<S>) -> Result<ApiReply, ApiError> {
     Ok(ApiReply::data(check_types()))
 }

@@ -26,9 +26,6 @@ pub(in crate::http::v1) struct PageComponents {
 
 impl PageComponents {
     /// Reads the components: a constant number of database queries and one request to the engine.
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(in crate::http::v1) async fn load(
         state: &AppState,
         connection: &impl Connection,

@@ -55,9 +55,7 @@ pub(in crate::http::v1) struct ComponentView<'a> {
 pub(super) struct ComponentDetails<'a> {
     /// Statuses derived from the current facts.
     pub(super) derived: Option<&'a DerivedStatus>,
-    /// The shown service.
     pub(super) service: Option<&'a ServiceOutline>,
-    /// The parent group.
     pub(super) parent: Option<Id>,
     /// On a group: the tag that it follows.
     pub(super) sync_tag: Option<Id>,

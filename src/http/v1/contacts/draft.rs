@@ -23,7 +23,7 @@ use crate::model::recurrence::zone::IanaZone;
 pub(super) struct ContactParser<'a> {
     /// The caller, whose organisation owns the contact.
     pub(super) caller: &'a Caller,
-    /// Existing channels.
+    /// Database keys of the existing channels, by id.
     pub(super) channels: HashMap<Id, i64>,
     pub(super) now: Timestamp,
 }

@@ -20,7 +20,8 @@ impl VerificationCooldowns {
     /// Claims the next check of the domain.
     ///
     /// # Errors
-    /// The whole seconds to wait.
+    ///
+    /// The time to wait, in whole seconds.
     pub(super) fn claim(&self, domain: &CustomDomain, now: Timestamp) -> Result<(), u64> {
         let mut claims = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let claimed_at = claims.get(&domain.key).copied();

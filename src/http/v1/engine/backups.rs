@@ -13,7 +13,6 @@ use crate::http::kit::view::to_json;
 use crate::http::openapi::shape::{ApiSchema, integer, one_of, string_or_null, timestamp_or_null};
 use crate::http::v1::state::AppState;
 
-/// States of a backup.
 const STATES: [&str; 3] = ["running", "complete", "failed"];
 
 pub(in crate::http::v1) async fn list_backups(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {

@@ -16,13 +16,10 @@ use crate::store::{contacts, incident_policies, notification_channels};
 pub(super) struct KnownRows {
     /// Tags and services named in the body.
     pub(super) services: RoutingLinks,
-    /// Every incident policy.
+    /// Database keys of all incident policies, by id.
     pub(super) incident_policies: HashMap<Id, i64>,
-    /// Every channel.
     pub(super) channels: HashMap<Id, i64>,
-    /// Every contact.
     pub(super) contacts: HashMap<Id, i64>,
-    /// Every on-call schedule.
     pub(super) schedules: HashMap<Id, i64>,
 }
 

@@ -28,7 +28,6 @@ const fn required_permission(kind: EventType) -> Permission {
 #[derive(Clone, Debug)]
 pub(super) struct EventFilter {
     types: Vec<EventType>,
-    /// The selected services.
     pub(super) selection: ServiceSelection,
     /// True if the requested tag cannot exist, so that no service is selected.
     pub(super) selects_nothing: bool,
@@ -38,7 +37,8 @@ impl EventFilter {
     /// Reads the selection. Permissions are checked first.
     ///
     /// # Errors
-    /// 403 for a requested type without permission, or when no type is left; 422.
+    ///
+    /// 403 for a requested type without permission, or when no type is left; 422 for invalid parameters.
     pub(super) fn read(query: &QueryString, caller: &Caller) -> Result<Self, ApiError> {
         let mut errors = FieldErrors::default();
         let types = read_types(query, caller, &mut errors)?;

@@ -16,7 +16,6 @@ const STRETCH_MS: i64 = 5 * 60 * 1_000;
 const RESULTS: u64 = 500;
 const RESULTS_OF_ALL: usize = 2_000;
 
-/// Iterator over missed results.
 pub(super) struct MissedResults {
     services: Vec<ServiceKey>,
     from: Timestamp,
@@ -31,9 +30,6 @@ impl MissedResults {
     }
 
     /// The next results; `None` at the end.
-    ///
-    /// # Errors
-    /// When the database fails, or a row or block cannot be read.
     pub(super) async fn next(&mut self, history: &History) -> Result<Option<Vec<CheckRecord>>, HistoryError> {
         while self.from < self.until {
             let to = self.from.plus_ms(self.stretch_ms).min(self.until);

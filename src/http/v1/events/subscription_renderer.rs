@@ -26,7 +26,6 @@ use crate::model::service::{NamedService, ServiceKey};
 use crate::store::events::{self, StoredEvent};
 use crate::store::{Reader, service_selection, services};
 
-/// Renders events as text.
 pub(super) struct SubscriptionRenderer {
     pub(super) state: Arc<AppState>,
     pub(super) caller: Caller,

@@ -21,13 +21,9 @@ const MAX_LENGTH: usize = 256;
 /// A list of a service that is paged by cursor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HistoryCursorCodec<'a> {
-    /// Purpose of the cursor.
     pub(super) purpose: &'static str,
-    /// Signs cursors.
     pub(super) sealer: &'a SecretSealer,
-    /// The organisation.
     pub(super) organisation: Id,
-    /// The service.
     pub(super) service: Id,
 }
 

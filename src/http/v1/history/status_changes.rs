@@ -26,7 +26,7 @@ const DEFAULT_PER_PAGE: u64 = 50;
 /// A status and its period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct StatusSpan {
-    /// Start.
+    /// The change that starts the span.
     change: StatusChange,
     /// End; `None` for the current status.
     until: Option<Timestamp>,

@@ -119,14 +119,12 @@ pub(super) struct UptimeDayView {
     unmeasured_seconds: i64,
 }
 
-/// Figures of a day.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct UptimeDayFigures {
     /// The counted time.
     pub(super) measured: Availability,
     /// Number of open incidents.
     pub(super) incidents: usize,
-    /// Milliseconds of being unreachable.
     pub(super) unreachable_ms: i64,
     /// Milliseconds of the day that have passed.
     pub(super) elapsed_ms: i64,

@@ -274,12 +274,10 @@ pub(super) fn read_message(fields: &BodyFields<'_>, organisation: &Organisation)
     fields.required("message").and_then(|field| read_translated(&field, MESSAGE_LENGTH, organisation))
 }
 
-/// An optional boolean.
 pub(super) fn read_flag(fields: &BodyFields<'_>, name: &str, default: bool) -> bool {
     fields.optional(name).and_then(|field| field.boolean()).unwrap_or(default)
 }
 
-/// One of these words.
 pub(super) fn read_word<T: FromStr>(field: &BodyField<'_>, words: &[&str]) -> Option<T> {
     field.word(words)?.parse().ok()
 }

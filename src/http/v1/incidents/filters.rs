@@ -14,7 +14,8 @@ use crate::store::incidents::list::IncidentFilter;
 /// Reads the filter from the query string. Ids of unknown services are ignored.
 ///
 /// # Errors
-/// 422, 503, 500.
+///
+/// 422 with all invalid parameters.
 pub(super) async fn read(
     state: &AppState,
     caller: &Caller,

@@ -136,9 +136,6 @@ pub(super) async fn delete_incident(call: ApiCall<AppState>) -> Result<Committed
 }
 
 /// An incident as visible to the caller, and its visible services; `None` if none with this id is visible.
-///
-/// # Errors
-/// 503, 500.
 pub(super) async fn read_one(
     connection: &impl Connection,
     caller: &Caller,

@@ -180,12 +180,10 @@ fn acknowledge() -> ApiSchema {
     object().may_have("note", text_in(&NOTE_LENGTH).nullable())
 }
 
-/// `service_ids` in a body.
 pub(in crate::http::v1) fn service_ids() -> ApiSchema {
     list_of(id()).items(0, SERVICES_MAX).says("Services of the organisation; replaces the list.")
 }
 
-/// `statuspage_ids` in a body.
 pub(in crate::http::v1) fn statuspage_ids() -> ApiSchema {
     list_of(id().nullable())
         .items(0, STATUSPAGES_MAX)

@@ -17,9 +17,6 @@ pub(super) struct VisibleIncident(WholeIncident);
 
 impl VisibleIncident {
     /// Reads the part of an incident that is visible to the caller.
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(super) async fn read(
         connection: &impl Connection,
         caller: &Caller,
@@ -32,7 +29,6 @@ impl VisibleIncident {
         Ok(Self(whole))
     }
 
-    /// Returns the visible incident.
     pub(super) const fn whole(&self) -> &WholeIncident {
         &self.0
     }
@@ -51,9 +47,6 @@ pub(super) struct HiddenIncidentPart {
 
 impl HiddenIncidentPart {
     /// Reads the part of an incident that the caller does not see.
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(super) async fn of(
         connection: &impl Connection,
         caller: &Caller,
@@ -83,7 +76,8 @@ impl HiddenIncidentPart {
     /// Checks that the incident concerns no invisible services.
     ///
     /// # Errors
-    /// 403.
+    ///
+    /// 403 otherwise.
     pub(super) fn refuse_shared(&self) -> Result<(), ApiError> {
         if self.services.is_empty() { Ok(()) } else { Err(ApiError::Shared("incident")) }
     }
@@ -92,7 +86,8 @@ impl HiddenIncidentPart {
     /// of the caller change.
     ///
     /// # Errors
-    /// 403.
+    ///
+    /// 403 otherwise.
     pub(super) fn refuse_change(
         &self,
         before: &WholeIncident,
@@ -128,9 +123,6 @@ fn seen_title(services: &[AffectedService], caller: &Caller) -> TranslatedText {
 }
 
 /// Replaces the titles of incidents in a list by those visible to the caller.
-///
-/// # Errors
-/// 503, 500.
 pub(super) async fn retitle(
     connection: &impl Connection,
     caller: &Caller,

@@ -77,7 +77,6 @@ pub(super) fn wanted_schedule(body: &Map<String, Value>, stored: MaintenanceWind
 /// The context in which a maintenance is written.
 pub(in crate::http::v1) struct MaintenanceParser<'a> {
     pub(in crate::http::v1) caller: &'a Caller,
-    /// Existing ids.
     pub(in crate::http::v1) known: &'a MaintenanceLinks,
     pub(in crate::http::v1) now: Timestamp,
 }

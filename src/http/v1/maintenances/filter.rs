@@ -21,7 +21,8 @@ pub(super) struct MaintenanceQuery {
 /// Reads the query string.
 ///
 /// # Errors
-/// 422.
+///
+/// 422 with all invalid parameters.
 pub(super) fn read(query: &QueryString, covering: Option<ServiceKey>) -> Result<MaintenanceQuery, ApiError> {
     let mut errors = FieldErrors::default();
     let services = read_service_filter(query, &mut errors);

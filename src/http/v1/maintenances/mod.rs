@@ -174,9 +174,6 @@ pub(super) async fn delete_maintenance(call: ApiCall<AppState>) -> Result<Commit
 }
 
 /// A maintenance as visible, and its visible services; `None` if none with this id is visible.
-///
-/// # Errors
-/// 503, 500.
 pub(super) async fn read_one(
     connection: &impl Connection,
     sight: Visibility,

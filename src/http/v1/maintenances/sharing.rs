@@ -15,15 +15,12 @@ use crate::store::maintenances::links;
 pub(super) struct HiddenMaintenancePart {
     pub(super) services: Vec<ServiceKey>,
     pub(super) statuspages: Vec<i64>,
-    /// Visible pages.
+    /// Database keys of the pages that the caller sees.
     pub(super) seen_pages: Vec<i64>,
 }
 
 impl HiddenMaintenancePart {
     /// Reads the part of a maintenance that the caller does not see.
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(super) async fn of(
         connection: &impl Connection,
         caller: &Caller,
@@ -47,7 +44,8 @@ impl HiddenMaintenancePart {
     /// Checks that the maintenance concerns no invisible services.
     ///
     /// # Errors
-    /// 403.
+    ///
+    /// 403 otherwise.
     pub(super) fn refuse_shared(&self) -> Result<(), ApiError> {
         if self.services.is_empty() { Ok(()) } else { Err(ApiError::Shared("maintenance")) }
     }

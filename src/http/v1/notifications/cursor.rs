@@ -13,9 +13,7 @@ const MAX_LENGTH: usize = 64;
 /// The list that is paged by cursor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NotificationCursorCodec<'a> {
-    /// Signs cursors.
     pub(super) sealer: &'a SecretSealer,
-    /// The organisation.
     pub(super) organisation: Id,
 }
 

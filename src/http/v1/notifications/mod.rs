@@ -121,7 +121,6 @@ async fn shown(state: &AppState, rows: Vec<Delivery>) -> Result<Vec<Notification
     Ok(rows.iter().filter_map(view).collect())
 }
 
-/// Filter of a request.
 struct NotificationFilter {
     wanted: OutboxFilter,
     channel: Option<Id>,

@@ -13,7 +13,6 @@ use crate::model::notification::delivery::{Delivery, DeliveryAttempt, DeliveryOu
 use crate::model::notification::digest::HoldReason;
 use crate::model::notification::{ChannelKind, NotificationChannel, NotificationEvent};
 
-/// A page of messages.
 #[derive(Serialize)]
 pub(super) struct NotificationPageView {
     pub(super) data: Vec<NotificationView>,

@@ -16,7 +16,6 @@ pub(super) struct OncallQuery {
     filter: OncallFilter,
 }
 
-/// Reads the query string.
 pub(super) fn read(query: &QueryString, errors: &mut FieldErrors) -> OncallQuery {
     let schedules = read_id_filter(query, "schedule_ids", errors);
     let contacts = read_id_filter(query, "contact_ids", errors);

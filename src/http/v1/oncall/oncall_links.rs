@@ -20,7 +20,6 @@ pub(super) struct OncallLinks {
 }
 
 impl OncallLinks {
-    /// Reads all of them.
     pub(super) async fn find(connection: &impl Connection, caller: &Caller) -> Result<Self, ApiError> {
         let organisation = caller.organisation.key;
         let schedules = schedules::by_key(connection, organisation).await?;

@@ -36,9 +36,6 @@ pub(super) fn read_time(fields: &BodyFields<'_>, stored: Option<TimeRange>) -> O
 }
 
 /// Reads the period of a query string; by default two weeks from now.
-///
-/// # Errors
-/// 422.
 pub(super) fn read_asked(query: &QueryString, now: Timestamp) -> Result<TimeRange, FieldErrors> {
     let mut errors = FieldErrors::default();
     let (from, to) = query.period(&mut errors);
@@ -47,9 +44,6 @@ pub(super) fn read_asked(query: &QueryString, now: Timestamp) -> Result<TimeRang
 }
 
 /// Reads the period of a body; by default two weeks from now.
-///
-/// # Errors
-/// 422.
 pub(super) fn read_sent(body: &Map<String, Value>, now: Timestamp) -> Result<TimeRange, FieldErrors> {
     let errors = ErrorCollector::default();
     let fields = BodyFields::new(body, "", &errors);

@@ -21,7 +21,6 @@ use crate::store::{Transaction, dependencies, id_lookup, named_services, outages
 
 /// The dependencies in a body.
 pub(super) struct DependencyInput {
-    /// Errors of the entries.
     pub(super) errors: FieldErrors,
     /// `None` when the body has no `depends_on`.
     choice: Option<Vec<Dependency>>,
@@ -82,7 +81,6 @@ impl DependencyInput {
         Ok(stored.unwrap_or_default() != *choice)
     }
 
-    /// Stores the dependencies.
     pub(super) async fn store(&self, transaction: &Transaction, service: ServiceKey) -> Result<(), ApiError> {
         let Some(choice) = &self.choice else { return Ok(()) };
         Ok(dependencies::set_of_service(transaction, service, choice).await?)

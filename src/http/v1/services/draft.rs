@@ -26,9 +26,7 @@ pub(super) struct ServiceParser<'a> {
     pub(super) caller: &'a Caller,
     /// Id of the service, new or stored.
     pub(super) id: Id,
-    /// Tags in the body.
     pub(super) tagging: &'a TagInput,
-    /// Dependencies in the body.
     pub(super) depending: &'a DependencyInput,
 }
 
@@ -117,16 +115,15 @@ pub(in crate::http::v1) struct SettingsSubject<'a> {
     /// Plans, locations, secrets.
     pub(in crate::http::v1) state: &'a AppState,
     pub(in crate::http::v1) caller: &'a Caller,
-    /// Id of the service.
     pub(in crate::http::v1) id: Id,
-    /// Its type.
     pub(in crate::http::v1) check_type: CheckType,
 }
 
 /// The stored settings with `sent` applied.
 ///
 /// # Errors
-/// All errors, under `settings` and below.
+///
+/// All errors, with fields in `settings`.
 pub(in crate::http::v1) fn merge_settings(
     SettingsSubject { state, caller, id, check_type }: SettingsSubject<'_>,
     sent: &Value,

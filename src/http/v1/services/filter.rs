@@ -31,7 +31,6 @@ const CHUNK: u64 = 1_000;
 /// The part of a filter that the database evaluates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct StoredFilter {
-    /// Label of the tag.
     pub(super) label: Option<String>,
     /// Check types; empty = all.
     pub(super) check_types: Vec<CheckType>,
@@ -51,7 +50,8 @@ impl ServiceFilter {
     /// Reads the query string.
     ///
     /// # Errors
-    /// 422.
+    ///
+    /// 422 with all invalid parameters.
     pub(super) fn read(query: &QueryString) -> Result<Self, ApiError> {
         let mut errors = FieldErrors::default();
         let label = query.single("tag", &mut errors).map(str::to_owned);
@@ -71,9 +71,6 @@ impl ServiceFilter {
     }
 
     /// The services of a page, found by searching all of them.
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(super) async fn search(
         &self,
         state: &AppState,
@@ -152,9 +149,6 @@ pub(super) enum WantedTag {
 }
 
 /// Looks up the tag that a label names.
-///
-/// # Errors
-/// When the database fails.
 pub(super) async fn find_tag(
     connection: &impl Connection,
     sight: Visibility,

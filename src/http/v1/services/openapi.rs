@@ -124,7 +124,6 @@ fn write(settings: ApiSchema) -> ApiSchema {
         .may_have("depends_on", list_of(string()).items(0, DEPENDENCIES_MAX).says(depends_on))
 }
 
-/// Settings in a body.
 pub(in crate::http::v1) fn sent_settings() -> ApiSchema {
     settings::sent(&[])
 }

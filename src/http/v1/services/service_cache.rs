@@ -16,7 +16,6 @@ use crate::model::visibility::Visibility;
 use crate::store::changes::{ChangeScope, CommitStamp, CommitTracker};
 use crate::store::{Database, PageWindow, services};
 
-/// Most cached services.
 const SERVICES: usize = 10_000;
 /// Most bytes of cached services, by [`StoredService::bytes`].
 const SERVICES_BYTES: usize = 64 * 1_024 * 1_024;
@@ -28,9 +27,7 @@ const PAGES_BYTES: usize = 4 * 1_024 * 1_024;
 /// A page of a list of services.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PageKey {
-    /// The caller's visibility.
     pub(super) sight: Visibility,
-    /// Filter of the list.
     pub(super) filter: StoredFilter,
     /// Rows before the page.
     pub(super) offset: u64,
@@ -51,7 +48,6 @@ struct OutlineEntry {
     key: ServiceKey,
 }
 
-/// The cache.
 #[derive(Debug)]
 pub(in crate::http::v1) struct ServiceCache {
     /// By organisation and id.
@@ -72,7 +68,8 @@ impl ServiceCache {
     /// Returns the service with this id.
     ///
     /// # Errors
-    /// 404, 503, 500.
+    ///
+    /// 404 when there is none that the caller may see.
     pub(super) async fn one(
         &self,
         main: &Database,
@@ -89,9 +86,6 @@ impl ServiceCache {
     }
 
     /// Returns the services of a page.
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(super) async fn page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
         let is_current = |stamp: CommitStamp, _: &PageOutline| {
             main.changes().is_some_and(|changes| {

@@ -28,7 +28,6 @@ pub(super) struct ServiceViewer<'a> {
 }
 
 impl ServiceViewer<'_> {
-    /// A stored service.
     pub(super) async fn stored(&self, stored: &StoredService) -> Result<Value, ApiError> {
         let snapshot = self.snapshot(&stored.service).await?;
         self.show(stored, snapshot)
@@ -58,7 +57,6 @@ impl ServiceViewer<'_> {
         self.load_and_show(connection, after, snapshot).await
     }
 
-    /// Several services.
     pub(super) async fn all(&self, stored: &[Arc<StoredService>]) -> Result<Vec<Value>, ApiError> {
         let addresses: Vec<_> = stored.iter().map(|stored| stored.service.address()).collect();
         let snapshots = self.state.live(&addresses).await?;

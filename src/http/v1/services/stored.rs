@@ -42,7 +42,6 @@ impl StoredService {
     }
 }
 
-/// A page of services.
 #[derive(Debug)]
 pub(super) struct ServicePage {
     pub(super) rows: Vec<Arc<StoredService>>,

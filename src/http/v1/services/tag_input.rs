@@ -22,7 +22,6 @@ pub(super) const TAGS_MAX: usize = 50;
 
 /// The tags named in a body.
 pub(super) struct TagInput {
-    /// Errors of the entries.
     pub(super) errors: FieldErrors,
     /// `None` when the body has no `tags`.
     choice: Option<TagChoice>,

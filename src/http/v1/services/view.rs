@@ -94,7 +94,6 @@ pub(super) struct HeartbeatView {
 /// Current measurements of a service.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct LiveFigures {
-    /// Verdict of its locations.
     pub(super) verdict: Verdict,
     /// True while it is flapping.
     pub(super) is_flapping: bool,
@@ -111,13 +110,11 @@ pub(super) struct LiveFigures {
 /// Data of a service beside its own row.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ServiceDetails<'a> {
-    /// The measurements.
     pub(super) live: LiveFigures,
     /// Its tags by label.
     pub(super) tags: &'a [Tag],
     /// Only for heartbeat services.
     pub(super) heartbeat: Option<&'a HeartbeatView>,
-    /// Dependencies.
     pub(super) depends_on: &'a [Dependency],
     /// Dependencies because of which it is unreachable.
     pub(super) unreachable: Option<&'a UnreachableState>,

@@ -23,7 +23,6 @@ use crate::model::verdict::freshness_ms;
 use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
 use crate::store::{incident_policies, tags};
 
-/// Longest period in days.
 const DAYS_MAX: i64 = 31;
 /// Settings that may be simulated, by the names in the API.
 const SETTINGS: [&str; 10] = [
@@ -56,9 +55,7 @@ const POLICY_FIELDS: [&str; 12] = [
 /// Longest time before the period that is replayed as well, so that it starts in the right state.
 const LEAD_MAX_MS: i64 = DAY_MS;
 
-/// A simulation request.
 pub(super) struct SimulationRequest {
-    /// The simulated period.
     pub(super) period: TimeRange,
     /// Start of the replayed results: before the period, for states that were uncertain at its start.
     pub(super) origin: Timestamp,
@@ -70,7 +67,6 @@ pub(super) struct SimulationRequest {
 
 /// Settings and policy that decide.
 pub(super) struct DecisionSettings {
-    /// Plan of the watch.
     pub(super) plan: WatchPlan,
     /// Codes of the locations of the plan.
     pub(super) locations: Vec<String>,

@@ -29,7 +29,6 @@ const PAGE: u64 = 2_000;
 
 /// The recorded past of a service.
 pub(super) struct RecordedHistory {
-    /// The service.
     pub(super) service: ServiceKey,
     /// Results by location code, oldest first.
     pub(super) seen: BTreeMap<String, Vec<RecordedCheck>>,
@@ -46,7 +45,6 @@ pub(super) struct RecordedHistory {
 }
 
 impl RecordedHistory {
-    /// Reads the recorded past.
     pub(super) async fn read(
         state: &AppState,
         caller: &Caller,

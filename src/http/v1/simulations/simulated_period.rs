@@ -57,7 +57,6 @@ struct BackedStatusLine<'a> {
     backed_until: Timestamp,
 }
 
-/// Computes all courses.
 pub(super) fn simulate_period(
     question: &SimulationRequest,
     past: &RecordedHistory,

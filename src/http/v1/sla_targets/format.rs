@@ -9,16 +9,12 @@ use crate::http::kit::rule::FieldRule;
 /// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReportFormat {
-    /// JSON for programs.
     Json,
-    /// CSV for spreadsheets.
     Csv,
-    /// HTML for printing.
     Html,
 }
 
 impl ReportFormat {
-    /// Names of all formats.
     pub(super) const WORDS: [&'static str; 3] = ["json", "csv", "html"];
 
     /// The requested format; by default JSON.

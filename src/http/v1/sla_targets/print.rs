@@ -49,7 +49,6 @@ struct ReportInterval {
     length: String,
 }
 
-/// Renders the page.
 pub(super) fn render(report: &SlaReport) -> Result<String, ApiError> {
     let (judged, terms) = (&report.judged, &report.target.terms);
     let shown = |at| wall(terms.zone, at);

@@ -46,7 +46,6 @@ pub(in crate::http::v1) async fn show_sla_report(call: ApiCall<AppState>) -> Res
     }
 }
 
-/// The requested period.
 #[derive(Clone, Copy)]
 enum RequestedPeriod {
     Current,

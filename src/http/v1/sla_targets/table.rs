@@ -8,7 +8,6 @@ const HEAD: &str = "kind,service_id,service,from,to,seconds,reason,availability,
 /// First characters that make a spreadsheet treat a text as a formula.
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
-/// Renders the table.
 pub(super) fn render(report: &SlaReport) -> String {
     let judged = &report.judged;
     let ends = [judged.period.from.to_string(), judged.until.to_string()];

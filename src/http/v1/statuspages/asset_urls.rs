@@ -5,11 +5,8 @@
 /// The URLs in a page object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::http) struct AssetUrls {
-    /// `logo_url`.
     pub(in crate::http) logo: Option<String>,
-    /// `logo_dark_url`.
     pub(in crate::http) logo_dark: Option<String>,
-    /// `favicon_url`.
     pub(in crate::http) favicon: Option<String>,
 }
 

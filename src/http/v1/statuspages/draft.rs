@@ -34,7 +34,6 @@ pub(super) struct StatuspageParser<'a> {
 pub(super) struct StatuspageDraft {
     /// The page; its slug is empty if it is to be derived, its password hash is the old one.
     pub(super) page: Statuspage,
-    /// A new password.
     pub(super) password: Option<Password>,
     /// True if a new page is to be published at once.
     pub(super) publish: bool,

@@ -23,9 +23,6 @@ impl Default for PasswordHasher {
 
 impl PasswordHasher {
     /// Returns the hash of a password for storage.
-    ///
-    /// # Errors
-    /// 500.
     pub(super) async fn hash(&self, password: Password) -> Result<String, ApiError> {
         let permit =
             self.permits.acquire().await.context("no permit for hashing").map_err(ApiError::Internal)?;

@@ -46,9 +46,6 @@ async fn set_published(call: ApiCall<AppState>, is_published: bool) -> Result<Co
 }
 
 /// Returns true if a page that is created now is published at once. The organisation is locked.
-///
-/// # Errors
-/// 503, 500.
 pub(super) async fn may_publish_now(transaction: &Transaction, caller: &Caller) -> Result<bool, ApiError> {
     let is_permitted = caller.token.permissions.contains(Permission::StatuspagesPublish);
     Ok(is_permitted && published_slot(transaction, caller).await?.is_ok())

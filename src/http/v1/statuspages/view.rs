@@ -143,9 +143,7 @@ pub(super) struct SeoView<'a> {
 
 /// Data of a page beside its own row.
 pub(super) struct StatuspageDetails {
-    /// URLs of its files.
     pub(super) files: AssetUrls,
-    /// Its public URL.
     pub(super) url: String,
 }
 
@@ -211,7 +209,6 @@ impl<'a> SeoView<'a> {
     }
 }
 
-/// A slug.
 pub(super) fn slug() -> ApiSchema {
     text(1, SLUG_LENGTH).pattern("^[a-z0-9]+(-[a-z0-9]+)*$")
 }
@@ -246,7 +243,6 @@ pub(super) fn image_appearance() -> ApiSchema {
         .says("Stored; previews have no image yet.")
 }
 
-/// A colour or null.
 pub(super) fn color_or_null() -> ApiSchema {
     color().nullable()
 }

@@ -21,7 +21,6 @@ use crate::store::statuspages::page_extras::{PageExtras, of_pages};
 pub(in crate::http) struct PageViewer<'a> {
     /// Application state, for URLs and the engine.
     pub(in crate::http) state: &'a AppState,
-    /// The caller.
     pub(in crate::http) caller: &'a Caller,
     /// The reader's languages.
     pub(in crate::http) languages: &'a AnswerLanguage,
@@ -29,9 +28,6 @@ pub(in crate::http) struct PageViewer<'a> {
 
 impl PageViewer<'_> {
     /// The rows of a list: without `components`.
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(super) async fn rows(
         &self,
         connection: &impl Connection,
@@ -53,9 +49,6 @@ impl PageViewer<'_> {
     }
 
     /// One page with its components.
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(in crate::http) async fn whole(
         &self,
         connection: &impl Connection,
@@ -74,9 +67,6 @@ impl PageViewer<'_> {
     }
 
     /// One page without `components` and `components_count`: the response about a file (contract 4.16).
-    ///
-    /// # Errors
-    /// 503, 500.
     pub(in crate::http) async fn bare(
         &self,
         connection: &impl Connection,

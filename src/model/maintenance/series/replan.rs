@@ -25,18 +25,18 @@ pub enum ReplanRole {
 /// A maintenance of the series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesMember {
-    /// Its key.
+    /// Database key of the maintenance.
     pub key: MaintenanceKey,
     /// The start by the rule.
     pub occurrence: Timestamp,
-    /// Its part.
+    /// Its treatment by the change.
     pub role: ReplanRole,
 }
 
 /// The effects of a changed series.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeriesReplan {
-    /// Windows without a maintenance.
+    /// Windows that need a new maintenance.
     pub created: Vec<Occurrence>,
     /// Maintenances that adopt the settings of the series, each for this window.
     pub followed: Vec<(MaintenanceKey, Occurrence)>,

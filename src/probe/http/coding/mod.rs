@@ -53,7 +53,6 @@ struct DecodeStep {
     given: usize,
 }
 
-/// Decodes one coding.
 trait ContentDecoder: Send {
     /// Decodes some of `coded` into `room`. No progress in spite of input means that the data have ended: the rest is
     /// ignored.
@@ -112,7 +111,6 @@ impl BodyReader {
     }
 }
 
-/// A supported content coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ContentCoding {
     Gzip,

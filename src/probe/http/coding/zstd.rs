@@ -89,7 +89,6 @@ struct ZstdFrameHeader {
     descriptor: u8,
     window_bytes: u64,
     dictionary: Vec<u8>,
-    /// The header as received.
     bytes: Vec<u8>,
 }
 

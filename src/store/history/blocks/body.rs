@@ -11,7 +11,6 @@ use crate::model::varint;
 const VERSION: u8 = 1;
 const CHECKSUM_BYTES: usize = 4;
 
-/// Columns of a body.
 pub(super) const COLUMNS: usize = 13;
 
 /// The columns in their order in a body.
@@ -57,7 +56,6 @@ pub(super) struct BlockHead {
     pub(super) interval: i64,
 }
 
-/// Writes a body.
 pub(super) fn write(head: BlockHead, columns: &[Vec<u8>; COLUMNS]) -> Vec<u8> {
     let mut out = Vec::with_capacity(32 + columns.iter().map(|column| column.len() + 3).sum::<usize>());
     out.push(VERSION);
@@ -88,7 +86,8 @@ impl<'a> BlockBody<'a> {
     /// Verifies the body and finds its columns.
     ///
     /// # Errors
-    /// When it is damaged or of a newer version.
+    ///
+    /// When the body is damaged or of a newer version.
     pub fn open(bytes: &'a [u8]) -> Result<Self, BlockError> {
         let (content, checksum) = bytes.split_last_chunk::<CHECKSUM_BYTES>().ok_or(BlockError::Checksum)?;
         if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
@@ -117,7 +116,7 @@ impl<'a> BlockBody<'a> {
         Ok(Self { head, columns })
     }
 
-    /// Checks in it.
+    /// Number of checks in the body.
     #[must_use]
     pub const fn checks(&self) -> usize {
         self.head.checks

@@ -18,7 +18,7 @@ pub struct CheckEntry {
     pub attempt: u8,
     /// The role of the location, which decides how the result counts.
     pub role: ProbeRole,
-    /// Its finding.
+    /// Findings about the target.
     pub measurement: Measurement,
 }
 

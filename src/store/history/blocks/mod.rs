@@ -61,7 +61,7 @@ pub struct CheckBlock {
 }
 
 impl CheckBlock {
-    /// Checks in it.
+    /// Number of checks in the block.
     #[must_use]
     pub const fn checks(&self) -> u32 {
         self.up + self.degraded + self.down

@@ -51,7 +51,6 @@ impl BitPacking {
         best
     }
 
-    /// Appends `values`.
     pub(super) fn write(self, values: &[u64], out: &mut Vec<u8>) {
         varint::put(out, self.least);
         out.push(self.width.to_le_bytes()[0]);

@@ -40,17 +40,11 @@ impl BlockFilter<'_> {
 
 impl BlockBody<'_> {
     /// Every check, oldest first.
-    ///
-    /// # Errors
-    /// When the body is malformed.
     pub fn entries(&self) -> Result<Vec<CheckEntry>, BlockError> {
         self.matching(&BlockFilter::default())
     }
 
     /// The matching checks, oldest first.
-    ///
-    /// # Errors
-    /// When the body is malformed.
     pub fn matching(&self, wanted: &BlockFilter<'_>) -> Result<Vec<CheckEntry>, BlockError> {
         let skeleton = self.skeleton()?;
         let may_match = |run: &KindRun| wanted.status(skeleton.kinds[run.kind].status);
@@ -86,9 +80,6 @@ impl BlockBody<'_> {
     }
 
     /// Every check reduced to the fields for figures, oldest first.
-    ///
-    /// # Errors
-    /// When the body is malformed.
     pub fn samples(&self, location: i32) -> Result<Vec<CheckSample>, BlockError> {
         let skeleton = self.skeleton()?;
         let totals = skeleton.read(self.column(BlockColumn::Total), |kind| kind.has_total)?;
@@ -110,9 +101,6 @@ impl BlockBody<'_> {
     }
 
     /// Returns the time and status of every check, oldest first.
-    ///
-    /// # Errors
-    /// When the body is malformed.
     pub fn votes(&self) -> Result<Vec<LocationVote>, BlockError> {
         let skeleton = self.skeleton()?;
         let vote = |(times, kind): (&EntryTimes, &u32)| LocationVote {

@@ -62,7 +62,6 @@ impl<'a> FailureTexts<'a> {
     }
 }
 
-/// Reads the different texts.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<Box<str>>, BlockError> {
     if bytes.is_empty() {
         return Ok(Vec::new());

@@ -12,7 +12,6 @@ impl<'a> ByteReader<'a> {
         Self(bytes)
     }
 
-    /// Returns the unread bytes.
     pub(super) const fn rest(self) -> &'a [u8] {
         self.0
     }
@@ -42,7 +41,7 @@ impl<'a> ByteReader<'a> {
         if number <= limit { Ok(number) } else { Err(BlockError::Malformed("a count is too large")) }
     }
 
-    /// Nothing may be left.
+    /// Fails if there are unread bytes.
     pub(super) const fn end(self) -> Result<(), BlockError> {
         if self.0.is_empty() { Ok(()) } else { Err(BlockError::Malformed("bytes are left over")) }
     }

@@ -73,7 +73,8 @@ impl<'a> HistoryDescent<'a> {
     /// The entries of the page, newest first.
     ///
     /// # Errors
-    /// When the database fails, a segment was dropped, or a block cannot be read.
+    ///
+    /// Also when a segment was dropped meanwhile.
     pub(super) async fn page(mut self) -> Result<Vec<StoredCheck>, HistoryError> {
         while self.missing() > 0 {
             let closed = self.closed.last().map(|segment| segment.purpose.to.plus_ms(-1));

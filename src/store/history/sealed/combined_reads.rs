@@ -16,7 +16,7 @@ use crate::store::history::segments::storage::OpenSegment;
 pub struct SegmentItem<T> {
     /// The index of its segment among them.
     pub place: usize,
-    /// The item.
+    /// A row of that segment.
     pub item: T,
 }
 
@@ -24,7 +24,8 @@ pub struct SegmentItem<T> {
 /// any are named.
 ///
 /// # Errors
-/// When the database fails or a segment was dropped.
+///
+/// Also when a segment was dropped meanwhile.
 pub async fn summaries(
     segments: &[OpenSegment],
     service: ServiceKey,
@@ -48,7 +49,8 @@ pub async fn summaries(
 /// The rollups of these services whose time starts in `[from, to)` or contains `from`, in no order.
 ///
 /// # Errors
-/// When the database fails or a segment was dropped.
+///
+/// Also when a segment was dropped meanwhile.
 pub async fn rollups(
     segments: &[OpenSegment],
     services: &[ServiceKey],

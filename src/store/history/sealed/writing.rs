@@ -18,9 +18,6 @@ const ROLLUP_WIDTH: usize = 6;
 const CHUNK_MAX_ROWS: usize = 256;
 
 /// Writes into a segment under a batch that does not count yet.
-///
-/// # Errors
-/// When the database fails.
 pub async fn write(
     opened: &SegmentConnection,
     batch: BatchKey,
@@ -70,9 +67,6 @@ fn block_values(batch: BatchKey, series: CheckSeries, block: &CheckBlock) -> [Va
 }
 
 /// Removes the rows of a batch that was never published.
-///
-/// # Errors
-/// When the database fails.
 pub async fn purge(opened: &SegmentConnection, sealed_batch: i64) -> Result<(), HistoryError> {
     for table in [&opened.blocks, &opened.rollups] {
         // Leftovers are the last that was written; PostgreSQL has an index by batch.
@@ -89,9 +83,6 @@ pub async fn purge(opened: &SegmentConnection, sealed_batch: i64) -> Result<(), 
 }
 
 /// Removes everything of a service.
-///
-/// # Errors
-/// When the database fails.
 pub async fn erase(opened: &SegmentConnection, service: ServiceKey) -> Result<(), HistoryError> {
     for table in [&opened.blocks, &opened.rollups] {
         let text = format!("DELETE FROM {table} WHERE service_id = $1");

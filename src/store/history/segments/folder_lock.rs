@@ -7,9 +7,6 @@ use std::path::Path;
 
 /// Takes the lock of a compaction pass or a backup; `None` while another process holds it. It lasts as long as the
 /// file is open. `history` is the file of the history, or the folder of its segments.
-///
-/// # Errors
-/// When the lock file cannot be used.
 pub fn lock_segments(history: &Path) -> io::Result<Option<File>> {
     let path = history.with_extension("segments.lock");
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;

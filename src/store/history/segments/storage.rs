@@ -73,9 +73,9 @@ pub struct SegmentConnection {
 /// A segment to read, with its connection. Those that are read together have the same one.
 #[derive(Clone, Debug)]
 pub struct OpenSegment {
-    /// The segment.
+    /// The segment in the catalogue.
     pub segment: Segment,
-    /// Its connection and tables.
+    /// Connection to the segment, and its tables.
     pub opened: SegmentConnection,
 }
 
@@ -92,7 +92,8 @@ impl SegmentStorage {
     /// Creates the segment's file or partitions, if they do not exist.
     ///
     /// # Errors
-    /// When the folder cannot be written or the database fails.
+    ///
+    /// Also when the folder cannot be written.
     pub async fn make(&self, id: SegmentId) -> Result<(), HistoryError> {
         match self {
             Self::Files(files) => files.make(id).await,
@@ -103,7 +104,8 @@ impl SegmentStorage {
     /// Returns a connection to this segment.
     ///
     /// # Errors
-    /// When the segment is not there or cannot be opened.
+    ///
+    /// When the segment does not exist or cannot be opened.
     pub async fn connect(&self, id: SegmentId) -> Result<SegmentConnection, HistoryError> {
         match self {
             Self::Files(files) => Ok(SegmentConnection {
@@ -123,7 +125,8 @@ impl SegmentStorage {
     /// Returns a connection to each of these segments.
     ///
     /// # Errors
-    /// When one is not there or cannot be opened.
+    ///
+    /// When one of them does not exist or cannot be opened.
     pub async fn open(&self, segments: &[Segment]) -> Result<Vec<OpenSegment>, HistoryError> {
         let mut open = Vec::with_capacity(segments.len());
         for segment in segments {
@@ -146,7 +149,8 @@ impl SegmentStorage {
     /// Drops a segment with all its contents. A missing one is not an error.
     ///
     /// # Errors
-    /// When the file cannot be removed or the database fails.
+    ///
+    /// Also when the file cannot be removed.
     pub async fn drop(&self, id: SegmentId) -> Result<(), HistoryError> {
         match self {
             Self::Files(files) => files.drop(id).await,
@@ -169,9 +173,6 @@ impl SegmentStorage {
     }
 
     /// Size of the segment in bytes, indexes included; 0 when it was dropped.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn bytes(&self, id: SegmentId) -> Result<u64, HistoryError> {
         match self {
             Self::Files(files) => Ok(files.bytes(id)),
@@ -188,9 +189,6 @@ impl SegmentStorage {
     }
 
     /// Moves the contents of a segment's write-ahead log into its file, when nothing more is to come.
-    ///
-    /// # Errors
-    /// When the database fails.
     pub async fn settle(&self, id: SegmentId) -> Result<(), HistoryError> {
         if let Self::Files(files) = self {
             files.connection(id).await?.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await?;

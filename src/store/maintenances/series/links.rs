@@ -25,9 +25,6 @@ pub struct SeriesLinks {
 }
 
 /// The links of the series.
-///
-/// # Errors
-/// When the database fails.
 pub async fn of(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<SeriesLinks, MainError> {
     use maintenance_series_service::{Column as Service, Entity as Services};
     use maintenance_series_statuspage::{Column as Page, Entity as Pages};
@@ -48,9 +45,6 @@ pub async fn of(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<
 }
 
 /// The services of each of these series, by name.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn services_of(
     connection: &impl ConnectionTrait,
     series: &[SeriesKey],
@@ -74,9 +68,6 @@ pub async fn services_of(
 }
 
 /// The pages chosen for the series, in the order of the client.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn statuspages_of(
     connection: &impl ConnectionTrait,
     series: SeriesKey,
@@ -85,9 +76,6 @@ pub async fn statuspages_of(
 }
 
 /// Makes the series cover exactly these services.
-///
-/// # Errors
-/// When the database fails.
 pub async fn cover(
     connection: &impl ConnectionTrait,
     series: SeriesKey,
@@ -103,9 +91,6 @@ pub async fn cover(
 }
 
 /// Chooses exactly these pages for the series, in this order.
-///
-/// # Errors
-/// When the database fails.
 pub async fn show_on(
     connection: &impl ConnectionTrait,
     series: SeriesKey,

@@ -18,9 +18,6 @@ const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();
 
 /// The scheduled maintenances of the series, and all those whose window starts at `from` or later, by key. They are
 /// locked until the transaction ends.
-///
-/// # Errors
-/// When the database fails.
 pub async fn list_for_update(
     connection: &impl ConnectionTrait,
     series: SeriesKey,
@@ -50,9 +47,6 @@ pub async fn list_for_update(
 }
 
 /// The maintenances of windows of the series from `from` on, by their start, and those that are scheduled.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
 pub async fn of(
     connection: &impl ConnectionTrait,
     series: SeriesKey,
@@ -70,9 +64,6 @@ pub async fn of(
 }
 
 /// The keys of the maintenances of the series; only of those that wait for their start, or of all.
-///
-/// # Errors
-/// When the database fails.
 pub async fn keys(
     connection: &impl ConnectionTrait,
     series: SeriesKey,
@@ -87,9 +78,6 @@ pub async fn keys(
 }
 
 /// Removes the window of this maintenance from its series, if it has one: it is not created again.
-///
-/// # Errors
-/// When the database fails.
 pub async fn skip(connection: &impl ConnectionTrait, maintenance: &Maintenance) -> Result<(), MainError> {
     match maintenance.origin {
         Some(SeriesOrigin { series, occurrence, .. }) => skip_all(connection, &[(series, occurrence)]).await,
@@ -98,9 +86,6 @@ pub async fn skip(connection: &impl ConnectionTrait, maintenance: &Maintenance) 
 }
 
 /// Takes windows out of their series.
-///
-/// # Errors
-/// When the database fails.
 pub async fn skip_all(
     connection: &impl ConnectionTrait,
     windows: &[(SeriesKey, Timestamp)],
@@ -120,9 +105,6 @@ pub async fn skip_all(
 }
 
 /// The windows that members removed from the series, in order.
-///
-/// # Errors
-/// When the database fails.
 pub async fn skips(
     connection: &impl ConnectionTrait,
     series: SeriesKey,
@@ -137,10 +119,7 @@ pub async fn skips(
     Ok(skips.into_iter().map(Timestamp::from_ms).collect())
 }
 
-/// Deletes removed windows.
-///
-/// # Errors
-/// When the database fails.
+/// Deletes the records of these removed windows.
 pub async fn forget_skips(
     connection: &impl ConnectionTrait,
     series: SeriesKey,

@@ -13,18 +13,12 @@ use crate::model::service::ServiceKey;
 use crate::store::MainError;
 
 /// Removes a service from every series that covers it.
-///
-/// # Errors
-/// When the database fails.
 pub async fn unlink(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
     Links::delete_many().filter(Link::ServiceId.eq(service)).exec(connection).await?;
     Ok(())
 }
 
 /// Cancels a series: it creates no more maintenances.
-///
-/// # Errors
-/// When the database fails.
 pub async fn cancel(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<(), MainError> {
     let cancel = Entity::update_many()
         .col_expr(Column::Status, Expr::value(SeriesStatus::Cancelled.as_str()))
@@ -34,9 +28,6 @@ pub async fn cancel(connection: &impl ConnectionTrait, series: SeriesKey) -> Res
 }
 
 /// The series that cover this service and no other.
-///
-/// # Errors
-/// When the database fails.
 pub async fn orphaned_by(
     connection: &impl ConnectionTrait,
     service: ServiceKey,

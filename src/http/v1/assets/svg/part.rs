@@ -85,7 +85,6 @@ impl SvgTag {
         name == "svg" && self.namespace.as_deref().is_none_or(|namespace| namespace == SVG_NAMESPACE)
     }
 
-    /// Writes it as XML.
     pub(super) fn write(&self, out: &mut String, is_empty: bool) {
         out.push('<');
         out.push_str(&self.name);

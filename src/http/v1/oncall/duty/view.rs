@@ -16,7 +16,6 @@ use crate::model::oncall::roster::{DutyTimeline, Shift, ShiftSource};
 use crate::model::oncall::schedule::OncallSchedule;
 use crate::model::time_range::TimeRange;
 
-/// Sources of a shift.
 const SOURCES: [&str; 2] = ["layer", "override"];
 
 /// Contacts by database key.
@@ -37,7 +36,6 @@ pub(super) struct DutyView<'a> {
     gaps: Vec<UncoveredPeriodView>,
 }
 
-/// A shift.
 #[derive(Serialize)]
 struct ShiftView<'a> {
     starts_at: Timestamp,
@@ -49,7 +47,6 @@ struct ShiftView<'a> {
     override_id: Option<Id>,
 }
 
-/// An uncovered period.
 #[derive(Serialize)]
 struct UncoveredPeriodView {
     starts_at: Timestamp,

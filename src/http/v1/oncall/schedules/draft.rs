@@ -19,7 +19,7 @@ use crate::store::{Connection, contacts};
 /// The context in which a schedule is written.
 pub(in crate::http::v1::oncall) struct OncallScheduleParser {
     organisation: i64,
-    /// Existing contacts.
+    /// Database keys of the existing contacts, by id.
     contacts: HashMap<Id, i64>,
     now: Timestamp,
 }

@@ -22,7 +22,6 @@ use crate::model::sla::business_hours::{ClockTime, DayOfWeek};
 
 const MEMBERS: [&str; 6] = ["name", "contact_ids", "starts_at", "ends_at", "rotation", "hours"];
 const ROTATION_MEMBERS: [&str; 4] = ["kind", "length", "at", "day"];
-/// The kinds of rotations.
 const KINDS: [&str; 3] = ["daily", "weekly", "hours"];
 
 /// Reads a list of at least one layer, the lowest first.

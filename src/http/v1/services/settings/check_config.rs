@@ -19,13 +19,13 @@ const CONDITIONS_PATH: &str = "settings.config.conditions";
 /// Reads the configuration of one service.
 #[derive(Clone, Copy, Debug)]
 pub struct ConfigReader<'a> {
-    /// The service's type.
+    /// Definition of the service's check type.
     pub definition: &'static CheckTypeDefinition,
     /// The stored configuration; `None` while the service has no settings.
     pub stored: Option<&'a Map<String, Value>>,
     /// The vault that seals its secrets.
     pub vault: &'a ServiceVault<'a>,
-    /// Collects errors.
+    /// Collects the errors of all fields.
     pub errors: &'a ErrorCollector,
 }
 

@@ -23,14 +23,14 @@ const STATUSES: [&str; 2] = [CheckStatus::Down.as_str(), CheckStatus::Degraded.a
 /// Context for checking the conditions of a service.
 #[derive(Clone, Copy, Debug)]
 pub struct ConditionContext<'a> {
-    /// The service's type.
+    /// Definition of the service's check type.
     pub definition: &'static CheckTypeDefinition,
     /// Value of the field that determines the condition fields (`dns_type`), if the type has one.
     pub subtype: Option<&'a str>,
 }
 
 impl ConditionContext<'_> {
-    /// Returns the default conditions.
+    /// Returns the conditions that are stored when none are given.
     #[must_use]
     pub fn defaults(&self) -> Vec<Value> {
         default_conditions(self.definition.check_type, self.subtype)

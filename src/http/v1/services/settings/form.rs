@@ -15,7 +15,7 @@ use crate::model::status_rules::{CHANGES, MINUTES, RECOVERY_CHECKS, StatusRules}
 /// A setting with a whole number, or one of some words.
 #[derive(Clone, Debug)]
 pub struct FormSetting {
-    /// Key in `settings`.
+    /// Name of the member of `settings`.
     pub name: &'static str,
     /// Label for users.
     pub label: &'static str,
@@ -25,9 +25,9 @@ pub struct FormSetting {
     pub unit: Option<&'static str>,
     /// Words allowed instead of a number.
     pub words: &'static [&'static str],
-    /// Allowed numbers.
+    /// Allowed numbers, both ends included.
     pub bounds: RangeInclusive<i64>,
-    /// Default value.
+    /// The value when none is given.
     pub default: Value,
 }
 

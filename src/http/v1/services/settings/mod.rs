@@ -40,12 +40,12 @@ const DEFAULT_TIMEOUT_SECONDS: u8 = 10;
 const RETRIES: RangeInclusive<u8> = 0..=5;
 const DEFAULT_RETRIES: u8 = 2;
 
-/// Context for checking settings.
+/// Everything that the rules for settings depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingsContext<'a> {
-    /// The service's type.
+    /// Check type of the service.
     pub check_type: CheckType,
-    /// `min_interval_seconds` of the plan.
+    /// Lower bound of `interval_seconds` in the plan.
     pub min_interval_seconds: u32,
     /// Codes of the active locations that the organisation may use.
     pub active_probes: &'a [String],
@@ -57,7 +57,8 @@ impl SettingsContext<'_> {
     /// The settings after a write with `sent` (not null) over `stored`.
     ///
     /// # Errors
-    /// All errors, under `settings` and below.
+    ///
+    /// All errors, with fields in `settings`.
     pub fn read(
         &self,
         sent: &Value,

@@ -30,7 +30,6 @@ const RECOVERY_WORDS: &str = "Good results in a row, of all locations together, 
 const OPERATORS: [&str; 10] =
     ["eq", "neq", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "not_contains"];
 
-/// Settings in a body.
 pub(in crate::http::v1) fn sent(needed: &[&str]) -> ApiSchema {
     let rules = StatusRules::default();
     let probes = list_of(string()).items(1, MAX_PROBES).nullable();
