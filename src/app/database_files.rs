@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_are_those_of_the_settings() {
+    fn database_files_follow_the_settings() {
         let config = Config { data_dir: "data".into(), ..Config::default() };
         let embedded = files(&config).unwrap();
         assert_eq!((embedded.main, embedded.history), ("data/main.db".into(), "data/history.db".into()));

@@ -249,7 +249,7 @@ mod tests {
     #[case::it_is_filled(Some(""), Some("nameserver 127.0.0.9\n"), "127.0.0.9:53")]
     #[case::there_is_none(None, None, "127.0.0.1:53")]
     #[tokio::test(start_paused = true)]
-    async fn a_changed_file_of_servers_is_in_force_within_ten_seconds(
+    async fn a_changed_resolv_conf_applies_within_ten_seconds(
         #[case] at_first: Option<&str>,
         #[case] later: Option<&str>,
         #[case] servers: &str,
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn servers_that_were_chosen_stay() {
+    async fn configured_name_servers_are_not_replaced() {
         let scene = Scene::with(Some("nameserver 127.0.0.9\n"), None, &["127.0.0.7:5353".parse().unwrap()]);
         assert_eq!(scene.servers(), "127.0.0.7:5353");
         write(&files(&scene.folder).resolv_conf, Some("nameserver 127.0.0.10\n"));
@@ -281,7 +281,7 @@ mod tests {
         false
     )]
     #[tokio::test(start_paused = true)]
-    async fn a_changed_hosts_file_is_in_force_within_ten_seconds(
+    async fn a_changed_hosts_file_applies_within_ten_seconds(
         #[case] at_first: Option<&str>,
         #[case] later: Option<&str>,
         #[case] is_known: bool,

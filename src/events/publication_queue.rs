@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_organisation_that_takes_long_delays_and_loses_itself_alone() {
+    async fn a_slow_organisation_delays_and_drops_only_its_own_events() {
         let telling = PublicationQueue::default();
         let audience = |organisation, seconds| {
             let teller = Box::new(After(Duration::from_secs(seconds)));

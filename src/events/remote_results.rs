@@ -152,7 +152,7 @@ mod tests {
 
     /// A known node that answers, restarts its count, and disappears; another one appears.
     #[test]
-    fn who_listens_comes_again_when_something_is_missing_and_only_then() {
+    fn a_subscriber_restarts_only_when_results_are_missing() {
         let elsewhere = RemoteResults::default();
         let [first, second]: [NodeName; 2] = ["a", "b"].map(|name| name.parse().unwrap());
         let place = ResultPosition { epoch: Id::random(), number: 0 };

@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn several_changes_of_one_moment_are_told_once_to_all_whom_they_concern() {
+    fn several_changes_of_a_resource_are_merged_into_one_event() {
         let (one, other) = (Id::random(), Id::random());
         let happened = vec![
             event(1, EventAction::Created, one, &[]),

@@ -206,7 +206,7 @@ mod tests {
     #[case::the_other_is_blind(false, blind(Verdict::Up), true)]
     #[case::the_other_was_down_when_it_went_blind(false, blind(Verdict::Down), true)]
     #[case::it_reports_itself(true, reporting(Verdict::Down), false)]
-    fn a_wait_is_over_when_a_look_is_sure(
+    fn a_wait_ends_early_when_a_check_is_conclusive(
         #[case] itself: bool,
         #[case] seen: ObservedService,
         #[case] is_over: bool,
@@ -221,7 +221,7 @@ mod tests {
     #[case::nobody_was_here(116, 99, true, true)]
     #[case::it_has_looked(116, 101, true, false)]
     #[case::it_never_looks(116, 99, false, false)]
-    fn a_wait_whose_end_nobody_saw_was_missed(
+    fn a_wait_that_ended_unnoticed_was_missed(
         #[case] now: i64,
         #[case] looked: i64,
         #[case] can_look: bool,
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_for_nobody_is_over_and_never_missed() {
+    fn a_wait_without_services_is_over_and_not_missed() {
         let nobody = |now| WaitingOutage { outage: &outage(false), asked: vec![], now: at(now) }.was_missed();
         assert!(!nobody(200));
         assert!(WaitingOutage { outage: &outage(false), asked: vec![], now: at(101) }.is_over_early());
@@ -243,10 +243,7 @@ mod tests {
     #[rstest]
     #[case::it_has_looked(101, &[])]
     #[case::it_has_not_heard(99, &[102, 104, 106, 108])]
-    fn whoever_has_not_looked_is_asked_again_every_two_seconds(
-        #[case] looked: i64,
-        #[case] expected: &[i64],
-    ) {
+    fn a_missing_check_is_requested_again_every_two_seconds(#[case] looked: i64, #[case] expected: &[i64]) {
         let (outage, seen) = (outage(true), seen(Verdict::Down, looked, Some(looked)));
         let moments = (100_000..115_000).step_by(300).map(Timestamp::from_ms);
         let asks = moments.filter(|now| {

@@ -77,7 +77,7 @@ mod tests {
     #[case::for_a_moment_over(true, &[(0, false), (59, false)], true)]
     #[case::over(true, &[(0, false), (60, false)], false)]
     #[case::not_over(true, &[(0, false), (30, true), (60, false)], true)]
-    fn what_is_so_for_a_minute_counts(
+    fn a_condition_counts_after_a_minute(
         #[case] is_told: bool,
         #[case] looks: &[(u64, bool)],
         #[case] expected: bool,

@@ -38,7 +38,7 @@ fn notice(severity: Severity) -> Notice {
     Some(Critical),
     &[(0, Some(Major), ""), (10, Some(Major), "falls"), (11, Some(Major), ""), (12, Some(Critical), "begins")]
 )]
-fn a_notice_follows_its_trouble(
+fn a_notice_starts_falls_and_ends_with_its_condition(
     #[case] mut told: Option<Severity>,
     #[case] looks: &[(u64, Option<Severity>, &str)],
 ) {

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_stored_after_the_first_question_is_told_once_and_in_order() {
+    async fn results_stored_after_the_first_request_are_returned_once_in_order() {
         let stored = RecentResults::default();
         stored.note(&batch(0..5));
         let begun = stored.results_after(after(None));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_comes_too_late_is_told_so() {
+    async fn an_outdated_position_is_answered_as_incomplete() {
         let stored = RecentResults::default();
         let begun = stored.results_after(after(None)).place;
         tokio::time::advance(ASKED_WITHIN + Duration::from_secs(1)).await;
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_is_bounded_and_the_next_one_goes_on() {
+    async fn a_response_is_bounded_and_the_next_one_continues() {
         let stored = RecentResults::default();
         let mut place = stored.results_after(after(None)).place;
         stored.note(&batch(0..10_000));

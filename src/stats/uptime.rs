@@ -247,7 +247,7 @@ mod tests {
     #[case(999_999_999, 1, Some(99.999))]
     #[case(2, 1, Some(66.666))]
     #[case(i64::MAX / 2, 0, Some(100.0))]
-    fn percentages_are_cut(#[case] up_ms: i64, #[case] down_ms: i64, #[case] percent: Option<f64>) {
+    fn percentages_are_truncated(#[case] up_ms: i64, #[case] down_ms: i64, #[case] percent: Option<f64>) {
         assert_eq!(Availability { up_ms, down_ms }.percent(), percent);
     }
 
@@ -361,7 +361,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
         /// Three and a half days around a month's end, in steps: sums and days equal those of looking at each step.
         #[test]
-        fn sums_equal_those_of_looking_at_every_moment(
+        fn sums_equal_a_moment_by_moment_count(
             midnight in prop::sample::select(MIDNIGHTS.map(midnight).to_vec()),
             steps in prop::collection::vec((0_i64..40, prop::sample::select(MeasuredStatus::ALL.to_vec())), 0..12),
             until in 0_i64..200,

@@ -58,7 +58,7 @@ fn the_clock_of_a_start_is_compared_with_the_newest_time(#[case] newest: Option<
 #[case::off_for_weeks(&[(23, 0), (24, 0)], &[false, true])]
 #[case::set_right_after_the_start(&[(0, 0), (1, -21 * DAY)], &[false, true])]
 #[case::set_to_something_else(&[(1, YEAR), (24, YEAR), (25, YEAR)], &[false, false, true])]
-fn a_doubted_start_is_trusted_in_the_end(#[case] readings: &[(i64, i64)], #[case] trusted: &[bool]) {
+fn a_doubted_start_is_trusted_after_a_day(#[case] readings: &[(i64, i64)], #[case] trusted: &[bool]) {
     let judgement = ClockJudgement::start(reading(0, 0), Some(&mark(-21 * DAY)));
     assert_eq!(play(judgement, readings), trusted);
 }

@@ -215,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_sparse_form_comes_back_and_leaves_what_follows(
+        fn a_sparse_form_round_trips_and_leaves_the_following_bytes(
             mut values in prop::collection::vec(prop_oneof![1_u32..2_000_000, any::<u32>()], 0..200),
         ) {
             values.sort_unstable();
