@@ -35,7 +35,7 @@ fn kept(folder: &Path) -> BTreeMap<PathBuf, (String, u32)> {
 }
 
 #[test]
-fn another_node_changes_nothing_that_is_there() {
+fn adding_a_node_changes_no_existing_file() {
     let folder = tempfile::tempdir().unwrap();
     let (installation, choices) = (BusInstallation::at(folder.path()), choices(folder.path()));
     let first = installation.write(&choices, &["a".parse().unwrap()], NOW).unwrap();
@@ -52,7 +52,7 @@ fn another_node_changes_nothing_that_is_there() {
 }
 
 #[test]
-fn secrets_are_for_their_owner_alone() {
+fn secrets_are_readable_only_by_their_owner() {
     let folder = tempfile::tempdir().unwrap();
     let installation = BusInstallation::at(folder.path());
     installation.write(&choices(folder.path()), &["a".parse().unwrap()], NOW).unwrap();
@@ -66,7 +66,7 @@ fn secrets_are_for_their_owner_alone() {
 }
 
 #[test]
-fn what_is_no_key_is_never_written_over() {
+fn an_unreadable_key_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let installation = BusInstallation::at(folder.path());
     installation.write(&choices(folder.path()), &[], NOW).unwrap();
@@ -83,7 +83,7 @@ fn what_is_no_key_is_never_written_over() {
 
 /// A new key would be useless to nodes, locations and clients that know the old one.
 #[test]
-fn a_key_that_is_gone_is_not_made_anew() {
+fn a_missing_key_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let installation = BusInstallation::at(folder.path());
     let (a, both) = (["a".parse().unwrap()], ["a".parse().unwrap(), "b".parse().unwrap()]);
@@ -113,7 +113,7 @@ fn a_key_that_is_gone_is_not_made_anew() {
 }
 
 #[test]
-fn what_another_installation_has_made_is_refused() {
+fn files_of_another_installation_are_refused() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let a = ["a".parse().unwrap()];
     for folder in [&folder, &other] {
