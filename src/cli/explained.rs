@@ -59,7 +59,7 @@ mod tests {
 
     /// What commands say of files is in `tests/api/database_files.rs`.
     #[test]
-    fn other_errors_speak_for_themselves() {
+    fn other_errors_are_shown_unchanged() {
         let files = DatabaseFiles::of(&Config { data_dir: "there".into(), ..Config::default() });
         let error = anyhow::anyhow!("odd").context("it failed");
         assert_eq!(files.explain(&error), "it failed: odd");

@@ -119,7 +119,7 @@ mod tests {
 
     /// No token in the history of a shell, the way to everything else, and the limit that setting up much meets first.
     #[test]
-    fn the_first_start_says_what_to_do_next() {
+    fn the_first_start_prints_the_next_commands() {
         let made = FirstStart { token: "wk_secret".into(), token_file: "./data/token".into() };
         let text = first_start("http://127.0.0.1:8080", &made, 120);
         let commands: Vec<&str> = text.lines().filter(|line| line.starts_with("curl ")).collect();

@@ -68,7 +68,7 @@ mod tests {
     #[case(CheckType::Http, json!({"conditions": [{"field": "status"}]}), "conditions.0.field", "json.PATH", None)]
     #[case(CheckType::Dns, json!({"dns_type": "MX", "conditions": [{}, {"field": "metadata.mx_cuont"}]}),
         "conditions.1.field", "metadata.mx_records", Some("metadata.mx_count"))]
-    fn a_condition_on_no_field_is_told_which_there_are(
+    fn an_unknown_condition_field_gets_the_allowed_fields(
         #[case] check_type: CheckType,
         #[case] config: Value,
         #[case] path: &str,
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_is_told_which_there_are() {
+    fn an_unknown_key_gets_the_allowed_keys() {
         let hint = told(CheckType::Http, &json!({"metod": "GET"}), "metod", &FieldRule::unknown_key(&[]));
         assert!(hint.contains("method, ") && hint.ends_with("conditions; did you mean method?"), "{hint}");
         assert_eq!(told(CheckType::Http, &json!({}), "auth.realm", &FieldRule::unknown_key(&[])), "");

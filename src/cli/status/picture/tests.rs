@@ -67,7 +67,7 @@ fn a_warning_is_a_line_of_its_own() {
 }
 
 #[test]
-fn a_node_that_is_alone_is_one_line() {
+fn a_single_node_is_drawn_in_one_line() {
     let expected = "\
 1 of 1 node answers  2026-11-23 12:00:05
 
@@ -84,7 +84,7 @@ local     online        –      –     –
 }
 
 #[test]
-fn nodes_that_share_are_drawn_with_what_is_wrong() {
+fn clustered_nodes_are_drawn_with_their_problems() {
     let nodes = [
         seen(8080, Ok(among_others("a"))),
         seen(8081, Ok(among_others("b"))),
@@ -128,7 +128,7 @@ fn colours_change_no_letter() {
 }
 
 #[test]
-fn nothing_but_problems_is_a_line_each() {
+fn only_unreachable_nodes_are_drawn_in_one_line_each() {
     let expected = "\
 0 of 1 node answers  2026-11-23 12:00:05
 
