@@ -140,7 +140,7 @@ mod tests {
     const LIMITS: CheckQueueLimits = CheckQueueLimits { running: 3, per_host: 2, waiting: 2 };
 
     #[test]
-    fn a_busy_host_does_not_hold_up_others() {
+    fn a_busy_host_does_not_delay_others() {
         let mut lane = CheckQueue::new(LIMITS);
         assert_eq!(lane.offer((1, 0)), OfferOutcome::Start((1, 0)));
         assert_eq!(lane.offer((1, 1)), OfferOutcome::Start((1, 1)));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cleared_lane_starts_nothing_more() {
+    fn a_cleared_queue_starts_no_more_jobs() {
         let mut lane = CheckQueue::new(LIMITS);
         let offers = [(1, 0), (1, 1), (1, 2), (2, 3), (2, 4)].map(|job| lane.offer(job));
         assert_eq!(offers.iter().filter(|offer| **offer == OfferOutcome::Wait).count(), 2);

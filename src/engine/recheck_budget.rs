@@ -96,13 +96,13 @@ mod tests {
     }
 
     #[test]
-    fn one_service_may_hurry_every_second_for_ever() {
+    fn one_service_may_be_rechecked_every_second() {
         let mut haste = haste();
         assert!((0..1_000).all(|second| haste.take(7, second * 1_000)));
     }
 
     #[test]
-    fn a_host_that_goes_away_leaves_room_for_others() {
+    fn a_failing_host_leaves_budget_for_others() {
         let mut haste = haste();
         assert_eq!((0..1_000).filter(|_| haste.take(7, 0)).count(), 5);
         assert!(haste.take(8, 0));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn calm_hosts_are_forgotten() {
+    fn idle_hosts_are_forgotten() {
         let mut haste = RecheckBudget::new(&EngineLimits::default());
         for host in 0..100_000 {
             haste.take(host, host * 20);
@@ -121,7 +121,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_second_sees_more_than_two_allowances(asked in prop::collection::vec((0_u64..200, 0_u64..6), 1..400)) {
+        fn no_second_exceeds_two_allowances(asked in prop::collection::vec((0_u64..200, 0_u64..6), 1..400)) {
             let (mut haste, mut now_ms, mut taken) = (haste(), 0, Vec::new());
             for (wait_ms, host) in asked {
                 now_ms += wait_ms;
