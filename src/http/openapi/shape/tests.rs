@@ -22,7 +22,7 @@ fn null_is_a_further_type_a_further_word_or_a_further_choice() {
 }
 
 #[test]
-fn members_stand_as_they_were_written() {
+fn members_keep_their_order() {
     let shape = object().has("b", string()).may_have("a", boolean()).closed();
     let text = r#"{"type":"object","required":["b"],"properties":{"b":{"type":"string"},"a":{"type":"boolean"}},"additionalProperties":false}"#;
     assert_eq!(serde_json::to_string(&shape.into_schema()).unwrap(), text);

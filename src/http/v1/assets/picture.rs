@@ -237,7 +237,7 @@ mod tests {
     #[case(ImageFormat::Png, Ok("image/png"), Ok("image/png"))]
     #[case(ImageFormat::WebP, Ok("image/webp"), Err(ICON_TYPES))]
     #[case(ImageFormat::Ico, Err(LOGO_TYPES), Ok("image/x-icon"))]
-    fn types_are_told_by_content(
+    fn image_types_are_detected_by_content(
         #[case] format: ImageFormat,
         #[case] logo: Result<&str, FieldRule>,
         #[case] icon: Result<&str, FieldRule>,
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_in_a_png_is_gone_and_its_pixels_stay() {
+    fn hidden_data_of_a_png_is_removed_and_its_pixels_stay() {
         let mut bytes = encoded(5, 4, ImageFormat::Png);
         bytes.extend_from_slice(b"<script>alert(1)</script>");
         let kept = accept(AssetKind::Logo, bytes.clone()).unwrap().bytes;

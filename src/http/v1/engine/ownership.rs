@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_is_alone_shares_nothing() {
+    fn a_single_node_has_no_ownership() {
         assert!(OwnershipView::of(&Ownership::alone(), ShareFigures::default()).is_none());
     }
 

@@ -272,7 +272,7 @@ fn other_values_are_read_back_as_they_were_written() {
     json!({"config": {"conditions": []}}),
     json!({"config": {"conditions": [{"field": "status_code", "operator": "gte", "value": 400, "status": "down"}]}})
 )]
-fn what_is_not_sent_is_kept(#[case] sent: Value, #[case] changes: Value) {
+fn absent_settings_keep_their_stored_values(#[case] sent: Value, #[case] changes: Value) {
     let fixture = SettingsFixture::new(CheckType::Http);
     let stored = fixture.create(&json!({
         "interval_seconds": 60, "timeout_seconds": 20, "retries": 1, "assigned_probes": ["fra", "hel"],
@@ -307,7 +307,7 @@ fn an_update_must_leave_valid_settings(#[case] sent: Value, #[case] expected: &s
 }
 
 #[test]
-fn a_location_that_was_switched_off_does_not_stand_in_the_way() {
+fn a_disabled_location_does_not_prevent_an_update() {
     let mut fixture = SettingsFixture::new(CheckType::Http);
     let stored = fixture.create(&json!({
         "interval_seconds": 60, "assigned_probes": ["fra", "hel"], "probe_roles": {"hel": "reachability"}
@@ -372,7 +372,7 @@ fn few() -> Value {
 
 /// Contract 5.3: all fields are checked, in the order of the tables.
 #[test]
-fn all_problems_are_told_in_the_order_of_the_tables() {
+fn all_errors_are_in_the_order_of_the_tables() {
     let sent = json!({
         "config": {
             "typo": 1, "conditions": [{"field": "body"}], "auth": {"type": "basic", "x": 1}, "headers": {"Host": "a/b"},
