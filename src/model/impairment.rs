@@ -237,7 +237,7 @@ mod tests {
     #[case::one_of_two_could_not_be_asked(&["a", "b"], Silent, Unasked, false)]
     #[case::an_unproven_one_could_not_be_asked(&["a"], Silent, Unasked, true)]
     #[case::nobody_could_be_asked(&["a", "b"], Unasked, Unasked, false)]
-    fn a_location_is_impaired_when_no_proven_reference_answers(
+    fn a_location_is_impaired_when_no_proven_reference_responds(
         #[case] proven: &[&'static str],
         #[case] a: ReferenceAnswer,
         #[case] b: ReferenceAnswer,
@@ -272,7 +272,7 @@ mod tests {
     #[case::silence_after_the_look(99_000, 100_001, true, FailureJudgement::LookFirst)]
     #[case::an_answer_shortly_after_the_look(100_500, 101_000, false, FailureJudgement::Believed)]
     #[case::an_answer_longer_after_the_look(100_500, 101_001, false, FailureJudgement::LookFirst)]
-    fn a_failure_is_believed_by_newer_knowledge(
+    fn a_failure_counts_after_a_newer_reference_check(
         #[case] started_ms: u64,
         #[case] failed_ms: u64,
         #[case] may_be_the_network: bool,
@@ -289,7 +289,7 @@ mod tests {
     #[case::until_after_it(69_000, 70_500, FailureJudgement::Impaired)]
     #[case::across_it(10_000, 70_500, FailureJudgement::Impaired)]
     #[case::after_it(70_001, 70_002, FailureJudgement::LookFirst)]
-    fn a_failure_of_a_time_without_network_is_never_believed(
+    fn a_failure_during_a_network_outage_never_counts(
         #[case] started_ms: u64,
         #[case] failed_ms: u64,
         #[case] belief: FailureJudgement,
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn without_proof_every_failure_is_believed_at_once() {
+    fn without_proven_references_every_failure_counts_at_once() {
         let mut location = location(&[]);
         location.note_reference_check(1_000, 2_000, &[("a", Silent), ("b", Silent)]);
         let failed = FailedAttempt { started_ms: 90_000, failed_ms: 91_000, may_be_the_network: true };
@@ -322,7 +322,7 @@ mod tests {
     #[rstest]
     #[case::nobody_was_up(false, None)]
     #[case::somebody_was_up(true, Some(ImpairmentChange::Recovered))]
-    fn references_that_were_wrong_do_not_blind_for_ever(
+    fn wrong_references_do_not_impair_a_location_for_ever(
         #[case] was_up: bool,
         #[case] turn: Option<ImpairmentChange>,
     ) {
@@ -338,7 +338,7 @@ mod tests {
 
     /// The gateway disappears from the routes with the cable: it is the proof that the network is gone.
     #[test]
-    fn a_proven_reference_that_is_gone_is_asked_until_another_one_answers() {
+    fn a_removed_proven_reference_is_checked_until_another_one_responds() {
         let mut location = location(&["a"]);
         location.set_references(&[], 30_000);
         assert_eq!(location.references_to_ask(), ["a"]);

@@ -156,7 +156,10 @@ mod tests {
     #[case::the_clock_went_ahead(&[("a", 9_000, Some(0)), ("b", 101, Some(1))], &[])]
     #[case::an_earlier_version_does_not_say(&[("a", 109, Some(0)), ("b", 100, None)], &[])]
     #[case::and_proves_nothing(&[("a", 109, None), ("b", 109, Some(60))], &[])]
-    fn who_alone_cannot_reach_the_databases_is_cut_off(#[case] said: &[Said], #[case] expected: &[&str]) {
+    fn a_node_that_alone_cannot_reach_the_databases_is_cut_off(
+        #[case] said: &[Said],
+        #[case] expected: &[&str],
+    ) {
         let key = |(name, seconds, age): &Said| {
             let database_age_ms = age.map(|seconds| seconds * 1_000);
             let key = LeaseKey { sequence: 1, written_at_ms: seconds * 1_000, database_age_ms };

@@ -187,7 +187,7 @@ mod tests {
     #[case::another_service_looks_now_and_then(
         &[every(10, 0, 3_600, 'x'), every(300, 295, 3_600, 'u')], 3_600, "60 blind, 295 well"
     )]
-    fn a_location_is_blind_after_a_minute_without_a_look(
+    fn a_location_is_blind_after_a_minute_without_a_check(
         #[case] attempts: &[Vec<(u64, char)>],
         #[case] until: u64,
         #[case] expected: &str,
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_reason_is_kept() {
+    fn the_last_reason_is_reported() {
         let mut record = ShedAttempts::default();
         record.note_shed(LocalFault::NoPorts, 1_000);
         record.note_shed(LocalFault::NoDescriptors, 61_000);

@@ -95,7 +95,7 @@ fn resolution() -> (WholeIncident, WholeIncident) {
 // Channels that are switched off.
 #[case::off(None, state(MINOR, &[1]), Setting::off(), &[], &[])]
 #[case::joined_while_off(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::off(), &["incident.opened 100"], &[])]
-fn a_change_is_told(
+fn channels_are_notified_of_a_change(
     #[case] before: Option<State<'_>>,
     #[case] after: State<'_>,
     #[case] setting: Setting,
@@ -117,7 +117,7 @@ fn a_change_is_told(
 #[case::never_told_and_off(Setting::off(), &[], &["retract steps"])]
 #[case::in_quiet_hours(Setting::quiet(), &["incident.opened 100 quiet_hours 9000"],
     &["retract steps", "incident.resolved until quiet_hours"])]
-fn the_end_is_told_to_who_was_told_the_start(
+fn the_resolution_is_sent_to_channels_that_got_the_start(
     #[case] setting: Setting,
     #[case] written_before: &[&str],
     #[case] expected: &[&str],
@@ -134,7 +134,7 @@ fn the_end_is_told_to_who_was_told_the_start(
 #[case::two(&[1, 2], Setting::only(&[NotificationEvent::IncidentServiceRecovered]), &["release", "incident.service_recovered -2"])]
 #[case::the_last(&[1, 2, 3], Setting::only(&[NotificationEvent::IncidentServiceRecovered]), &[])]
 #[case::not_chosen(&[1], Setting::default(), &[])]
-fn services_that_recover_while_others_do_not_are_told(
+fn partial_recoveries_are_sent_to_channels_that_chose_them(
     #[case] recovered: &[i64],
     #[case] setting: Setting,
     #[case] expected: &[&str],
@@ -181,7 +181,7 @@ fn an_incident_follows_a_policy(
 }
 
 #[test]
-fn a_batch_is_held_by_its_own_reason() {
+fn a_batched_message_is_held_for_its_own_reason() {
     let after = with_services(incident(MINOR), &[1, 2]);
     let audience = audience(Setting::default(), written(&["incident.service_joined 990"]), &after);
     let hold =

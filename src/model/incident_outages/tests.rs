@@ -66,7 +66,7 @@ fn entry(status: IncidentStatus, second: i64) -> TimelineEntry {
 #[case::again(&[OutageKind::Down], OutageKind::Down, ImpactChange::Nothing, Impact::MajorOutage)]
 #[case::worse(&[OutageKind::Degraded], OutageKind::Down, ImpactChange::Worsened, Impact::MajorOutage)]
 #[case::better(&[OutageKind::Down], OutageKind::Degraded, ImpactChange::Nothing, Impact::MajorOutage)]
-fn an_incident_knows_what_is_news(
+fn an_outage_changes_the_impact_only_when_it_is_worse(
     #[case] before: &[OutageKind],
     #[case] kind: OutageKind,
     #[case] news: ImpactChange,
@@ -81,7 +81,7 @@ fn an_incident_knows_what_is_news(
 }
 
 #[test]
-fn a_relapse_is_news() {
+fn a_relapse_is_reported() {
     let mut incident = opened(Some(AutomationState::default()));
     incident.apply_outage(&told(5, OutageKind::Down, 1));
     incident.recover(5, at(2));
@@ -94,7 +94,7 @@ fn a_relapse_is_news() {
 #[rstest]
 #[case(EditedFields::default(), Severity::Major)]
 #[case(EditedFields { severity: true, ..EditedFields::default() }, Severity::Minor)]
-fn a_severity_that_a_person_has_set_stays(#[case] edited: EditedFields, #[case] severity: Severity) {
+fn a_severity_set_by_a_person_stays(#[case] edited: EditedFields, #[case] severity: Severity) {
     let mut incident = opened(Some(AutomationState { edited, ..AutomationState::default() }));
     incident.apply_outage(&told(5, OutageKind::Down, 1));
     assert_eq!(incident.incident.severity, severity);
@@ -212,7 +212,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
     /// Contract 4.9, 4.10.1: an end exactly when resolved; all services recovered then; statements of members stay.
     #[test]
-    fn people_and_the_engine_keep_the_rules(acts in acts()) {
+    fn the_invariants_hold_for_edits_and_automatic_changes(acts in acts()) {
         let mut incident = opened(Some(AutomationState::default()));
         let (mut title, mut severity) = (None, None);
         for (second, act) in (1..).zip(acts) {

@@ -191,7 +191,7 @@ mod tests {
     #[case::whoever_asks(CoverStatus::Open, &[], 1, 1, Err(CoverError::NotAsked))]
     #[case::too_late(CoverStatus::Accepted, &[], 1, 2, Err(CoverError::Over(CoverStatus::Accepted)))]
     #[case::wanted_no_more(CoverStatus::Cancelled, &[], 1, 2, Err(CoverError::Over(CoverStatus::Cancelled)))]
-    fn the_first_who_accepts_has_it(
+    fn the_first_acceptance_closes_the_request(
         #[case] outcome: CoverStatus,
         #[case] declined: &[i64],
         #[case] hour: i64,

@@ -131,7 +131,7 @@ mod tests {
         (None, None, Some("2026-11-01T00:00"), Some("2026-11-01T00:00")))]
     #[case::twelve_hours(Rotation::Hours { hours: 12 }, None, "2026-11-25T13:00:00Z",
         (Some(2), Some("2026-11-25T12:00"), Some("2026-11-26T00:00"), Some("2026-11-26T00:00")))]
-    fn the_present_has_a_begin_and_an_end(
+    fn the_current_shift_has_a_start_and_an_end(
         #[case] rotation: Rotation,
         #[case] hours: Option<&str>,
         #[case] now: &str,

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn news_for_an_open_incident_need_no_patience() {
+    fn changes_of_an_open_incident_are_reported_without_delay() {
         let rules = IncidentRules { open_after_seconds: 60, ..IncidentRules::default() };
         let circumstances =
             OutageCircumstances { rules: Some(&rules), is_held_back: false, has_open_incident: true };
@@ -165,7 +165,11 @@ mod tests {
     #[case::flapping_and_degraded_in_between("d1 u2F d20 g1 d40", "down+6", "54s down since 3s")]
     #[case::flapping_is_wanted("d1 u2F d60", "down+6 unstable", "7s unstable since 1s, 33s down")]
     #[case::flapping_begins_with_down("u5 d60F", "down+0 unstable", "5s unstable since 5s, 35s down")]
-    fn trouble_is_told(#[case] script: &str, #[case] wanted: &str, #[case] expected: &str) {
+    fn outages_are_reported_as_the_policy_demands(
+        #[case] script: &str,
+        #[case] wanted: &str,
+        #[case] expected: &str,
+    ) {
         let rules = policy(wanted);
         let (mut outage, mut told, mut impact, mut from) = (None, Vec::new(), None, MeasuredStatus::Up);
         let mut now = at(0);

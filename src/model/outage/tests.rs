@@ -57,7 +57,11 @@ fn play(script: &str) -> (Option<Outage>, usize) {
 #[case::relapsed("dtud", false, true)]
 #[case::nobody_knows("dtn", false, false)]
 #[case::nobody_knows_of_what_was_unstable("duFn", false, false)]
-fn what_is_bad_hides_others(#[case] script: &str, #[case] is_unreachable: bool, #[case] hides: bool) {
+fn a_failing_service_hides_its_dependents(
+    #[case] script: &str,
+    #[case] is_unreachable: bool,
+    #[case] hides: bool,
+) {
     let outage = play(script).0.unwrap();
     let unreachable_since = is_unreachable.then_some(outage.began_at);
     assert_eq!(Outage { unreachable_since, ..outage }.hides_others(), hides);
@@ -66,7 +70,7 @@ fn what_is_bad_hides_others(#[case] script: &str, #[case] is_unreachable: bool, 
 /// Behind a dependency that is down a service has no start of its own trouble; that starts with its first check after
 /// the recovery of the dependency.
 #[test]
-fn trouble_is_its_own_when_it_has_looked() {
+fn an_outage_becomes_its_own_after_a_recheck() {
     let at = Timestamp::from_ms;
     let behind = play("d").0.unwrap().unreachable(at(30));
     assert_eq!((behind.unreachable_since, behind.look_at), (Some(at(10)), Some(at(30))));
@@ -137,7 +141,7 @@ fn an_outage_follows_the_status(#[case] script: &str, #[case] expected: &str) {
 #[case("u?u", 0)]
 #[case("duFdudS", 1)]
 #[case("duFduS", 2)]
-fn a_service_recovers_when_it_was_in_trouble_and_is_up(#[case] script: &str, #[case] recoveries: usize) {
+fn a_reported_outage_recovers_when_the_service_is_up(#[case] script: &str, #[case] recoveries: usize) {
     assert_eq!(play(script).1, recoveries);
 }
 
@@ -145,7 +149,7 @@ proptest! {
     /// For any script: a service that is up without flapping has no trouble for an incident; a service that is down
     /// has.
     #[test]
-    fn who_is_up_is_in_no_trouble(script in "[dgunF?St]{1,40}") {
+    fn a_service_that_is_up_has_no_outage(script in "[dgunF?St]{1,40}") {
         let outage = play(&script).0;
         let flapping = script.chars().rfind(|step| matches!(step, 'F' | 'S')) == Some('F');
         let last = script.chars().rfind(|step| "dgu".contains(*step));
@@ -186,7 +190,7 @@ fn firsts(script: &str) -> String {
 #[case::up_does_not_end_flapping("duFdgu", "unstable 30, degraded -, down -")]
 #[case::nor_does_a_gap("duFdnd", "unstable 30, degraded -, down 60")]
 #[case::down_when_it_has_settled("duFdS", "unstable 30, degraded -, down 40")]
-fn the_first_edge_of_each_kind_is_kept(#[case] script: &str, #[case] expected: &str) {
+fn the_first_edge_of_each_kind_is_recorded(#[case] script: &str, #[case] expected: &str) {
     assert_eq!(firsts(script), expected);
 }
 
@@ -214,7 +218,7 @@ fn a_service_that_flaps_is_down_since_its_last_edge(
 /// An incident that has recovered because no policy wants an unstable service in it must not end while the service
 /// may be down.
 #[test]
-fn what_counts_as_recovered_while_it_flaps_is_undecided_when_it_is_down() {
+fn a_recovery_while_flapping_is_undone_when_the_service_goes_down() {
     let at = Timestamp::from_ms;
     let harmless = Outage { told_at: Some(at(5)), recovered_at: Some(at(5)), ..play("duF").0.unwrap() };
     let change = StatusChange { service: 5, at: at(90), from: Up, to: Down, cause: ChangeCause::Votes };

@@ -126,13 +126,13 @@ fn outcome(script: &str, windows: &[ServiceWindow], words: &str) -> String {
 #[case::a_shorter_timeout("uuussuuuu", "timeout=300 quiet", "3 down, 5 up")]
 #[case::flapping("uududuuuuuu", "flapping=2 quiet", "2 down, 3 up, 4 down, 4 flapping, 5 up, minor 4-")]
 #[case::not_enough_turns("uududuuuuuu", "quiet", "2 down, 3 up, 4 down, 5 up")]
-fn each_setting_changes_what_one_expects(#[case] script: &str, #[case] words: &str, #[case] expected: &str) {
+fn each_setting_has_its_effect(#[case] script: &str, #[case] words: &str, #[case] expected: &str) {
     assert_eq!(outcome(script, &[], words), expected);
 }
 
 /// A missing result of a location that checks every second leaves a gap from the first one that did not come.
 #[test]
-fn what_was_not_measured_is_no_data() {
+fn unmeasured_time_is_no_data() {
     let gap = format!("uuu{}uuu", "-".repeat(60));
     assert_eq!(outcome(&gap, &[], ""), "3 no_data, 63 up");
 }
@@ -152,7 +152,7 @@ fn windows_are_taken_as_they_were(#[case] kind: WindowKind, #[case] expected: &s
 
 /// After a pause, and for another target, earlier results do not count.
 #[test]
-fn a_break_ends_what_was_believed() {
+fn a_history_break_resets_the_verdict() {
     let seen = results("uuuddddd------uuuu");
     let plan = plan(1);
     let breaks = [HistoryBreak { at: at(8), cause: ChangeCause::Paused }];
@@ -183,7 +183,7 @@ fn a_period_that_takes_too_long_is_refused() {
 }
 
 #[test]
-fn accounts_differ_where_they_say_different_things() {
+fn simulated_periods_differ_where_their_statuses_differ() {
     use MeasuredStatus::{Down, NoData, Unknown, Up};
     let change = |second: i64, to| StatusChange {
         service: 1,

@@ -71,7 +71,7 @@ fn a_period_is_missed_unless_its_ping_may_have_been_lost(
 
 /// Nobody listens from 60 until 250; an absence ends now, as far as is known. It counts once, however often it is judged.
 #[test]
-fn an_absence_that_goes_on_counts_once() {
+fn an_ongoing_absence_counts_once() {
     let terms = terms(60, 10);
     let mut next = terms.period_from(at(0));
     for (now, deadline) in [(70, 140), (140, 210), (210, 280), (280, 320)] {
@@ -109,7 +109,7 @@ fn after_a_missed_deadline_absences_count_as_well(
 #[case::a_period_without_data_before(&[(480, 481)], 500, 545, (None, 551, 1))]
 #[case::two_of_them(&[(420, 421), (480, 481)], 500, 545, (None, 551, 2))]
 #[case::long_ago(&[(60, 61), (120, 121)], 500, 545, (None, 551, 0))]
-fn what_was_judged_before_is_not_judged_again(
+fn judged_deadlines_are_not_judged_again(
     #[case] spans: &[(i64, i64)],
     #[case] judged_until: i64,
     #[case] now: i64,
@@ -162,7 +162,7 @@ fn apart(steps: &[(i64, i64)], apart: i64) -> Vec<(i64, i64)> {
 
 proptest! {
     #[test]
-    fn any_absences_come_to_what_looking_at_each_second_says(
+    fn any_absences_equal_a_simulation_of_each_second(
         interval in (3_i64..40).prop_map(|tens| tens * 10), grace in 0_i64..100,
         steps in prop::collection::vec((1_i64..300, 1_i64..900), 0..8), now in 0_i64..4_000,
     ) {

@@ -68,7 +68,7 @@ fn follow(
     &["incident.escalated@5 100 quiet_hours 9000"], &["incident.worsened@5 was minor until quiet_hours"])]
 #[case::wakes_who_was_asleep(state(MINOR, &[1]), state(CRITICAL, &[1]), (by_name(), QUIET),
     &["incident.escalated@5 100 quiet_hours 9000"], &["release", "release", "incident.worsened@5 was minor"])]
-fn contacts_are_told_joins_and_rises(
+fn contacts_are_notified_of_joined_services_and_raised_severity(
     #[case] before: State<'_>,
     #[case] after: State<'_>,
     #[case] channel: (Setting, bool),
@@ -83,7 +83,7 @@ fn contacts_are_told_joins_and_rises(
 
 /// With a mailbox each, contacts have messages and batches of their own, independent of those of the channel.
 #[test]
-fn contacts_with_mailboxes_are_told_each() {
+fn contacts_with_mailboxes_get_their_own_messages() {
     let before = with_services(incident(MINOR), &[1, 2]);
     let after = with_services(incident(MINOR), &[1, 2, 3]);
     let change = IncidentTransition { before: Some(&before), after: &after, leaving: None, at: at(1_000) };
@@ -105,7 +105,7 @@ fn contacts_with_mailboxes_are_told_each() {
 
 /// Contacts are not notified of recoveries.
 #[test]
-fn a_service_that_fails_again_is_no_news_for_contacts() {
+fn contacts_are_not_notified_of_a_relapse() {
     let mut before = with_services(incident(MINOR), &[1, 2]);
     before.services[0].recovered_at = Some(at(900));
     let after = with_services(incident(MINOR), &[1, 2]);
@@ -127,7 +127,7 @@ fn a_service_that_fails_again_is_no_news_for_contacts() {
 #[case::a_join_comes_after_the_held_step(
     &["incident.escalated@5 100 quiet_hours 9000", "incident.service_joined@5 200 quiet_hours 9000"],
     &["retract steps", "incident.resolved@5 until quiet_hours"])]
-fn the_end_is_told_to_contacts_who_know_the_start(
+fn the_resolution_is_sent_to_contacts_that_got_the_start(
     #[case] written_before: &[&str],
     #[case] expected: &[&str],
 ) {

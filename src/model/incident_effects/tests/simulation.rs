@@ -264,7 +264,7 @@ fn run(seed: u64) {
 }
 
 #[test]
-fn everybody_knows_what_they_must_know_and_nothing_twice() {
+fn every_recipient_gets_every_required_message_once() {
     for seed in 1..600_u64 {
         run(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     }

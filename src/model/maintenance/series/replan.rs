@@ -192,7 +192,7 @@ mod tests {
         (vec![], vec![(1, (22, 3)), (2, (22, 15))], vec![], vec![], vec![]))]
     #[case::onto_the_place_of_another(&[(22, 14), (22, 15)], &[((22, 13), Follows), ((22, 14), Follows)], &[],
         (vec![], vec![(2, (22, 14)), (1, (22, 15))], vec![], vec![], vec![]))]
-    fn a_changed_series_meets_what_stands(
+    fn a_changed_series_keeps_moves_and_removes_existing_windows(
         #[case] wanted: &[Moment],
         #[case] standing: &[(Moment, ReplanRole)],
         #[case] skips: &[Moment],
@@ -203,7 +203,7 @@ mod tests {
 
     /// No window is assigned twice, none that another row has is assigned, and repeating it changes nothing.
     #[test]
-    fn windows_are_given_once() {
+    fn each_window_is_assigned_once() {
         let (wanted, standing) = (
             [(22, 2), (22, 14), (23, 2)],
             [((22, 13), Follows), ((22, 14), Past), ((22, 1), Stays), ((24, 0), Follows)],
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_creates_what_is_missing() {
+    fn planning_creates_missing_windows() {
         let series = series("FREQ=WEEKLY");
         let wanted = series.wanted_occurrences(at(NOW));
         let one = SeriesMember { key: 1, occurrence: wanted[1].start, role: Past };

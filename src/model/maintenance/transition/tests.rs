@@ -28,7 +28,7 @@ fn said(step: &MaintenanceTransition) -> Vec<(MaintenanceStatus, &str, bool)> {
 #[case(true, 1_000, InProgress, Some(1_000))]
 #[case(true, 9_000, InProgress, Some(9_000))]
 #[case(false, 9_000, Scheduled, None)]
-fn a_new_maintenance_begins_when_its_start_has_been_reached(
+fn a_new_maintenance_starts_when_its_start_has_passed(
     #[case] auto_start: bool,
     #[case] now: i64,
     #[case] status: MaintenanceStatus,
@@ -53,7 +53,7 @@ fn a_new_maintenance_begins_when_its_start_has_been_reached(
 #[rstest]
 #[case(true)]
 #[case(false)]
-fn what_is_said_first_is_what_was_sent_or_generated(#[case] announcement: bool) {
+fn the_first_entry_has_the_sent_or_generated_text(#[case] announcement: bool) {
     let notices = MaintenanceNotices { announcement, ..maintenance(Scheduled).notices };
     let new = Maintenance { notices, ..maintenance(Scheduled) };
     let sent = MaintenanceTransition::announce(
@@ -74,7 +74,7 @@ fn what_is_said_first_is_what_was_sent_or_generated(#[case] announcement: bool) 
 #[case(Scheduled, Some(3_000), false, true, None)]
 #[case(InProgress, None, true, false, Some(false))]
 #[case(Scheduled, Some(2_000), true, true, None)]
-fn a_changed_window_is_told_unless_nobody_shall(
+fn a_changed_window_is_announced_unless_suppressed(
     #[case] status: MaintenanceStatus,
     #[case] end: Option<i64>,
     #[case] is_posted: bool,
@@ -110,7 +110,7 @@ fn an_operation_changes_state_times_and_timeline() {
 }
 
 #[test]
-fn an_operation_notifies_only_of_what_subscribers_want_to_hear() {
+fn an_operation_notifies_only_of_enabled_notices() {
     let silent = MaintenanceNotices {
         announcement: false,
         day_before: true,
@@ -135,7 +135,7 @@ fn an_operation_notifies_only_of_what_subscribers_want_to_hear() {
 #[case(Completed, 1_600, InProgress, Some(1_001))]
 #[case(InProgress, 1_601, Scheduled, None)]
 #[case(Completed, 1_601, Scheduled, None)]
-fn an_extension_goes_on_or_waits_again(
+fn an_extension_continues_or_reschedules(
     #[case] status: MaintenanceStatus,
     #[case] start: i64,
     #[case] expected: MaintenanceStatus,
@@ -173,7 +173,7 @@ fn an_open_end_takes_automatic_completion_away(#[case] end: Option<i64>, #[case]
 #[case(InProgress, true, false, 5_000, None)]
 #[case(Completed, true, true, 5_000, None)]
 #[case(Cancelled, true, true, 5_000, None)]
-fn the_clock_does_what_is_due_once(
+fn due_transitions_happen_once(
     #[case] status: MaintenanceStatus,
     #[case] auto_start: bool,
     #[case] auto_complete: bool,
@@ -200,7 +200,7 @@ fn an_open_end_is_never_over() {
 #[case(999, &[Scheduled], &[Completed])]
 #[case(1_000, &[], &[Completed])]
 #[case(1_002, &[], &[])]
-fn a_full_timeline_takes_no_entry_but_the_end(
+fn a_full_timeline_accepts_only_the_end(
     #[case] entries: usize,
     #[case] begun: &[MaintenanceStatus],
     #[case] ended: &[MaintenanceStatus],

@@ -50,7 +50,7 @@ fn both_windows_must_burn(#[case] down_seconds: [i64; 5], #[case] expected: Burn
 }
 
 #[test]
-fn all_down_is_fast_whatever_was_promised() {
+fn a_complete_outage_burns_fast_for_every_objective() {
     for percent in [50.0, 90.0, 99.0, 99.9, 99.9999] {
         for days in [1, 7, 30, 365] {
             let down = |window_ms| MeasuredTime { up_ms: 0, down_ms: window_ms };

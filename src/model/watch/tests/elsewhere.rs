@@ -43,7 +43,7 @@ fn urges(effects: &[WatchEffect]) -> Vec<RecheckRequest> {
 }
 
 #[test]
-fn locations_with_their_own_schedules_are_never_told_to_run() {
+fn remote_locations_get_no_run_effects() {
     let mut watch = all_elsewhere();
     while let Some(at) = watch.next_wake().filter(|at| *at < seconds(3_600)) {
         let effects = watch.wake(at);
@@ -53,7 +53,7 @@ fn locations_with_their_own_schedules_are_never_told_to_run() {
 }
 
 #[test]
-fn a_location_elsewhere_that_contradicts_sends_the_others_to_look_at_once() {
+fn a_contradicting_remote_location_requests_rechecks_of_the_others() {
     let mut watch = all_elsewhere();
     let now = seconds(61);
     let effects = hear(&mut watch, 0, vote(CheckStatus::Down, 61), now);
@@ -128,7 +128,7 @@ fn a_result_that_is_in_time_leaves_no_gap() {
 }
 
 #[test]
-fn a_location_that_keeps_its_schedule_heeds_what_it_is_asked() {
+fn a_remote_schedule_follows_recheck_requests() {
     let (mut watch, _) = WatchState::begin(every_minute(1), WatchMemory::default(), seconds(0));
     let look = |watch: &mut WatchState, at: Timestamp| {
         let effects = watch.wake(at);

@@ -113,7 +113,7 @@ fn looks() -> impl Strategy<Value = Vec<Look>> {
 proptest! {
     /// The verdict is that of both locations in one process; late or repeated results change nothing.
     #[test]
-    fn a_location_elsewhere_counts_like_one_here(plan in plans(), looks in looks()) {
+    fn a_remote_location_counts_like_a_local_one(plan in plans(), looks in looks()) {
         let mut twins = Twins::begin(&plan);
         for look in looks {
             twins.look(look);
