@@ -264,7 +264,10 @@ mod tests {
     #[case::a_pause(&[asked(30_000)], (30, 30))]
     #[case::a_pause_of_136_years(&[asked(4_294_967_295_000)], (900, 900))]
     #[case::a_pause_in_the_past(&[asked(-5_000)], (0, 0))]
-    fn a_channel_is_left_alone_after(#[case] signs: &[ChannelSign], #[case] seconds: (i64, i64)) {
+    fn failures_and_requested_waits_pause_a_channel(
+        #[case] signs: &[ChannelSign],
+        #[case] seconds: (i64, i64),
+    ) {
         assert_eq!(waits(&after(signs)), seconds);
     }
 
@@ -279,7 +282,7 @@ mod tests {
 
     /// Sixteen messages that fail together open the circuit for the first time, not for the longest.
     #[test]
-    fn a_burst_that_fails_is_one_step() {
+    fn a_failed_burst_counts_as_one_step() {
         let mut circuit = CircuitBreaker::default();
         let passes: Vec<TryPass> = (0..16).map(|_| circuit.admit(true, NOW).unwrap()).collect();
         for pass in passes {
@@ -299,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_fails_opens_the_circuit_for_twice_as_long() {
+    fn a_failed_probe_doubles_the_pause() {
         let mut circuit = after(&[CHANNEL; 5]);
         let later = NOW.plus_ms(10_000);
         let pass = circuit.admit(false, later).unwrap();
@@ -327,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_try_from_before_the_opening_says_nothing_about_the_time_after() {
+    fn an_attempt_from_before_the_opening_is_ignored() {
         let mut circuit = CircuitBreaker::default();
         let straggler = circuit.admit(false, NOW).unwrap();
         for _ in 0..5 {
@@ -339,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_does_not_end_the_pause_that_was_asked_for() {
+    fn a_success_does_not_end_a_requested_pause() {
         let mut circuit = CircuitBreaker::default();
         let other = circuit.admit(false, NOW).unwrap();
         let pass = circuit.admit(false, NOW).unwrap();
@@ -350,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_that_people_have_changed_is_tried_at_once() {
+    fn an_edited_channel_is_tried_at_once() {
         let mut circuit = after(&[CHANNEL; 5]);
         circuit.note_change(NOW);
         let pass = circuit.admit(false, NOW).unwrap();

@@ -200,12 +200,12 @@ mod tests {
     #[case::an_endless_line(&format!("2{}", "5".repeat(100_000)), NoReply::Nonsense("This is no SMTP server"))]
     #[case::an_endless_reply(&"250-x\r\n".repeat(5_000), NoReply::Nonsense("The server's answer has no end"))]
     #[tokio::test]
-    async fn what_is_no_reply_is_told_apart(#[case] said: &str, #[case] expected: NoReply) {
+    async fn failed_replies_are_classified(#[case] said: &str, #[case] expected: NoReply) {
         assert_eq!(heard(said.as_bytes()).await, Err(expected));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_says_nothing_has_so_long() {
+    async fn a_silent_server_times_out() {
         let (client, _server) = duplex(64);
         let began = tokio::time::Instant::now();
         let heard = SmtpConversation::new(client).hear(LONG).await;
