@@ -224,7 +224,7 @@ mod tests {
         DomainRecordsState::Nothing
     )]
     #[case(DomainAnswers { cname: DomainAnswer::Nothing, ..right() }, DomainRecordsState::Right)]
-    fn what_was_not_seen_is_not_held_against_a_domain(
+    fn records_that_were_not_received_do_not_count_as_missing(
         #[case] answers: DomainAnswers,
         #[case] sight: DomainRecordsState,
     ) {

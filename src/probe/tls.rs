@@ -336,7 +336,7 @@ mod tests {
         "The server ended the TLS connection: alert 200"
     )]
     #[case(Error::InvalidMessage(InvalidMessage::InvalidContentType), "The server answered, but not in TLS")]
-    fn an_error_is_said_as_it_was_seen(#[case] error: Error, #[case] message: &str) {
+    fn an_error_has_the_message_of_its_cause(#[case] error: Error, #[case] message: &str) {
         assert_eq!(failed(&error, ALERT_RECORD_BYTES).1, message);
     }
 }

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn garbage_does_not_answer() {
+    fn malformed_packets_are_ignored() {
         let question = question();
         for length in 0..question.bytes().len() {
             assert!(question.answer_in(&question.bytes()[..length]).is_none());
