@@ -180,7 +180,7 @@ mod tests {
 
     /// Which database it is of decides which file is named.
     #[test]
-    fn an_error_says_of_which_database_it_is() {
+    fn an_error_names_its_database() {
         let locked = || DbErr::Custom("database is locked".into());
         let of_main = StoreError::Main(locked().into());
         assert_eq!(find_file_trouble(&of_main), Some((DatabaseRole::Main, FileTrouble::Locked)));
