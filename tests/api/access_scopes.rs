@@ -36,7 +36,7 @@ fn with_tags(server: &Server) -> (Client, String) {
 }
 
 #[test]
-fn a_scope_is_made_shown_listed_changed_and_deleted() {
+fn a_scope_is_created_shown_listed_changed_and_deleted() {
     let server = Server::shared();
     let (client, _) = with_tags(&server);
     let id = tag(&client, "third");
@@ -74,7 +74,7 @@ fn a_scope_is_made_shown_listed_changed_and_deleted() {
     "tags.1: No tag with the ID or name none exists.", "tags.2: This value must be a string."
 ])]
 #[case(json!({"name": "n", "tags": vec!["shop"; 51]}), &["tags: Send at most 50 entries."])]
-fn what_is_wrong_is_told(#[case] body: Value, #[case] expected: &[&str]) {
+fn an_invalid_scope_is_refused(#[case] body: Value, #[case] expected: &[&str]) {
     let server = Server::shared();
     let (client, _) = with_tags(&server);
     let told = client.post(PATH, &body).errors();
@@ -85,7 +85,7 @@ fn what_is_wrong_is_told(#[case] body: Value, #[case] expected: &[&str]) {
 
 /// Names are unique in an organisation, in whatever case.
 #[test]
-fn a_name_is_given_once() {
+fn a_scope_name_is_unique() {
     let server = Server::shared();
     let (client, _) = with_tags(&server);
     let (other, _) = with_tags(&server);
@@ -111,7 +111,7 @@ fn a_tag_of_another_organisation_does_not_exist() {
 
 /// Specification 4.3: a tag in use stays.
 #[test]
-fn a_tag_that_a_scope_consists_of_stays() {
+fn a_tag_used_by_a_scope_cannot_be_deleted() {
     let server = Server::shared();
     let (client, _) = with_tags(&server);
     let id = tag(&client, "third");
@@ -124,7 +124,7 @@ fn a_tag_that_a_scope_consists_of_stays() {
 
 /// A token never becomes unconfined by accident: its scope stays as long as it does.
 #[test]
-fn a_scope_with_tokens_stays() {
+fn a_scope_with_tokens_cannot_be_deleted() {
     let server = Server::shared();
     let (client, organisation) = with_tags(&server);
     let scope = client.post(PATH, &json!({"name": "Shop team", "tags": ["shop"]})).expect(201).data();
@@ -143,7 +143,7 @@ fn a_scope_with_tokens_stays() {
 }
 
 #[test]
-fn a_token_is_confined_to_a_scope_of_its_own_organisation_alone() {
+fn a_token_is_confined_only_to_a_scope_of_its_organisation() {
     let server = Server::shared();
     let (client, _) = with_tags(&server);
     let scope = client.post(PATH, &json!({"name": "Only here", "tags": ["shop"]})).expect(201).data();

@@ -29,7 +29,7 @@ fn change_policy(client: &Client, changes: &Value) {
 
 /// From the outage to its end, at one location.
 #[tokio::test]
-async fn an_alert_says_why_and_its_end_how_long() {
+async fn an_alert_has_its_reason_and_its_end_the_duration() {
     let server = Server::with("[[probe.locations]]\ncode = 'a'\nname = 'Frankfurt'\n", &[]);
     let client = server.client();
     let sink = Sink::start();

@@ -82,7 +82,7 @@ fn an_uploaded_drawing_is_cleaned_and_served() {
 #[case("logo-dark", ImageFormat::WebP, "image/webp")]
 #[case("favicon", ImageFormat::Ico, "image/x-icon")]
 #[case("favicon", ImageFormat::Png, "image/png")]
-fn pictures_are_served_as_what_they_are(
+fn images_are_served_with_their_type(
     #[case] name: &str,
     #[case] format: ImageFormat,
     #[case] content_type: &str,
@@ -196,7 +196,7 @@ fn a_bad_file_is_refused(#[case] name: &str, #[case] bytes: Vec<u8>, #[case] tex
 
 /// Contract 4.16: without a file; other fields are ignored.
 #[test]
-fn the_file_stands_in_its_field() {
+fn the_file_must_be_in_its_field() {
     let client = Server::shared_client();
     let page = page(&client);
     let logo = format!("{page}/assets/logo");
@@ -214,7 +214,7 @@ fn the_file_stands_in_its_field() {
 #[case("Content-Type: application/json")]
 #[case("Content-Type: multipart/form-data")]
 #[case("X-None: 1")]
-fn only_a_form_is_taken(#[case] content_type: &str) {
+fn only_a_form_is_accepted(#[case] content_type: &str) {
     let client = Server::shared_client();
     let page = page(&client);
     let answer = client.send("POST", &format!("{page}/assets/logo"), &[content_type], SVG.as_bytes());

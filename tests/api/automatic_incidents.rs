@@ -50,7 +50,7 @@ fn impact(client: &Client, id: &str) -> Value {
 
 /// The whole way: down, incident, up, recovered, watched, resolved; times are those of the status, not of the writing.
 #[tokio::test]
-async fn a_target_that_goes_away_is_an_incident_until_it_is_back() {
+async fn a_failed_target_opens_an_incident_until_it_recovers() {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();
@@ -107,7 +107,7 @@ async fn a_relapse_belongs_to_the_incident() {
 #[case::the_same_value_of_a_named_key(json!({"group_by_tag_keys": ["team", "Cluster"]}), &[1, 3])]
 #[case::a_named_key_without_value(json!({"group_by": "tags", "group_by_tag_keys": ["prod"]}), &[4])]
 #[tokio::test]
-async fn failures_that_belong_together_are_one_incident(#[case] changes: Value, #[case] expected: &[usize]) {
+async fn related_failures_are_one_incident(#[case] changes: Value, #[case] expected: &[usize]) {
     let server = Server::start();
     let client = server.client();
     policy(&client, &changes);
@@ -151,7 +151,7 @@ async fn failures_that_belong_together_are_one_incident(#[case] changes: Value, 
 
 /// What a person has edited stays, whatever the engine learns; who states the status also resolves.
 #[tokio::test]
-async fn what_a_person_has_edited_stays() {
+async fn edited_fields_are_not_overwritten() {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();
@@ -210,7 +210,7 @@ async fn a_resolved_incident_stays_resolved_until_the_next_edge() {
 
 /// Contract 4.12: no incident while a maintenance covers the service; if it is down still when that ends, there is one then.
 #[tokio::test]
-async fn a_maintenance_holds_incidents_back() {
+async fn a_maintenance_delays_incidents() {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();
@@ -227,7 +227,7 @@ async fn a_maintenance_holds_incidents_back() {
 
 /// An outage that ends before the policy's patience does is none.
 #[tokio::test]
-async fn a_policy_has_patience() {
+async fn a_policy_delays_incidents() {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();

@@ -68,7 +68,7 @@ fn mode(path: &Path) -> u32 {
 #[case::file("monday.tar", true)]
 #[case::compressed_file("monday.tar.zst", false)]
 #[tokio::test]
-async fn what_was_backed_up_comes_back(#[case] name: &str, #[case] runs: bool) {
+async fn a_backup_can_be_restored(#[case] name: &str, #[case] runs: bool) {
     let (_folder, backup) = place(name);
     let mut server = Server::embedded("", &[]);
     let client = server.client();
@@ -108,7 +108,7 @@ async fn what_was_backed_up_comes_back(#[case] name: &str, #[case] runs: bool) {
 
 /// The token of the first start is not in a backup, but its hash is in the database: the client of before is still let in.
 #[tokio::test]
-async fn nobody_is_told_anything_after_a_restore_until_an_operator_says_so() {
+async fn notifications_are_held_after_a_restore_until_released() {
     let (_folder, backup) = place("backup");
     let (sink, pinged) = (Sink::start(), Sink::start());
     let variables = [
@@ -150,7 +150,7 @@ async fn nobody_is_told_anything_after_a_restore_until_an_operator_says_so() {
 }
 
 #[test]
-fn without_the_key_it_is_said_where_the_key_belongs() {
+fn without_the_secret_key_its_path_is_named() {
     let (_folder, backup) = place("backup");
     let mut server = Server::embedded("", &[]);
     let made = done(&server, &["backup", "--to", &backup]);
@@ -192,7 +192,7 @@ fn changed(backup: &str, change: Change) -> PathBuf {
 }
 
 #[test]
-fn a_backup_that_is_not_whole_is_refused_and_nothing_is_left_behind() {
+fn an_incomplete_backup_is_refused_and_leaves_no_files() {
     let (_folder, backup) = place("backup");
     let server = Server::embedded("", &[]);
     done(&server, &["backup", "--to", &backup, "--with-key"]);
@@ -220,7 +220,7 @@ fn a_backup_that_is_not_whole_is_refused_and_nothing_is_left_behind() {
 }
 
 #[test]
-fn what_is_there_is_not_written_over() {
+fn existing_files_are_not_overwritten() {
     let (folder, backup) = place("backup");
     let server = Server::embedded("", &[]);
     done(&server, &["backup", "--to", &backup]);
@@ -292,7 +292,7 @@ async fn a_server_backs_itself_up_and_keeps_the_newest() {
 }
 
 #[tokio::test]
-async fn a_backup_that_cannot_be_made_is_told() {
+async fn a_failed_scheduled_backup_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
@@ -361,7 +361,7 @@ async fn a_backup_is_made_over_the_network() {
 
 /// A backup that cannot be made says why, to whoever asked for it.
 #[tokio::test]
-async fn a_failed_backup_says_why() {
+async fn a_failed_backup_shows_its_reason() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a-file");
     std::fs::write(&file, "").unwrap();

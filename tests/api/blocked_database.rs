@@ -77,7 +77,7 @@ async fn a_statement_that_takes_too_long_is_503() {
 /// PostgreSQL is stopped in the middle of a statement and says nothing any more: it counts as away, also for the statement
 /// under way.
 #[tokio::test]
-async fn a_database_that_falls_silent_is_away() {
+async fn a_silent_database_counts_as_unavailable() {
     let Some(postgres) = Postgres::start() else { return };
     let url = postgres.url();
     let variables =

@@ -90,7 +90,10 @@ async fn ended(client: &Client, count: usize) -> Vec<Value> {
 #[case::gotify(&gotify::SERVICE, ["Test of a n", "<!channel> @e", "Acknowledged: <!", "Update: <!", "Resolved: <!"])]
 #[case::template(&template::SERVICE, ["channel.test test", "incident.opened {id}", "incident.acknowledged {id}", "incident.updated {id}", "incident.resolved {id}"])]
 #[tokio::test]
-async fn a_service_takes_what_it_is_told(#[case] service: &Service, #[case] expected: [&str; 5]) {
+async fn a_service_accepts_every_message_of_an_incident(
+    #[case] service: &Service,
+    #[case] expected: [&str; 5],
+) {
     let client = Server::shared().tenant("business");
     let sink = Sink::with(Conduct::Judge(service.judge));
     let channel = add(&client, service, &(service.settings)(&sink.base()));
@@ -122,7 +125,7 @@ async fn a_service_takes_what_it_is_told(#[case] service: &Service, #[case] expe
 #[case::gotify(&gotify::SERVICE, 401, "waiting", "you need to provide a valid access token")]
 #[case::template(&template::SERVICE, 403, "waiting", "who are you?")]
 #[tokio::test]
-async fn a_wrong_secret_is_shown_as_the_service_says_it(
+async fn a_wrong_secret_shows_the_error_of_the_service(
     #[case] service: &Service,
     #[case] code: u16,
     #[case] status: &str,
@@ -188,7 +191,7 @@ const THROTTLED: &str = r#"{"error": {"code": "WorkflowTriggerIsThrottled"}}"#;
 #[case(&gotify::SERVICE, (502, "", "<html>"), "waiting", 1)]
 #[case(&template::SERVICE, (409, "", "busy"), "waiting", 1)]
 #[tokio::test]
-async fn what_a_service_says_decides(
+async fn the_response_of_a_service_decides_about_retries(
     #[case] service: &Service,
     #[case] (code, head, body): (u16, &'static str, &'static str),
     #[case] status: &str,
@@ -215,7 +218,7 @@ async fn what_a_service_says_decides(
 
 /// A home server that is sent a message again knows it by its transaction.
 #[tokio::test]
-async fn a_message_to_a_room_that_comes_again_is_the_same_transaction() {
+async fn a_repeated_matrix_message_keeps_its_transaction_id() {
     let client = Server::shared().tenant("business");
     let sink = Sink::with(Conduct::Say(502, "", ""));
     add(&client, &matrix::SERVICE, &(matrix::SERVICE.settings)(&sink.base()));

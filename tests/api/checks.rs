@@ -18,7 +18,7 @@ const KEYS: &str = "checked_at probe status response_time_ms status_code error_m
 
 /// Contract 4.3.2, 4.8: checks start at once; an entry carries what was measured.
 #[tokio::test]
-async fn a_configured_service_comes_up_with_real_timings() {
+async fn a_configured_service_is_checked_with_real_timings() {
     let (server, target) = (Server::shared(), Target::start());
     let client = server.client();
     let id = create_watched(&client, &target.url(), &json!({"interval_seconds": 3600}));
@@ -49,7 +49,7 @@ async fn a_configured_service_comes_up_with_real_timings() {
 
 /// Contract 4.3.4, 4.3.7, 4.8: down after all attempts, and up again.
 #[tokio::test]
-async fn a_target_that_stops_is_down_after_its_retries_and_up_when_it_is_back() {
+async fn a_stopped_target_is_down_after_its_retries_and_up_again_later() {
     let (server, mut target) = (Server::shared(), Target::start());
     let client = server.client();
     let id = create_watched(&client, &target.url(), &json!({"interval_seconds": 1, "retries": 2}));

@@ -222,7 +222,7 @@ impl Sdk {
 }
 
 #[test]
-fn an_sdk_walks_through_the_whole_api() {
+fn an_sdk_uses_the_whole_api() {
     let (_server, client) = tenant();
     let sdk = Sdk { client: client.clone(), keys: std::cell::Cell::new(0) };
     // It is up, or there would be an incident after some seconds.

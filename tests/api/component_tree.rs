@@ -51,7 +51,7 @@ fn components_are_listed_depth_first() {
 
 /// Contract 4.14.3: a new component stands behind its siblings, at 10000 at the most.
 #[test]
-fn a_new_component_stands_behind_its_siblings() {
+fn a_new_component_comes_after_its_siblings() {
     let client = Server::shared_client();
     let page = new_page(&client);
     let outer = group(&client, &page, None);
@@ -95,7 +95,7 @@ fn a_group_is_not_moved_into_itself() {
 
 /// Contract 4.14.2: five groups in one another, however the sixth is made.
 #[test]
-fn groups_are_nested_five_deep() {
+fn groups_are_nested_at_most_five_deep() {
     let client = Server::shared_client();
     let page = new_page(&client);
     let mut groups = vec![group(&client, &page, None)];
@@ -164,7 +164,7 @@ fn only_a_group_follows_a_tag() {
 
 /// Contract 4.14.3: deleting a group deletes everything below it.
 #[test]
-fn a_deleted_group_takes_everything_below_along() {
+fn deleting_a_group_deletes_its_descendants() {
     let client = Server::shared_client();
     let page = new_page(&client);
     let outer = group(&client, &page, None);

@@ -121,7 +121,7 @@ fn a_field_is_refused_under_its_own_key(
 
 /// Contract 4.14.2, 5.3: a name is required, all errors are told, in the order of the table.
 #[test]
-fn errors_stand_in_the_order_of_the_table() {
+fn errors_are_in_the_order_of_the_table() {
     let client = Server::shared_client();
     let page = new_page(&client);
     let body = json!({"sync_tag_id": 1, "display_order": -1, "sync_new_visible": 1, "default_open": 1,
@@ -229,7 +229,7 @@ fn a_deleted_component_is_gone() {
 
 /// Contract 3.3: 402 with `upsell`; groups count; the last slot is given once.
 #[test]
-fn the_number_of_components_is_kept() {
+fn the_plan_limits_components() {
     let server = Server::with("[plans.team]\ncomponents = 3\n", &[]);
     let client = server.tenant("team");
     let page = new_page(&client);

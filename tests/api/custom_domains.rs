@@ -67,7 +67,7 @@ fn errors(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 
 /// Contract 4.15: 201, `Location`, the whole object; it can be read again and is in the list.
 #[test]
-fn an_attached_domain_says_which_records_it_needs() {
+fn an_attached_domain_shows_its_required_records() {
     let shared = shared();
     let (server, _) = &*shared;
     let client = server.client();
@@ -245,7 +245,11 @@ fn domains_belong_to_their_page() {
     |names: &NameServer, host: &str| names.sign_badly(host),
     "dnssec"
 )]
-fn a_look_says_what_is_wrong(#[case] host: &str, #[case] prepare: fn(&NameServer, &str), #[case] code: &str) {
+fn a_verification_shows_the_problem(
+    #[case] host: &str,
+    #[case] prepare: fn(&NameServer, &str),
+    #[case] code: &str,
+) {
     let shared = shared();
     let (server, names) = &*shared;
     let client = server.client();
@@ -295,7 +299,7 @@ fn both_records_make_a_domain_active(#[case] host: &str, #[case] prepare: fn(&Na
 
 /// Contract 4.13.1: only the first-created domain gives the page its address.
 #[test]
-fn a_later_domain_does_not_give_the_address() {
+fn the_address_of_a_page_stays_that_of_its_first_domain() {
     let shared = shared();
     let (server, names) = &*shared;
     let client = server.client();

@@ -72,7 +72,7 @@ async fn a_file_that_cannot_be_read_is_named(#[case] from: usize, #[case] wrong:
 
 /// Another program, such as `sqlite3`, has a transaction open that keeps everybody else out.
 #[tokio::test]
-async fn a_file_that_another_program_holds_is_named() {
+async fn a_file_locked_by_another_program_is_named() {
     let mut server = Server::embedded("", &[("WATCHKEEPER_DATABASE__ACQUIRE_TIMEOUT_SECONDS", "1")]);
     server.terminate().await;
     let file = server.data().join("main.db");
@@ -138,7 +138,10 @@ impl Drop for Mounted {
 #[case(&["notifications", "release"])]
 #[case(&["backup", "--to", "copy"])]
 #[case(&["doctor"])]
-fn no_command_makes_an_installation(#[case] command: &[&str], #[values(false, true)] is_an_address: bool) {
+fn no_other_command_creates_an_installation(
+    #[case] command: &[&str],
+    #[values(false, true)] is_an_address: bool,
+) {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("data");
     let mut program = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
@@ -154,7 +157,7 @@ fn no_command_makes_an_installation(#[case] command: &[&str], #[values(false, tr
 
 /// It is the one way to have an organisation of one's own from the start, and says that there was none.
 #[test]
-fn the_first_organisation_makes_an_installation_and_says_so() {
+fn creating_the_first_organisation_creates_an_installation() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("data");
     let create = |name: &str| {

@@ -42,7 +42,7 @@ fn content(folder: &Path) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn without_an_installation_that_is_the_problem_and_none_is_made() {
+fn a_missing_installation_is_a_problem_and_none_is_created() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("data");
     let output = doctor(&folder, &[]);
@@ -55,7 +55,7 @@ fn without_an_installation_that_is_the_problem_and_none_is_made() {
 
 /// A stopped installation: sound, then with a key that others can read, then damaged, then without its key.
 #[tokio::test]
-async fn a_stopped_installation_is_looked_at_and_left_as_it_is() {
+async fn a_stopped_installation_is_examined_without_changes() {
     let mut server = Server::embedded("", &[]);
     create_unconfigured(&server.client());
     let folder = server.data();
@@ -107,7 +107,7 @@ async fn a_stopped_installation_is_looked_at_and_left_as_it_is() {
 
 /// Opening a pipe without a writer waits, as everything does on a file system that is away.
 #[tokio::test]
-async fn a_file_that_cannot_be_opened_in_time_holds_nothing_else_up() {
+async fn a_file_that_cannot_be_opened_delays_no_other_check() {
     let mut server = Server::embedded("", &[]);
     create_unconfigured(&server.client());
     let folder = server.data();
@@ -125,7 +125,7 @@ async fn a_file_that_cannot_be_opened_in_time_holds_nothing_else_up() {
 }
 
 #[test]
-fn a_running_server_says_how_it_is() {
+fn a_running_server_is_reported_as_ready() {
     let server = Server::shared();
     let output = server.command(&["doctor", "--json", "--listen", &server.base().replace("http://", "")]);
     let (verdicts, said) = found(&output, "server");
@@ -158,7 +158,7 @@ fn databases_that_cannot_be_reached_are_named() {
 
 /// One database elsewhere does not hide the other.
 #[test]
-fn each_database_is_looked_at_where_it_is() {
+fn each_database_is_examined_at_its_location() {
     let place = tempfile::tempdir().unwrap();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("postgres://nobody@{closed}/none");
@@ -186,7 +186,7 @@ fn a_server_that_does_not_answer_is_a_problem() {
 
 /// Only root can become somebody else.
 #[test]
-fn what_this_user_may_not_read_is_not_known() {
+fn unreadable_files_are_reported_as_unknown() {
     use std::os::unix::process::CommandExt as _;
     let server = Server::embedded("", &[]);
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
@@ -222,7 +222,7 @@ fn answering(text: String) -> SocketAddr {
 
 /// The mail servers of channels are greeted; nobody logs in, and a channel that is off is not asked for.
 #[test]
-fn mail_servers_of_channels_are_asked() {
+fn mail_servers_of_channels_are_contacted() {
     let server = Server::embedded("", &[]);
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (greeting, refusing) = (answering("220 mail ready\r\n".into()), answering("554 no\r\n".into()));

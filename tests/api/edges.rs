@@ -35,7 +35,7 @@ fn changes(log: &str, to: &str) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn real_outages_are_recorded_to_two_seconds() {
+async fn real_outages_are_recorded_within_two_seconds() {
     let server = Server::with(THREE, &[]);
     let client = server.client();
     let (address, mut listener) = open("127.0.0.1:0".parse().unwrap()).await;

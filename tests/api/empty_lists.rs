@@ -42,7 +42,10 @@ fn told(answer: &Answer) -> (u16, Value) {
 #[case::headers("settings.config.headers", |empty: Value| json!({"settings": {"config": {"headers": empty}}}))]
 #[case::auth("settings.config.auth", |empty: Value| json!({"settings": {"config": {"auth": empty}}}))]
 #[case::probe_roles("settings.probe_roles", |empty: Value| json!({"settings": {"probe_roles": empty}}))]
-fn in_a_change_of_a_service(#[case] path: &str, #[case] body: fn(Value) -> Value) {
+fn an_empty_list_equals_an_empty_object_in_a_service_update(
+    #[case] path: &str,
+    #[case] body: fn(Value) -> Value,
+) {
     let client = tenant();
     let answers = [json!({}), json!([])].map(|empty| {
         let changed = client.patch(&service(&shop(&client)), &body(empty));
@@ -68,7 +71,10 @@ fn in_a_change_of_a_service(#[case] path: &str, #[case] body: fn(Value) -> Value
 #[case(|empty: Value| json!({"settings": {"interval_seconds": 3600, "config": empty}}), 201)]
 #[case(|empty: Value| json!({"settings": {"interval_seconds": 3600, "config": {"headers": empty}, "probe_roles": empty}}), 201)]
 #[case(|empty: Value| json!({"settings": empty}), 422)]
-fn in_a_new_service(#[case] fields: fn(Value) -> Value, #[case] status: u16) {
+fn an_empty_list_equals_an_empty_object_in_a_new_service(
+    #[case] fields: fn(Value) -> Value,
+    #[case] status: u16,
+) {
     let client = tenant();
     let answers = [json!({}), json!([])].map(|empty| {
         let mut body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/"});
@@ -83,7 +89,7 @@ fn in_a_new_service(#[case] fields: fn(Value) -> Value, #[case] status: u16) {
 #[case::block(|empty: Value| json!({"seo": empty}))]
 #[case::texts(|empty: Value| json!({"seo": {"title": empty, "description": empty, "image_subtitle": empty}}))]
 #[case::name(|empty: Value| json!({"name": empty}))]
-fn in_a_status_page(#[case] body: fn(Value) -> Value) {
+fn an_empty_list_equals_an_empty_object_in_a_status_page(#[case] body: fn(Value) -> Value) {
     let client = tenant();
     let page = || create_page(&client, &json!({"seo": {"title": {"en": "Shop"}}}));
     let answers =
@@ -103,7 +109,7 @@ fn in_a_status_page(#[case] body: fn(Value) -> Value) {
 #[case("/v1/incidents", "message")]
 #[case("/v1/maintenances", "title")]
 #[case("/v1/maintenances", "message")]
-fn in_a_translation(#[case] path: &str, #[case] field: &str) {
+fn an_empty_list_equals_an_empty_object_in_a_translation(#[case] path: &str, #[case] field: &str) {
     let client = tenant();
     let answers = [json!({}), json!([])].map(|empty| {
         let mut body = json!({"title": "Slow", "message": "We look.", "scheduled_start": "2196-01-01"});

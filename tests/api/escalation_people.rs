@@ -89,7 +89,7 @@ fn a_step_names_channels_contacts_and_schedules() {
 #[case(json!({"after_seconds": 0, "contact_ids": [UNKNOWN_ID]}), "steps.0.contact_ids.0")]
 #[case(json!({"after_seconds": 0, "schedule_ids": [UNKNOWN_ID]}), "steps.0.schedule_ids.0")]
 #[case(json!({"after_seconds": 0, "contact_ids": null}), "steps.0.contact_ids")]
-fn a_step_that_tells_nobody_is_refused(#[case] step: Value, #[case] field: &str) {
+fn a_step_without_recipients_is_refused(#[case] step: Value, #[case] field: &str) {
     let client = Server::shared().tenant("business");
     let errors = client.post(POLICIES, &json!({"name": "Shop", "steps": [step]})).expect(422).errors();
     assert_eq!(errors.len(), 1, "{errors:?}");
@@ -98,7 +98,7 @@ fn a_step_that_tells_nobody_is_refused(#[case] step: Value, #[case] field: &str)
 
 /// Whoever is on duty is told at any hour, by its own channel, and told the end as well.
 #[tokio::test]
-async fn whoever_is_on_duty_is_told_at_any_hour() {
+async fn the_contact_on_duty_is_notified_at_any_hour() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let contact = sleeper(&client, "Anna", &sink);
@@ -118,7 +118,7 @@ async fn whoever_is_on_duty_is_told_at_any_hour() {
 /// A contact that is named itself is left alone in its quiet hours, but not with what is bad enough; a step of which everything
 /// waits reaches nobody, and the next one comes at once.
 #[tokio::test]
-async fn quiet_hours_hold_back_what_is_told_by_name() {
+async fn quiet_hours_delay_messages_to_named_contacts() {
     let client = Server::shared().tenant("business");
     let (asleep, awake) = (Sink::start(), Sink::start());
     let contact = sleeper(&client, "Anna", &asleep);
@@ -138,7 +138,7 @@ async fn quiet_hours_hold_back_what_is_told_by_name() {
 
 /// Who wants to be told after all is told at once.
 #[tokio::test]
-async fn what_waits_leaves_when_quiet_hours_are_taken_away() {
+async fn held_messages_are_sent_when_quiet_hours_are_removed() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let contact = sleeper(&client, "Anna", &sink);
@@ -152,7 +152,7 @@ async fn what_waits_leaves_when_quiet_hours_are_taken_away() {
 /// A contact that a step informed is told the first service that joins at once and the others together, that the severity rises, and
 /// the end.
 #[tokio::test]
-async fn a_contact_is_told_how_an_incident_goes_on() {
+async fn a_notified_contact_gets_the_later_changes_of_an_incident() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let contact = create_contact(&client, "Anna", &json!({"channel_ids": [channel(&client, &sink)]}));
@@ -179,7 +179,7 @@ async fn a_contact_is_told_how_an_incident_goes_on() {
 
 /// Nobody is on duty, and whoever is named has no channel: the next step comes at once.
 #[tokio::test]
-async fn a_step_without_anybody_is_passed_over() {
+async fn a_step_without_recipients_is_skipped() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let contact = create_contact(&client, "Anna", &json!({}));
@@ -198,7 +198,7 @@ async fn a_step_without_anybody_is_passed_over() {
 
 /// Two who read the same channel, which the step names as well: it is told once, and once of the end.
 #[tokio::test]
-async fn a_channel_that_several_share_is_told_once() {
+async fn a_shared_channel_gets_each_message_once() {
     let client = Server::shared().tenant("business");
     let (shared, last) = (Sink::start(), Sink::start());
     let channel = create_channel(&client, &webhook(&shared.url(), &json!({"events": ["incident.resolved"]})));
@@ -220,7 +220,7 @@ async fn a_channel_that_several_share_is_told_once() {
 
 /// A message for two who read the same channel is for that channel: it stays when one of them goes.
 #[tokio::test]
-async fn a_message_for_several_outlives_one_of_them() {
+async fn a_message_for_several_contacts_survives_the_deletion_of_one() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let shared = channel(&client, &sink);
@@ -238,7 +238,7 @@ async fn a_message_for_several_outlives_one_of_them() {
 
 /// Each contact is told in its own language; what is not written in it comes in that of the organisation.
 #[tokio::test]
-async fn people_are_told_in_their_language() {
+async fn contacts_are_notified_in_their_language() {
     let server = Server::shared();
     let client = server.bilingual_tenant();
     let (german, english) = (Sink::start(), Sink::start());
@@ -261,7 +261,7 @@ async fn people_are_told_in_their_language() {
 
 /// What waits for a contact is given up with it.
 #[tokio::test]
-async fn a_deleted_contact_is_told_nothing_more() {
+async fn a_deleted_contact_gets_no_more_messages() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let contact = sleeper(&client, "Anna", &sink);

@@ -122,7 +122,7 @@ fn policies_have_an_order() {
 #[case::tag("tag_ids", json!([UNKNOWN_ID]), "tag_ids.0")]
 #[case::service("service_ids", json!([UNKNOWN_ID]), "service_ids.0")]
 #[case::opener("incident_policy_ids", json!([UNKNOWN_ID]), "incident_policy_ids.0")]
-fn what_is_wrong_is_refused(#[case] key: &str, #[case] value: Value, #[case] field: &str) {
+fn an_invalid_policy_is_refused(#[case] key: &str, #[case] value: Value, #[case] field: &str) {
     let client = Server::shared().tenant("business");
     let channel = pager(&client, &Sink::start());
     let value: Value =
@@ -136,7 +136,7 @@ fn what_is_wrong_is_refused(#[case] key: &str, #[case] value: Value, #[case] fie
 }
 
 #[test]
-fn what_a_policy_names_cannot_be_deleted() {
+fn rows_used_by_a_policy_cannot_be_deleted() {
     let client = Server::shared().tenant("business");
     let channel = pager(&client, &Sink::start());
     let tag = client.post("/v1/tags", &json!({"key": "shop"})).expect(201).data()["id"].clone();
@@ -185,7 +185,7 @@ async fn steps_are_taken_until_somebody_acknowledges() {
 
 /// It was not over after all: the policy begins anew.
 #[tokio::test]
-async fn an_incident_that_is_open_again_begins_anew() {
+async fn a_reopened_incident_restarts_its_escalation() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let steps = json!([{"after_seconds": 0, "channel_ids": [pager(&client, &sink)]}]);
@@ -255,7 +255,7 @@ async fn an_incident_policy_leads_to_an_escalation_policy() {
 
 /// A step whose channels are switched off reaches nobody: the next one comes at once.
 #[tokio::test]
-async fn a_step_that_reaches_nobody_is_passed_over() {
+async fn a_step_without_recipients_is_skipped() {
     let client = Server::shared().tenant("business");
     let (off, on) = (Sink::start(), Sink::start());
     let silent = create_channel(&client, &webhook(&off.url(), &json!({"is_enabled": false})))["id"].clone();
@@ -269,7 +269,7 @@ async fn a_step_that_reaches_nobody_is_passed_over() {
 
 /// A step that is due while nothing runs is taken once afterwards; those behind it wait from then on.
 #[tokio::test]
-async fn a_step_that_is_due_during_a_restart_happens_once() {
+async fn a_step_due_during_a_restart_happens_once() {
     let mut server = Server::start();
     let client = server.client();
     let (first, second) = (Sink::start(), Sink::start());

@@ -70,7 +70,7 @@ fn subjects(events: &[Event]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_type_is_told_as_it_happens_in_the_shape_of_its_resource() {
+fn every_type_is_streamed_in_the_shape_of_its_resource() {
     let server = Server::shared();
     let client = server.tenant("business");
     let id = heartbeat(&client, "Backup", &[]);
@@ -123,7 +123,7 @@ fn every_type_is_told_as_it_happens_in_the_shape_of_its_resource() {
 /// Neither in what is told nor in the number of events anything shows through of what is outside of the scope, or of another
 /// organisation.
 #[test]
-fn a_confined_token_hears_of_its_services_alone() {
+fn a_confined_token_gets_only_events_of_its_services() {
     let world = World::new();
     let stranger = world.server.tenant("business");
     let foreign = heartbeat(&stranger, "Stranger", &[]);
@@ -176,7 +176,7 @@ fn a_confined_token_hears_of_its_services_alone() {
 
 /// What a token may see is looked at when it is told, not when it came.
 #[test]
-fn a_service_that_leaves_the_scope_is_heard_no_more() {
+fn a_service_that_left_the_scope_is_not_streamed() {
     let world = World::new();
     let mut confined = Listener::open(&world.confined, "?types=result", None);
     ping(&world.admin, &world.inside, "");
@@ -229,7 +229,7 @@ fn filters_choose_services(#[case] query: &str, #[case] is_chosen: bool) {
 #[case("?tag[]=x", "tag")]
 #[case("?service_id=", "service_id")]
 #[case("?statuspage_id=", "statuspage_id")]
-fn what_cannot_be_meant_is_refused(#[case] query: &str, #[case] field: &str) {
+fn an_invalid_query_is_refused(#[case] query: &str, #[case] field: &str) {
     let client = Server::shared_client();
     let errors = client.get(&format!("/v1/events{query}")).errors();
     assert_eq!(errors.iter().map(|(field, _)| field.as_str()).collect::<Vec<_>>(), [field]);
@@ -237,7 +237,7 @@ fn what_cannot_be_meant_is_refused(#[case] query: &str, #[case] field: &str) {
 
 /// Without `types` those come that the token may read; when it may read none, nothing does.
 #[test]
-fn types_are_those_that_the_token_may_read() {
+fn event_types_are_limited_to_the_permissions_of_the_token() {
     let server = Server::shared();
     let organisation = server.organisation("business");
     let admin = server.member(&organisation, "all");
@@ -259,7 +259,7 @@ fn types_are_those_that_the_token_may_read() {
 }
 
 #[test]
-fn a_token_that_is_revoked_hears_no_more() {
+fn revoking_a_token_ends_its_stream() {
     let server = Server::shared();
     let organisation = server.organisation("business");
     let (kept, revoked) = (server.member(&organisation, "all"), server.member(&organisation, "all"));
@@ -273,7 +273,7 @@ fn a_token_that_is_revoked_hears_no_more() {
 }
 
 #[tokio::test]
-async fn there_may_be_so_many_streams_and_no_more() {
+async fn the_number_of_streams_is_limited() {
     let variables =
         [("WATCHKEEPER_EVENTS__LISTENERS_PER_ORGANISATION", "2"), ("WATCHKEEPER_EVENTS__LISTENERS", "3")];
     let server = Server::with("", &variables);
@@ -300,7 +300,7 @@ async fn there_may_be_so_many_streams_and_no_more() {
 
 /// Each different filter is looked at for itself.
 #[test]
-fn an_organisation_may_want_so_many_different_things_and_no_more() {
+fn the_number_of_different_filters_is_limited() {
     let server = Server::with("", &[("WATCHKEEPER_EVENTS__AUDIENCES_PER_ORGANISATION", "2")]);
     let client = server.client();
     let queries = ["?types=incident", "?types=result", "?types=result,result"];

@@ -435,7 +435,7 @@ fn forget_own(value: &mut Value) {
 }
 
 #[test]
-fn what_is_foreign_answers_like_what_nobody_has() {
+fn foreign_ids_answer_like_unknown_ids() {
     let seed = seed();
     println!("WATCHKEEPER_TEST_SEED={seed}");
     let server = Server::shared();

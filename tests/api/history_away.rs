@@ -10,7 +10,7 @@ use crate::support::target::Target;
 use crate::support::{create_watched, eventually, service, until_checks, until_status};
 
 #[tokio::test]
-async fn a_history_that_is_away_is_503_and_comes_back_whole() {
+async fn an_unavailable_history_is_503_and_complete_after_its_return() {
     let Some(postgres) = Postgres::start() else { return };
     let (server, target) =
         (Server::with("", &[("WATCHKEEPER_HISTORY_URL", &postgres.url())]), Target::start());

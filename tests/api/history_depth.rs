@@ -64,7 +64,7 @@ fn texts(times: &[Timestamp]) -> Vec<Value> {
 #[case::at_most_ninety_days("", 90)]
 #[case::what_the_plan_keeps("[plans.business]\nretention_days = 30\n", 30)]
 #[tokio::test]
-async fn the_history_starts_where_the_plan_or_ninety_days_say(#[case] settings: &str, #[case] days: i64) {
+async fn the_history_is_limited_by_the_plan_and_ninety_days(#[case] settings: &str, #[case] days: i64) {
     let mut stopped = stopped(settings).await;
     let start = in_ms(-days * DAY_MS);
     let (before, after, later) = (start.plus_ms(-MARGIN_MS), start.plus_ms(MARGIN_MS), in_ms(-2 * DAY_MS));

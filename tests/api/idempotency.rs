@@ -50,7 +50,7 @@ fn a_repeated_request_gets_the_stored_answer_byte_for_byte() {
 
 /// Contract 7, no. 45: a long answer is not kept, but made again from what it shows.
 #[test]
-fn a_long_answer_is_made_again() {
+fn a_long_response_is_rendered_again() {
     let client = Server::shared().tenant("business");
     let body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/",
         "settings": {"interval_seconds": 3600, "config": {"body": "x".repeat(65_000), "method": "POST"}}});
@@ -75,7 +75,7 @@ fn a_long_answer_is_made_again() {
 
 /// What has become of it since is for those who may read it.
 #[test]
-fn a_long_answer_is_made_again_for_readers_alone() {
+fn a_long_response_is_rendered_again_only_with_permission() {
     let server = Server::shared();
     let client = server.member(&server.organisation("business"), "services.create");
     let body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/",
@@ -87,7 +87,7 @@ fn a_long_answer_is_made_again_for_readers_alone() {
 
 /// A long answer to what changes nothing is made again; when that has become impossible, it is no refusal.
 #[test]
-fn a_long_preview_is_answered_again_when_its_subject_is_gone() {
+fn a_long_preview_is_repeated_after_its_subject_is_deleted() {
     let client = Server::shared().tenant("business");
     let [anna, ben, cleo] = ["Anna", "Ben", "Cleo"].map(|name| {
         let body = json!({"name": name.repeat(40), "email": format!("{name}@example.org")});
@@ -136,7 +136,7 @@ fn without_measurements(mut shown: Value) -> Value {
 
 /// Contract 7, no. 45: of more than 64 MiB that are kept for a token the oldest are made again.
 #[test]
-fn the_oldest_of_many_answers_are_made_again() {
+fn the_oldest_of_many_responses_are_rendered_again() {
     let client = Server::shared().tenant("business");
     let body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/",
         "settings": {"interval_seconds": 3600, "config": {"body": "x".repeat(60_000), "method": "POST"}}});
@@ -153,7 +153,7 @@ fn the_oldest_of_many_answers_are_made_again() {
 }
 
 #[test]
-fn a_replay_comes_back_when_the_resource_is_gone() {
+fn a_response_is_replayed_after_the_resource_is_deleted() {
     let server = Server::shared();
     let client = server.tenant("business");
     let id = create_unconfigured(&client);
@@ -216,7 +216,7 @@ fn a_refused_request_frees_its_key(#[case] path: &str, #[case] body: &str, #[cas
 
 /// Steps 7 to 9 of contract 1.8: the size of a body is looked at after key, path and content type; actions ignore it.
 #[test]
-fn a_body_that_is_too_large_is_refused_in_its_turn() {
+fn an_oversized_body_is_refused_in_the_documented_order() {
     let server = Server::shared();
     let client = server.tenant("business");
     let pause = |id: &str| format!("{}/pause", service(id));
@@ -236,7 +236,7 @@ fn a_body_that_is_too_large_is_refused_in_its_turn() {
 
 /// Step 6 of contract 1.8 comes before step 7, step 7 before step 8.
 #[test]
-fn a_token_without_the_right_is_refused_before_its_key_is_looked_at() {
+fn permissions_are_checked_before_the_key() {
     let server = Server::shared();
     let organisation = server.organisation("business");
     let viewer = server.member(&organisation, "services.view");
@@ -250,7 +250,7 @@ fn a_token_without_the_right_is_refused_before_its_key_is_looked_at() {
 #[case(&["Idempotency-Key: a b"])]
 #[case(&["Idempotency-Key: \u{e4}"])]
 #[case(&["Idempotency-Key: a", "Idempotency-Key: a"])]
-fn a_malformed_key_is_400_on_post_and_ignored_elsewhere(#[case] lines: &[&str]) {
+fn a_malformed_key_is_400_on_post_and_ignored_for_other_methods(#[case] lines: &[&str]) {
     let server = Server::shared();
     let client = server.tenant("business");
     let id = create_unconfigured(&client);
@@ -289,7 +289,7 @@ fn patient_server(postgres: &Postgres) -> Server {
 /// Reliability: 200 equal requests at once make one row.
 #[rstest]
 #[tokio::test]
-async fn of_many_equal_requests_at_once_one_runs(
+async fn one_of_many_equal_simultaneous_requests_runs(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some((server, _postgres)) = server_on(backend) else { return };
@@ -499,7 +499,7 @@ fn sent(client: &Client, request: &[u8]) -> bool {
 
 /// Contract 1.11: a repeated answer holds the texts of the first, so it names the language of the first.
 #[test]
-fn a_replay_speaks_the_language_of_the_first_answer() {
+fn a_replay_has_the_language_of_the_first_response() {
     let server = Server::shared();
     let client = server.bilingual_tenant();
     let body = json!({"title": {"en": "Slow", "de": "Langsam"}, "message": "x"}).to_string();

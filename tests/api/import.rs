@@ -67,7 +67,7 @@ fn day(start_ms: i64, down_minutes: i64) -> impl Iterator<Item = (i64, bool)> {
 /// A clock that is far from the newest time that the installation has seen: an import would take all that is kept for
 /// too old.
 #[tokio::test]
-async fn nothing_is_imported_under_a_doubtful_clock() {
+async fn nothing_is_imported_with_an_untrusted_clock() {
     let (server, id) = stopped().await;
     let [main, history] = server.urls();
     let databases = Databases::open(&main, &history, &StoreLimits::default()).await.unwrap();
@@ -127,7 +127,7 @@ async fn imported_days_have_uptime() {
 #[case::csv("new.csv")]
 #[case::json_lines("new.jsonl")]
 #[tokio::test]
-async fn every_column_comes_back(#[case] name: &str) {
+async fn every_column_is_read_back(#[case] name: &str) {
     let (mut server, id) = stopped().await;
     let (up_at, down_at) = (in_ms(-8 * MINUTE_MS), in_ms(-7 * MINUTE_MS));
     let timings =
@@ -240,7 +240,7 @@ async fn wrong_usage_is_refused(#[case] arguments: &[&str], #[case] problem: &st
 
 /// The embedded history has one writer.
 #[tokio::test]
-async fn a_running_server_is_not_written_beside() {
+async fn an_import_into_the_files_of_a_running_server_is_refused() {
     let server = Server::embedded("", &[]);
     let id = created(&server.client(), "Shop");
     let path =
@@ -254,7 +254,7 @@ async fn a_running_server_is_not_written_beside() {
 
 /// PostgreSQL takes in what several processes write.
 #[tokio::test]
-async fn what_is_imported_beside_a_server_on_postgres_is_seen() {
+async fn results_imported_while_a_server_runs_on_postgresql_are_shown() {
     let Some(server) = Server::on_postgres(&[]) else { return };
     let client = server.client();
     let id = created(&client, "Shop");
@@ -268,7 +268,7 @@ async fn what_is_imported_beside_a_server_on_postgres_is_seen() {
 
 /// Names of another tool, a location for all, and lines that are too old.
 #[tokio::test]
-async fn flags_say_what_lines_leave_out() {
+async fn flags_supply_missing_columns() {
     let (server, id) = stopped().await;
     let text = format!("service,time,status\nold=shop,{},up\nShop,1000000000,up\n", midnight(1));
     let path = file(&server, "a.csv", &text);
@@ -293,7 +293,7 @@ async fn reached(history: &sea_orm::DatabaseConnection) -> i64 {
 
 /// An import that is killed goes on where it was; nothing is lost or doubled.
 #[tokio::test]
-async fn a_killed_import_goes_on() {
+async fn a_killed_import_continues() {
     const LINES: i64 = 120_000;
     /// How far it has come when it is killed, at least: it writes several commits before and after.
     const SOME_BYTES: i64 = 1_000_000;

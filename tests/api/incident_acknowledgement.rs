@@ -16,7 +16,7 @@ fn acknowledge(id: &str) -> String {
 #[case(json!({}), "Acknowledged by All permissions.")]
 #[case(json!({"note": null}), "Acknowledged by All permissions.")]
 #[case(json!({"note": " I look at { $by }. "}), "Acknowledged by All permissions: I look at { $by }.")]
-fn who_works_on_an_incident_is_known_to_members(#[case] body: Value, #[case] message: &str) {
+fn an_acknowledgement_is_shown_to_members_only(#[case] body: Value, #[case] message: &str) {
     let client = Server::shared().tenant("business");
     let made = open_incident(&client, &json!({}));
     let id = id_of(&made);
@@ -72,7 +72,7 @@ fn a_wrong_note_is_refused(#[case] body: Value, #[case] message: &str) {
 }
 
 #[test]
-fn an_incident_of_somebody_else_is_not_there() {
+fn a_foreign_incident_is_not_found() {
     let server = Server::shared();
     let foreign = id_of(&open_incident(&server.tenant("business"), &json!({})));
     let client = server.tenant("business");

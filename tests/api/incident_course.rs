@@ -74,7 +74,7 @@ impl Scene {
 /// Degraded is nothing that the first policy wants an incident for. A service that was down and is degraded has not recovered;
 /// one that was back and is degraded since has, so that its incident ends.
 #[tokio::test]
-async fn trouble_that_nobody_wants_an_incident_for_holds_up_no_end() {
+async fn unwanted_outage_kinds_do_not_delay_the_end() {
     let Some(scene) = Scene::start() else { return };
     let [better, back] = ["better", "back"].map(|name| scene.service(name, &[]));
     scene.record(&[(&better, 'd'), (&back, 'd')]);
@@ -96,7 +96,7 @@ async fn trouble_that_nobody_wants_an_incident_for_holds_up_no_end() {
 
 /// A gateway that is unstable, or behind something that is down, hides what fails behind it.
 #[tokio::test]
-async fn what_fails_behind_something_unstable_or_unreachable_has_no_incident() {
+async fn dependents_of_unstable_or_unreachable_services_have_no_incident() {
     let Some(scene) = Scene::start() else { return };
     let unstable = scene.service("unstable", &[]);
     let behind = scene.service("behind", &[&unstable]);
@@ -123,7 +123,7 @@ async fn what_fails_behind_something_unstable_or_unreachable_has_no_incident() {
 
 /// What the engine writes names only what a page shows, by the names that it shows; members see the whole title.
 #[tokio::test]
-async fn a_title_tells_visitors_no_names_that_their_page_does_not_show() {
+async fn a_public_title_names_only_services_shown_on_the_page() {
     let Some(scene) = Scene::start() else { return };
     let client = scene.client();
     let policy = client.get("/v1/incident-policies").expect(200).data()[0]["id"].as_str().unwrap().to_owned();

@@ -14,7 +14,7 @@ fn page(client: &Client, name: &str) -> Value {
 
 /// Contract 4.10.2: repetitions and null entries are ignored; an update replaces; a deleted page is gone.
 #[test]
-fn pages_are_chosen_replaced_and_lost() {
+fn pages_are_chosen_replaced_and_removed() {
     let client = tenant();
     let [zoo, ant, bee] = ["Zoo", "Ant", "Bee"].map(|name| page(&client, name));
     let chosen = json!({"statuspage_ids": [zoo["id"], null, ant["id"], zoo["id"]]});

@@ -68,7 +68,7 @@ fn deadlocks(postgres: &Postgres) -> String {
 
 /// Services fail, come back and are deleted, while people edit, resolve and reopen what that makes.
 #[test]
-fn people_and_the_engine_never_wait_in_a_circle() {
+fn edits_and_automatic_changes_do_not_deadlock() {
     let Some(postgres) = Postgres::start() else { return };
     let server = server_on(&postgres);
     let client = server.client();
@@ -128,7 +128,7 @@ fn people_and_the_engine_never_wait_in_a_circle() {
 
 /// Somebody else locks in another order: the transaction that the server gives up is made again.
 #[tokio::test]
-async fn a_write_that_was_given_up_for_another_is_made_again() {
+async fn a_write_aborted_by_a_deadlock_is_repeated() {
     let Some(postgres) = Postgres::start() else { return };
     // Time enough for the other one to close the circle before the server, which waits first, looks for one.
     postgres.ask("ALTER ROLE postgres SET deadlock_timeout = '10s'");

@@ -328,7 +328,7 @@ fn policy_path(id: &str) -> String {
 }
 
 #[tokio::test]
-async fn people_and_the_engine_keep_the_rules_whatever_they_do() {
+async fn the_invariants_hold_for_random_edits_and_outages() {
     let seed = seed();
     println!("WATCHKEEPER_TEST_SEED={seed}");
     let server = Server::shared();

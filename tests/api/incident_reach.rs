@@ -46,7 +46,7 @@ async fn until_waiting(client: &Client, expected: &[(Value, Value)]) {
 
 /// The first services that join are told at once, the next ones together.
 #[tokio::test]
-async fn services_that_join_are_told_by_name_and_then_together() {
+async fn joined_services_are_reported_by_name_and_then_in_a_batch() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     channel(&client, &sink, &json!({}));
@@ -70,7 +70,7 @@ async fn services_that_join_are_told_by_name_and_then_together() {
 
 /// A rise is told to who was told less, with the default events, and releases what quiet hours held.
 #[tokio::test]
-async fn a_rise_of_the_severity_is_told_and_ends_the_quiet() {
+async fn a_raised_severity_is_reported_and_releases_held_messages() {
     let client = Server::shared().tenant("business");
     let [plain, asleep, few, pager] = [(); 4].map(|()| Sink::start());
     channel(&client, &plain, &json!({}));
@@ -92,7 +92,7 @@ async fn a_rise_of_the_severity_is_told_and_ends_the_quiet() {
 
 /// The critical policy is entered, although the policy for everything has done its last step.
 #[tokio::test]
-async fn a_rise_enters_the_policy_that_matches_first_now() {
+async fn a_raised_severity_starts_the_policy_that_now_matches_first() {
     let client = Server::shared().tenant("business");
     let [night, day] = [(); 2].map(|()| Sink::start());
     for (sink, name, least, position) in [(&night, "Night", "critical", 1), (&day, "Day", "minor", 2)] {
@@ -113,7 +113,7 @@ async fn a_rise_enters_the_policy_that_matches_first_now() {
 }
 
 #[tokio::test]
-async fn a_channel_that_is_switched_off_hears_the_end_when_it_is_on_again() {
+async fn a_disabled_channel_gets_the_end_after_it_is_enabled_again() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let channel = channel(&client, &sink, &json!({}));
@@ -128,7 +128,7 @@ async fn a_channel_that_is_switched_off_hears_the_end_when_it_is_on_again() {
 
 /// Other quiet hours that are now hold what waits as before, and other changes release nothing.
 #[tokio::test]
-async fn changed_quiet_hours_are_applied_to_what_waits() {
+async fn changed_quiet_hours_apply_to_held_messages() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let channel = channel(&client, &sink, &json!({"quiet_hours": always("UTC")}));
@@ -149,7 +149,7 @@ async fn changed_quiet_hours_are_applied_to_what_waits() {
 
 /// What is held about an incident that goes with its service goes, too.
 #[tokio::test]
-async fn what_is_held_goes_with_a_service_and_its_incidents() {
+async fn held_messages_are_deleted_with_the_service_and_its_incidents() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     channel(&client, &sink, &json!({"quiet_hours": always("UTC")}));

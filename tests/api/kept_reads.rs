@@ -56,7 +56,7 @@ fn a_read_after_a_write_sees_it() {
 
 /// A ping concerns one service alone, a new service the list.
 #[test]
-fn pings_and_new_services_are_seen_at_once() {
+fn pings_and_new_services_are_shown_at_once() {
     let client = tenant();
     let job = |name: &str| create(&client, &json!({"name": name, "check_type": "heartbeat"}));
     let (first, second) = (job("first"), job("second"));

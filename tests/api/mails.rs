@@ -87,7 +87,7 @@ async fn an_incident_arrives_as_a_mail_of_two_parts() {
 }
 
 #[tokio::test]
-async fn a_mail_that_is_greylisted_comes_again() {
+async fn a_greylisted_mail_is_sent_again() {
     let Some(mut server) = MailServer::start() else { return };
     let client = Server::shared().tenant("business");
     add(&client, &server.settings(&["grey@example.org"]));
@@ -101,7 +101,7 @@ async fn a_mail_that_is_greylisted_comes_again() {
 }
 
 #[tokio::test]
-async fn a_mail_to_nobody_is_dead() {
+async fn a_mail_without_valid_recipient_is_dead() {
     let Some(server) = MailServer::start() else { return };
     let client = Server::shared().tenant("business");
     add(&client, &server.settings(&["unknown@example.org"]));
@@ -112,7 +112,7 @@ async fn a_mail_to_nobody_is_dead() {
 
 /// A colleague who has left does not keep the others from being told.
 #[tokio::test]
-async fn who_is_known_gets_the_mail() {
+async fn known_recipients_get_the_mail() {
     let Some(mut server) = MailServer::start() else { return };
     let client = Server::shared().tenant("business");
     add(&client, &server.settings(&["unknown@example.org", "a@example.org"]));
@@ -125,7 +125,7 @@ async fn who_is_known_gets_the_mail() {
 
 /// What comes beyond the number of a minute is one mail at its end.
 #[tokio::test]
-async fn many_things_at_once_are_one_mail() {
+async fn many_simultaneous_events_are_one_mail() {
     let Some(mut server) = MailServer::start() else { return };
     let client = Server::shared().tenant("business");
     let settings = server.settings(&["a@example.org"]);

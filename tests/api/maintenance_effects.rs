@@ -126,7 +126,7 @@ fn uptime_of(client: &Client, id: &str) -> Option<f64> {
 
 /// Contract 4.7: what planned maintenance leaves out stays left out after a restart and after the maintenance is deleted.
 #[tokio::test]
-async fn what_was_left_out_stays_left_out() {
+async fn excluded_time_stays_excluded() {
     let mut server = Server::start();
     let mut target = Target::start();
     let id = create_watched(&server.client(), &target.url(), &json!({"interval_seconds": 1}));
@@ -181,7 +181,7 @@ async fn a_maintenance_starts_and_completes_by_itself() {
 
 /// Contract 4.11.2: without `auto_start` nothing starts, without `auto_complete` nothing ends by itself.
 #[tokio::test]
-async fn nothing_happens_by_itself_unless_asked_for() {
+async fn automatic_transitions_happen_only_when_enabled() {
     let client = Server::shared_client();
     let soon = |ms: i64| in_ms(ms).to_string();
     let waits = planned(&client, &json!({"scheduled_start": soon(500), "auto_start": false}));
@@ -197,7 +197,7 @@ async fn nothing_happens_by_itself_unless_asked_for() {
 
 /// What was missed while the process was down is made up for, once, at the moment of the transition.
 #[tokio::test]
-async fn missed_transitions_are_made_up_for() {
+async fn missed_transitions_are_caught_up() {
     let mut server = Server::start();
     let mut lead_ms = 2_000;
     // A busy machine may take longer to stop the server than it is until the start; then there is nothing to make up for.

@@ -91,7 +91,7 @@ fn an_operation_ignores_its_body(
 
 /// Contract 4.11.3: an extension goes on, or waits again when its start is in the future.
 #[rstest]
-fn an_extension_goes_on_or_waits_again(
+fn an_extension_continues_or_reschedules(
     #[values("in_progress", "completed")] status: &str,
     #[values(-60, 3_600)] start: i64,
 ) {

@@ -185,7 +185,7 @@ fn title_and_start_are_required() {
 
 /// Contract 1.1, 4.11.2: a partial update; both methods; what is not sent stays.
 #[rstest]
-fn an_update_changes_what_was_sent(#[values("PUT", "PATCH")] method: &str) {
+fn an_update_changes_only_the_sent_fields(#[values("PUT", "PATCH")] method: &str) {
     let client = Server::shared_client();
     let service = create_unconfigured(&client);
     let made = planned(&client, &json!({"scheduled_end": moment(172_800)}));
@@ -239,7 +239,7 @@ fn a_wrong_update_is_refused(#[case] body: Value, #[case] key: &str, #[case] tex
 
 /// Contract 4.11.2: clearing the end takes automatic completion away; so nothing is refused.
 #[test]
-fn clearing_the_end_takes_automatic_completion_away() {
+fn clearing_the_end_disables_automatic_completion() {
     let client = Server::shared_client();
     let made = planned(&client, &json!({"scheduled_end": moment(172_800), "auto_complete": true}));
     let path = maintenance(&id_of(&made));
@@ -256,7 +256,7 @@ fn clearing_the_end_takes_automatic_completion_away() {
 #[case(json!({}), Some(false))]
 #[case(json!({"notify_subscribers": true}), Some(true))]
 #[case(json!({"post_update": false, "notify_subscribers": true}), None)]
-fn a_changed_window_is_told(#[case] further: Value, #[case] told: Option<bool>) {
+fn a_changed_window_is_announced(#[case] further: Value, #[case] told: Option<bool>) {
     let client = Server::shared_client();
     let made = planned(&client, &json!({"message": "Soon."}));
     let path = maintenance(&id_of(&made));
@@ -382,7 +382,7 @@ fn a_maintenance_is_deleted_once(
 
 /// Contract 1.8: the body is read after the maintenance was found, and before its state counts.
 #[test]
-fn refusals_come_in_the_order_of_the_contract() {
+fn refusals_are_in_the_order_of_the_contract() {
     let client = Server::shared_client();
     let unknown = maintenance(UNKNOWN_ID);
     client.send("PATCH", &unknown, &[], b"not json").expect(404);
@@ -426,7 +426,7 @@ fn pages_are_chosen_in_order() {
 
 /// Contract 1.5, 4.11.2: a page that is deleted meanwhile was there, or was not; both have an answer.
 #[test]
-fn a_page_that_goes_meanwhile_is_no_accident_on_postgresql() {
+fn a_concurrently_deleted_page_is_handled_on_postgresql() {
     let Some(postgres) = Postgres::start() else { return };
     let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
     let client = &server.client();

@@ -50,7 +50,7 @@ fn ping(client: &Client, service: &str, path: &str) {
 }
 
 #[tokio::test]
-async fn a_missed_heartbeat_is_told_until_the_next_ping() {
+async fn a_missed_heartbeat_causes_a_notice_until_the_next_ping() {
     let client = Server::shared().tenant("business");
     let sink = sink_for(&client, "heartbeat.missed");
     let backup = create(&client, &json!({"name": "Backup", "check_type": "heartbeat"}));
@@ -67,7 +67,7 @@ async fn a_missed_heartbeat_is_told_until_the_next_ping() {
 
 /// Whoever works on a service has not to be told that it does not report.
 #[tokio::test]
-async fn what_a_maintenance_covers_is_not_told_before_it_ends() {
+async fn a_maintenance_delays_notices_of_its_services() {
     let client = Server::shared().tenant("business");
     let sink = sink_for(&client, "heartbeat.missed");
     let [covered, other] =
@@ -92,7 +92,7 @@ fn create_maintenance(client: &Client, body: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_history_that_is_away_is_told_to_the_operator() {
+async fn an_unavailable_history_causes_a_notice_to_the_operator() {
     let Some(postgres) = Postgres::start() else { return };
     let server = Server::with("", &[("WATCHKEEPER_HISTORY_URL", &postgres.url()), SOON]);
     let (client, other) = (server.client(), server.tenant("business"));
@@ -137,7 +137,7 @@ fn impair_second_location(client: &Client) {
 }
 
 #[tokio::test]
-async fn an_impaired_location_is_told_to_those_who_see_it_so() {
+async fn an_impaired_location_causes_a_notice_where_it_is_seen() {
     let server = three_locations();
     let (client, neighbour) = (server.client(), server.tenant("team"));
     let sink = sink_for(&client, "location.impaired");
@@ -149,7 +149,7 @@ async fn an_impaired_location_is_told_to_those_who_see_it_so() {
 
 /// A notice is shown also when no channel exists that could be told of it.
 #[tokio::test]
-async fn an_impaired_location_is_shown_without_a_channel() {
+async fn an_impaired_location_is_listed_without_a_channel() {
     let server = three_locations();
     let client = server.client();
     impair_second_location(&client);
@@ -163,7 +163,7 @@ async fn an_impaired_location_is_shown_without_a_channel() {
 }
 
 #[tokio::test]
-async fn a_budget_that_burns_is_told() {
+async fn a_burning_budget_causes_a_notice() {
     let server = Server::start();
     let client = server.client();
     let sink = sink_for(&client, "sla.burning");
@@ -192,7 +192,7 @@ fn weekday(days: i64) -> &'static str {
 /// Nobody is on duty while the only one is away; it is over when somebody takes over. Each gap is told; what hours leave out is
 /// none.
 #[tokio::test]
-async fn each_gap_in_a_schedule_is_told_until_somebody_takes_over() {
+async fn each_uncovered_period_causes_a_notice_until_it_is_covered() {
     let client = Server::shared().tenant("business");
     let sink = sink_for(&client, "oncall.gap");
     let [anna, ben] = ["Anna", "Ben"].map(|name| create_contact(&client, name, &json!({})));
@@ -234,7 +234,7 @@ async fn each_gap_in_a_schedule_is_told_until_somebody_takes_over() {
 
 /// Nobody is told, for there is no channel; whoever looks sees it all the same.
 #[tokio::test]
-async fn without_a_channel_notices_can_be_looked_at() {
+async fn notices_can_be_listed_without_a_channel() {
     let client = Server::shared().tenant("business");
     let anna = create_contact(&client, "Anna", &json!({}));
     let mut always = daily(&[&anna]);
@@ -259,7 +259,7 @@ async fn without_a_channel_notices_can_be_looked_at() {
 
 /// A certificate that ends soon is told once, whatever else the service fails by, and its renewal, too.
 #[tokio::test]
-async fn a_certificate_near_its_end_is_told_until_it_is_renewed() {
+async fn an_expiring_certificate_causes_a_notice_until_it_is_renewed() {
     let target = TlsTarget::ending_in_days(5);
     let authority = target.authority().display().to_string();
     let server = Server::with("", &[("WATCHKEEPER_PROBE__CA_FILE", &authority)]);
@@ -284,7 +284,7 @@ async fn a_certificate_near_its_end_is_told_until_it_is_renewed() {
 
 /// A notice about a service that is deleted is over, and says why.
 #[tokio::test]
-async fn what_is_not_watched_any_more_is_over() {
+async fn a_deleted_service_ends_its_notices() {
     let client = Server::shared().tenant("business");
     let sink = sink_for(&client, "heartbeat.missed");
     let backup = create(&client, &json!({"name": "Backup", "check_type": "heartbeat"}));

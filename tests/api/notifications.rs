@@ -62,7 +62,7 @@ fn is_signed(received: &Received, secret: &str) -> bool {
 }
 
 #[tokio::test]
-async fn the_course_of_an_incident_arrives_in_its_order() {
+async fn messages_of_an_incident_arrive_in_order() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     create_channel(&client, &webhook(&sink.url(), &every_event()));
@@ -91,7 +91,7 @@ async fn the_course_of_an_incident_arrives_in_its_order() {
 }
 
 #[tokio::test]
-async fn a_message_that_fails_comes_again_under_the_same_id_and_holds_up_the_next() {
+async fn a_failed_message_is_retried_with_the_same_id_before_the_next() {
     let client = Server::shared().tenant("business");
     let sink = Sink::with(Conduct::Answer(500, ""));
     create_channel(&client, &webhook(&sink.url(), &every_event()));
@@ -114,7 +114,7 @@ async fn a_message_that_fails_comes_again_under_the_same_id_and_holds_up_the_nex
 
 /// What comes beyond the number of a minute is one message at its end; what follows comes by itself again.
 #[tokio::test]
-async fn many_things_at_once_are_told_in_one_message() {
+async fn many_simultaneous_events_are_one_digest() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     create_channel(&client, &webhook(&sink.url(), &json!({"digest_above": 2})));
@@ -145,7 +145,7 @@ async fn many_things_at_once_are_told_in_one_message() {
 }
 
 #[tokio::test]
-async fn a_channel_is_told_what_it_is_about() {
+async fn a_channel_gets_only_matching_incidents() {
     let client = Server::shared().tenant("business");
     let [all, severe, tagged, named, off] = [(); 5].map(|()| Sink::start());
     let tag = client.post("/v1/tags", &json!({"key": "env"})).expect(201).data();
@@ -188,7 +188,7 @@ async fn a_channel_is_told_what_it_is_about() {
 }
 
 #[tokio::test]
-async fn a_dead_message_is_tried_again_when_somebody_asks() {
+async fn a_dead_message_is_retried_on_request() {
     let client = Server::shared().tenant("business");
     let sink = Sink::with(Conduct::Echo);
     let channel = create_channel(&client, &webhook(&sink.url(), &every_event()));
@@ -210,7 +210,7 @@ async fn a_dead_message_is_tried_again_when_somebody_asks() {
 }
 
 #[tokio::test]
-async fn deliveries_are_filtered_and_walked_by_cursor() {
+async fn deliveries_are_filtered_and_paged_by_cursor() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let channel = create_channel(&client, &webhook(&sink.url(), &every_event()));
@@ -246,7 +246,7 @@ async fn deliveries_are_filtered_and_walked_by_cursor() {
 
 /// A sink that asks for time gets it; the wish is that of the whole channel.
 #[tokio::test]
-async fn a_channel_that_asks_for_time_gets_it() {
+async fn a_requested_retry_delay_is_respected() {
     let client = Server::shared().tenant("business");
     let sink = Sink::with(Conduct::Answer(429, "Retry-After: 3\r\n"));
     create_channel(&client, &webhook(&sink.url(), &every_event()));
@@ -261,7 +261,7 @@ async fn a_channel_that_asks_for_time_gets_it() {
 
 /// Deleting the last service of an incident ends it; whoever was told of it is told so.
 #[tokio::test]
-async fn the_end_by_a_deleted_service_is_told() {
+async fn an_end_by_a_deleted_service_is_reported() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     create_channel(&client, &webhook(&sink.url(), &json!({})));

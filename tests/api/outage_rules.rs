@@ -60,7 +60,7 @@ async fn until_incident(client: &Client, id: &str, status: &str) -> String {
 #[case::the_next_one_takes_over(json!({"resolve_after_seconds": 1}), None)]
 #[case::it_is_made_again(json!({"resolve_after_seconds": null}), Some(json!({"resolve_after_seconds": 1})))]
 #[tokio::test]
-async fn an_incident_of_a_deleted_policy_follows_the_next_one(
+async fn an_incident_of_a_deleted_policy_follows_the_next_policy(
     #[case] default: Value,
     #[case] made_again: Option<Value>,
 ) {
@@ -83,7 +83,7 @@ async fn an_incident_of_a_deleted_policy_follows_the_next_one(
 
 /// What fails later joins an incident of which the policy is deleted, as the next policy says.
 #[tokio::test]
-async fn an_incident_of_a_deleted_policy_grows_by_the_next_one() {
+async fn an_incident_of_a_deleted_policy_grows_by_the_next_policy() {
     let server = Server::start();
     let client = server.client();
     let (mut first, mut second) = (Target::start(), Target::start());
@@ -105,7 +105,7 @@ async fn an_incident_of_a_deleted_policy_grows_by_the_next_one() {
 #[case::it_works(false)]
 #[case::it_fails_later(true)]
 #[tokio::test]
-async fn only_services_that_failed_are_waited_for(#[case] fails: bool) {
+async fn only_failed_services_are_awaited(#[case] fails: bool) {
     let server = Server::start();
     let client = server.client();
     let (mut failing, mut other) = (Target::start(), Target::start());
@@ -152,7 +152,7 @@ enum HeldBackBy {
 #[case(HeldBackBy::Override)]
 #[case(HeldBackBy::Policy)]
 #[tokio::test]
-async fn an_outage_that_waits_for_people_is_left_alone_until_they_let_it_go(#[case] by: HeldBackBy) {
+async fn a_held_back_outage_is_ignored_until_it_is_released(#[case] by: HeldBackBy) {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();
@@ -183,7 +183,7 @@ async fn an_outage_that_waits_for_people_is_left_alone_until_they_let_it_go(#[ca
 #[case::another_service("PATCH")]
 #[case::deleted("DELETE")]
 #[tokio::test]
-async fn an_outage_is_let_go_by_a_maintenance_that_covers_it_no_more(#[case] method: &str) {
+async fn an_outage_is_released_by_a_maintenance_that_no_longer_covers_it(#[case] method: &str) {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();

@@ -277,7 +277,7 @@ fn every_route_opens_for_its_permissions_and_for_no_others() {
 #[case("solo", false)]
 #[case("team", true)]
 #[case("business", true)]
-fn a_plan_opens_every_route_or_one(#[case] plan: &str, #[case] has_access: bool) {
+fn a_plan_opens_every_route_or_only_me(#[case] plan: &str, #[case] has_access: bool) {
     let server = Server::shared();
     let routes = routes(&server.client());
     let everything = permissions(&routes).into_iter().collect::<Vec<_>>().join(",");

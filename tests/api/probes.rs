@@ -31,7 +31,7 @@ fn the_one_location_of_a_fresh_installation_is_local() {
 
 /// Contract 1.4: all rows without paging parameters, ordered by code; the normal rules with one.
 #[test]
-fn locations_are_ordered_by_code_and_paged_only_when_asked() {
+fn locations_are_ordered_by_code_and_paged_only_on_request() {
     let server = Server::with(THREE, &[]);
     for (query, codes, per_page) in [
         ("", json!(["ams", "fra", "hel"]), 3),
@@ -63,7 +63,7 @@ fn locations_are_assigned_in_their_order(#[case] sent: Value, #[case] roles: Val
 
 /// Evidence is weighed per organisation: what one sees of a location is not shown to another.
 #[tokio::test]
-async fn a_location_that_contradicts_all_others_is_impaired_for_those_who_see_it() {
+async fn a_location_that_contradicts_all_others_is_impaired_per_organisation() {
     let location = |number: u8| {
         format!("[[probe.locations]]\ncode = 'l{number}'\nsource_address = '127.0.8.{number}'\n")
     };

@@ -91,7 +91,7 @@ fn unpublished_and_unknown_pages_are_one_and_the_same_404() {
 /// On the host of a page there is nothing but the page; on our own hosts everything is as ever; on a host that is nobody's
 /// the API answers, and everything else is a plain 404.
 #[test]
-fn the_host_keeps_pages_and_api_apart() {
+fn the_host_separates_pages_and_api() {
     let client = Server::shared_client();
     let (_, host) = create_page(&client, &json!({"name": "Apart"}));
     for path in ["/metrics", "/healthz", "/readyz", "/v1/me", "/v1/services", "/index.html"] {
@@ -132,7 +132,7 @@ const HOSTILE: &str = "</title><script>alert('1')</script>\"&";
 
 /// Whatever people write is text.
 #[test]
-fn hostile_words_are_escaped_everywhere() {
+fn hostile_texts_are_escaped_everywhere() {
     let client = Server::shared_client();
     let page = json!({"name": HOSTILE, "slug": "hostile-words", "seo": {
         "title": {"en": "</title><b>"}, "description": {"en": "\"><script>alert(2)</script>"}}});
@@ -212,7 +212,7 @@ fn incidents_and_maintenances_are_announced() {
 
 /// Contract 1.11: the language is the visitor's, among those of the page; the words of the page follow.
 #[test]
-fn a_page_speaks_the_language_of_its_visitor() {
+fn a_page_is_shown_in_the_language_of_its_visitor() {
     let server = Server::shared();
     let create = ["org", "create", "--name", "Polyglot", "--plan", "business", "--languages", "en,de"];
     let organisation = server.command_json(&create)[0]["id"].as_str().unwrap().to_owned();
@@ -245,7 +245,7 @@ fn a_restricted_page_shows_nothing(#[case] access: Value) {
 }
 
 #[test]
-fn own_colours_and_styles_are_a_sheet_of_their_own() {
+fn custom_colours_and_styles_are_a_separate_stylesheet() {
     let client = Server::shared_client();
     let style = json!({"name": "Styled", "primary_color": "#Ab12cD", "custom_css": "h1 { color: teal }"});
     let (_, host) = create_page(&client, &style);
@@ -262,7 +262,7 @@ fn own_colours_and_styles_are_a_sheet_of_their_own() {
 }
 
 #[test]
-fn search_engines_are_told_what_the_owner_wants() {
+fn search_engine_settings_are_applied() {
     let client = Server::shared_client();
     let (page, host) = create_page(&client, &json!({"name": "Found", "seo": {"title": {"en": "Found it"}}}));
     let open = get(&client, &host, "/").expect(200);
@@ -382,7 +382,7 @@ fn a_visitor_chooses_the_colours() {
 
 /// The dark logo is shown whenever the page is dark.
 #[test]
-fn the_dark_logo_goes_with_the_dark_colours() {
+fn the_dark_logo_is_shown_with_the_dark_colours() {
     let client = Server::shared_client();
     let (page, host) = create_page(&client, &json!({"name": "Logos", "appearance": "dark"}));
     for name in ["logo", "logo-dark"] {
@@ -402,7 +402,7 @@ fn the_dark_logo_goes_with_the_dark_colours() {
 
 /// However many announcements are for other pages: a page shows its own.
 #[test]
-fn announcements_of_other_pages_push_none_out() {
+fn announcements_of_other_pages_do_not_displace_those_of_a_page() {
     let client = crate::support::pages::tenant();
     let (page, host) = create_page(&client, &json!({"name": "Quiet"}));
     let (other, _) = create_page(&client, &json!({"name": "Busy"}));
@@ -433,7 +433,7 @@ fn announcements_of_other_pages_push_none_out() {
 
 /// Thirty nights of the same work are told of one at a time.
 #[test]
-fn a_page_tells_of_the_next_window_of_a_series() {
+fn a_page_shows_the_next_window_of_a_series() {
     let client = Server::shared_client();
     let (page, host) = create_page(&client, &json!({"name": "Nightly"}));
     let page = page.rsplit('/').next().unwrap().to_owned();

@@ -217,7 +217,7 @@ fn check_counts(answer: &Answer, asked: &Asked, truth: &Truth, seen: &Seen, abou
 }
 
 #[test]
-fn nothing_outside_of_a_scope_is_told() {
+fn nothing_outside_of_a_scope_is_disclosed() {
     let seed = seed();
     println!("WATCHKEEPER_TEST_SEED={seed}");
     let server = Server::shared();

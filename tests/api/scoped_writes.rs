@@ -32,7 +32,7 @@ const SERVICE: &str = "Name at least one service of the access scope of this tok
     "service_id",
     SERVICE
 )]
-fn nothing_is_made_that_its_maker_would_not_see(
+fn a_resource_outside_of_the_scope_cannot_be_created(
     #[case] request: &str,
     #[case] field: &str,
     #[case] text: &str,
@@ -59,7 +59,7 @@ fn nothing_is_made_that_its_maker_would_not_see(
 #[case("maintenance", "PATCH /v1/maintenances/{maintenances.1} {'title': 'New'}")]
 #[case("maintenance", "PATCH /v1/maintenances/{maintenances.1} {'scheduled_start': '2195-01-01'}")]
 #[case("maintenance", "PATCH /v1/maintenances/{maintenances.1} {'statuspage_ids': []}")]
-fn what_is_shared_is_not_changed(#[case] kind: &str, #[case] request: &str) {
+fn shared_resources_cannot_be_changed(#[case] kind: &str, #[case] request: &str) {
     let world = World::new();
     let path = world.fill(&format!("/v1/{kind}s/{{{kind}s.1}}"));
     let before = world.admin.get(&path).expect(200).data();
@@ -84,7 +84,7 @@ fn groups_are_not_changed() {
 #[rstest]
 #[case("incident")]
 #[case("maintenance")]
-fn the_part_of_the_others_stays(#[case] kind: &str) {
+fn parts_outside_of_the_scope_are_kept(#[case] kind: &str) {
     let world = World::new();
     let body = json!({"name": "Second", "check_type": "manual", "tags": ["shop"]});
     let second = made(&world.confined, "/v1/services", &body);
@@ -104,7 +104,7 @@ fn the_part_of_the_others_stays(#[case] kind: &str) {
 
 /// What concerns the scope alone can be changed as by anybody; pages that it does not see stay chosen.
 #[test]
-fn what_is_inside_is_changed_at_will() {
+fn resources_inside_the_scope_can_be_changed() {
     let world = World::new();
     let [incident, maintenance] = [&world.incidents[0], &world.maintenances[0]];
     let body = json!({"title": "New", "statuspage_ids": [world.pages[1]]});
@@ -130,7 +130,7 @@ fn what_is_inside_is_changed_at_will() {
 
 /// Tags of a scope and tags of services count from the next request on, also where reads are kept.
 #[test]
-fn a_change_of_tags_counts_at_once() {
+fn a_change_of_tags_applies_at_once() {
     let world = World::new();
     let list = || ids(&world.confined, "/v1/services");
     let scope = format!("/v1/access-scopes/{}", world.scope);
@@ -151,7 +151,7 @@ fn a_change_of_tags_counts_at_once() {
 
 /// A quota counts the whole organisation: whoever is confined is told that it is full, not how much there is.
 #[test]
-fn a_quota_tells_no_count() {
+fn a_quota_error_shows_no_usage() {
     let world = World::new();
     let team = world.server.organisation("team");
     let admin = world.server.member(&team, "all");

@@ -78,7 +78,7 @@ fn assert_close(shown: &Value, expected: &Value) {
 #[case("7d", 3_600)]
 #[case("30d", 21_600)]
 #[tokio::test]
-async fn figures_of_sealed_results_are_those_of_the_results(
+async fn figures_of_sealed_results_equal_those_of_the_results(
     #[case] range: &str,
     #[case] bucket_seconds: i64,
 ) {

@@ -24,7 +24,7 @@ fn impact(client: &Client, id: &str) -> Value {
 
 /// Contract 4.9: rows as in `/v1/incidents`, and how the service is hit.
 #[test]
-fn rows_are_those_of_the_incidents_with_the_impact() {
+fn rows_are_incidents_with_the_impact_on_the_service() {
     let client = Server::shared_client();
     let (id, other) = (create_unconfigured(&client), create_unconfigured(&client));
     let made = open_incident(&client, &json!({"service_ids": [id, other], "severity": "major"}));
@@ -232,7 +232,7 @@ impl Left {
 
 /// Contract 4.3.9, without the flag: what concerned this service alone ends with a public entry, nothing is lost.
 #[rstest]
-fn a_deleted_service_ends_what_it_had_alone(
+fn a_deleted_service_resolves_incidents_that_affect_it_alone(
     #[values("", "?delete_orphaned_incidents=0", "?delete_orphaned_incidents=")] query: &str,
 ) {
     let left = Left::new();
@@ -255,7 +255,7 @@ fn a_deleted_service_ends_what_it_had_alone(
 
 /// Contract 4.3.9, with the flag: what concerned this service alone goes with it, whatever its state.
 #[test]
-fn a_deleted_service_takes_along_what_it_had_alone() {
+fn a_deleted_service_can_delete_incidents_that_affect_it_alone() {
     let left = Left::new();
     let cleanup = left.delete("?delete_orphaned_incidents=TRUE");
     let expected = json!({"incidents_resolved": 0, "incidents_deleted": 2, "incidents_detached": 2,

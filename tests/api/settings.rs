@@ -53,7 +53,7 @@ fn every_default_is_stored_and_read_back(
 
 /// Contract 1.2, echo fidelity: what was written is read back byte for byte.
 #[test]
-fn what_was_written_is_read_back_byte_for_byte() {
+fn settings_are_read_back_byte_for_byte() {
     let client = Server::shared_client();
     let config = r#"{"method":"POST","headers":{},"auth":{"type":"none"},"body":" {\"a\": 1}\n","follow_redirects":false,"verify_ssl":false,"ip_version":"ipv4","smart_dualstack":true,"conditions":[{"field":"header.X-Cache","operator":"neq","value":"Hit","status":"degraded"},{"field":"response_time_ms","operator":"gt","value":400.0,"status":"down"},{"field":"status_code","operator":"in","value":[500,400,500],"status":"down"},{"field":"json.items.#","operator":"eq","value":true,"status":"down"}]}"#;
     let sent: Value = serde_json::from_str(config).unwrap();
@@ -244,7 +244,7 @@ fn the_rules_of_a_status_are_settings(
 }
 
 #[test]
-fn rules_that_are_wrong_are_refused_together() {
+fn invalid_rules_are_refused_together() {
     let settings = json!({"interval_seconds": 604_800, "confirmation": "most", "recovery_checks": 11,
         "flapping_changes": -1, "flapping_minutes": 1_441});
     let found = post_http(&settings).expect(422).errors();

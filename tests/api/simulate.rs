@@ -83,7 +83,7 @@ fn assert_came_to(account: &Value, outages: u64, minutes: f64, incidents: usize)
 }
 
 #[tokio::test]
-async fn other_settings_tell_another_past() {
+async fn changed_settings_change_the_simulated_period() {
     let world = World::new().await;
     let now = world.simulate(&json!({}));
     assert_came_to(&now["after"], 2, 32.0, 2);
@@ -130,7 +130,7 @@ async fn other_settings_tell_another_past() {
 #[case(json!({"from": "2025-02-02", "to": "2025-02-01"}), "to", "This time must be later than from.")]
 #[case(json!({"from": "2025-01-01", "to": "2025-03-01"}), "from", "The period may have at most 31 days.")]
 #[case(json!({"from": "2001-01-01", "to": "2001-01-02"}), "to", "No results of this period are kept.")]
-fn what_cannot_be_simulated_is_refused(#[case] body: Value, #[case] field: &str, #[case] words: &str) {
+fn an_unsupported_simulation_is_refused(#[case] body: Value, #[case] field: &str, #[case] words: &str) {
     let client = Server::shared_client();
     let settings = json!({"interval_seconds": 604_800, "retries": 0, "config": {"conditions": [
         {"field": "response_time_ms", "operator": "gt", "value": 100, "status": "degraded"}]}});
@@ -144,7 +144,7 @@ fn what_cannot_be_simulated_is_refused(#[case] body: Value, #[case] field: &str,
 #[case(json!({"name": "Page", "check_type": "manual"}))]
 #[case(json!({"name": "Job", "check_type": "heartbeat"}))]
 #[case(json!({"name": "Not yet", "check_type": "tcp", "target": "127.0.0.1:9"}))]
-fn what_no_location_checks_cannot_be_simulated(#[case] body: Value) {
+fn services_without_location_checks_cannot_be_simulated(#[case] body: Value) {
     let client = Server::shared_client();
     let id = create(&client, &body);
     let refused = client.post(&format!("{}/simulate", service(&id)), &json!({})).expect(422).json();
@@ -153,7 +153,7 @@ fn what_no_location_checks_cannot_be_simulated(#[case] body: Value) {
 
 /// The real engine, a real target: a replay by the present settings says what was recorded, also about the incident.
 #[tokio::test]
-async fn the_present_settings_replay_to_what_was_recorded() {
+async fn the_current_settings_reproduce_the_record() {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();

@@ -99,7 +99,7 @@ fn a_service_that_joins_an_incident_is_down_from_then_on() {
 
 /// A pause is left out, and listed with its reason.
 #[test]
-fn what_is_left_out_is_listed() {
+fn excluded_time_is_listed() {
     let client = Server::shared().tenant("business");
     let id = create(&client, &json!({"name": "Shop", "check_type": "manual"}));
     client.post(&format!("{}/pause", service(&id)), &json!({})).expect(200);
@@ -116,7 +116,7 @@ fn what_is_left_out_is_listed() {
 #[case("?period=previous", true)]
 #[case("?period=2026-01-31", true)]
 #[case("?period=current&format=json", false)]
-fn a_report_of_another_period(#[case] query: &str, #[case] is_over: bool) {
+fn a_report_covers_the_requested_period(#[case] query: &str, #[case] is_over: bool) {
     let client = Server::shared().tenant("business");
     let (id, _) = down_for_an_hour(&client);
     let target = target(&client, ("service_id", &id), 99.9);
@@ -133,7 +133,7 @@ fn a_report_of_another_period(#[case] query: &str, #[case] is_over: bool) {
 )]
 #[case("?period=x", "period", "Use current, previous or a day such as 2026-11-30 that is not in the future.")]
 #[case("?format=pdf", "format", "Unknown value. Allowed: json, csv, html.")]
-fn what_is_asked_wrongly_is_told(#[case] query: &str, #[case] path: &str, #[case] text: &str) {
+fn an_invalid_query_is_refused(#[case] query: &str, #[case] path: &str, #[case] text: &str) {
     let client = Server::shared().tenant("business");
     let (id, _) = down_for_an_hour(&client);
     let target = target(&client, ("service_id", &id), 99.9);

@@ -27,7 +27,7 @@ async fn changed(client: &Client) -> String {
 }
 
 #[tokio::test]
-async fn changes_are_told_newest_first_with_their_ends() {
+async fn changes_are_listed_newest_first_with_their_ends() {
     let client = Server::shared_client();
     let id = changed(&client).await;
     let rows = client.get(&path(&id)).expect(200).data();
@@ -67,7 +67,7 @@ async fn a_walk_by_cursor_sees_each_change_once() {
 }
 
 #[tokio::test]
-async fn what_is_never_measured_has_no_changes() {
+async fn an_unmeasured_service_has_no_changes() {
     let client = Server::shared_client();
     let id = create(&client, &json!({"name": "By hand", "check_type": "manual"}));
     assert_eq!(client.get(&path(&id)).expect(200).data(), json!([]));

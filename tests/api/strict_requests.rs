@@ -107,7 +107,7 @@ fn lists(client: &Client, paths: &BTreeMap<String, String>) -> Vec<(String, u16,
 
 /// The routes are those of the server's own description, so a new one cannot be forgotten.
 #[test]
-fn every_operation_refuses_what_it_does_not_know_and_does_nothing() {
+fn every_operation_refuses_unknown_fields_without_effect() {
     let server = Server::shared();
     let client = server.member(&server.organisation("business"), "engine.view,engine.backup,all");
     let belongings = one_of_each(&client);
@@ -157,7 +157,7 @@ fn every_operation_refuses_what_it_does_not_know_and_does_nothing() {
 }
 
 #[test]
-fn what_is_allowed_is_said_beside_all_other_errors() {
+fn allowed_fields_are_listed_along_with_all_other_errors() {
     let client = Server::shared().tenant("business");
     let body = json!({"nmae": "Shop", "check_type": "heartbeat", "settings": {"interval": 60}});
     let answer = strictly(&client, "POST", "/v1/services?tags=a", &body);
@@ -173,7 +173,7 @@ fn what_is_allowed_is_said_beside_all_other_errors() {
 
 /// What a configuration may hold depends on the type of the check, which an update does not repeat.
 #[test]
-fn a_configuration_is_told_what_its_type_allows() {
+fn a_configuration_error_lists_the_fields_of_its_type() {
     let client = Server::shared().tenant("business");
     let body = |check_type: &str, target: &str, config: Value| {
         json!({"name": "Shop", "check_type": check_type, "target": target,
@@ -217,7 +217,7 @@ fn only_strict_requests_are_handled_strictly() {
 
 /// Contract 1.8: what comes first is told first.
 #[test]
-fn what_is_unknown_is_told_in_its_turn() {
+fn unknown_fields_are_checked_in_the_documented_order() {
     let server = Server::shared();
     let client = server.tenant("business");
     let body = json!({"unknown": 1});
@@ -230,7 +230,7 @@ fn what_is_unknown_is_told_in_its_turn() {
 }
 
 #[test]
-fn a_key_is_free_again_when_the_request_was_refused() {
+fn a_refused_request_frees_its_key() {
     let client = Server::shared().tenant("business");
     let post = |lines: &[&str], body: &Value| {
         let lines: Vec<_> = [&[JSON, "Idempotency-Key: strict-1"], lines].concat();

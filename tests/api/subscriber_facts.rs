@@ -38,7 +38,7 @@ fn kinds(facts: &[(String, String, Vec<String>)]) -> Vec<&str> {
 
 /// Contract 4.10: what is internal is told to nobody; its publication tells the newest entry.
 #[tokio::test]
-async fn a_published_incident_is_told_to_the_pages_that_show_it() {
+async fn a_published_incident_notifies_the_pages_that_show_it() {
     let server = Server::start();
     let client = server.client();
     let service = create_unconfigured(&client);
@@ -64,7 +64,7 @@ async fn a_published_incident_is_told_to_the_pages_that_show_it() {
 
 /// Contract 4.11.3: the operations, and the flags that keep them quiet.
 #[tokio::test]
-async fn the_moments_of_a_maintenance_are_told() {
+async fn the_milestones_of_a_maintenance_are_notified() {
     let server = Server::start();
     let client = server.client();
     let loud = id_of(&planned(&client, &json!({"message": "We upgrade."})));

@@ -81,7 +81,7 @@ fn a_group_is_filled_by_its_tag(#[values(true, false)] at_once: bool) {
 
 /// A service gains and loses the tag; deleted services leave; groups on every page follow.
 #[test]
-fn children_come_and_go_with_the_tag() {
+fn children_follow_the_tag() {
     let client = Server::shared_client();
     let (first, second, (tag, name)) = (new_page(&client), new_page(&client), new_tag(&client));
     let synced = json!({"is_group": true, "sync_tag_id": tag});
@@ -111,7 +111,7 @@ fn children_come_and_go_with_the_tag() {
 
 /// Another tag exchanges the children; a service with both keeps its child.
 #[test]
-fn another_tag_exchanges_the_children() {
+fn a_changed_tag_replaces_the_children() {
     let client = Server::shared_client();
     let (page, (red, red_name), (blue, blue_name)) = (new_page(&client), new_tag(&client), new_tag(&client));
     tagged(&client, "Red", &[&red_name]);
@@ -144,7 +144,7 @@ fn without_a_tag_children_are_ordinary() {
 
 /// Given its tag again, a group takes back the children that it freed: their ids and what people wrote stay.
 #[test]
-fn a_group_takes_back_the_children_that_it_freed() {
+fn a_group_readopts_its_released_children() {
     let client = Server::shared_client();
     let (page, (tag, name)) = (new_page(&client), new_tag(&client));
     let (one, two) = (tagged(&client, "One", &[&name]), tagged(&client, "Two", &[&name]));
@@ -170,7 +170,7 @@ fn a_group_takes_back_the_children_that_it_freed() {
 
 /// A child that somebody made by hand for a service of the tag becomes the managed one, instead of a second one.
 #[test]
-fn a_group_adopts_what_was_made_by_hand_for_the_same_service() {
+fn a_group_adopts_manual_children_of_the_same_service() {
     let client = Server::shared_client();
     let (page, (tag, name)) = (new_page(&client), new_tag(&client));
     let (shop, desk) = (tagged(&client, "Shop", &[&name]), tagged(&client, "Desk", &[&name]));
@@ -197,7 +197,7 @@ fn a_group_adopts_what_was_made_by_hand_for_the_same_service() {
 
 /// A child follows the name of its service until somebody names it.
 #[test]
-fn a_child_is_called_like_its_service_until_it_is_named() {
+fn a_child_has_the_name_of_its_service_until_it_is_renamed() {
     let client = Server::shared_client();
     let (page, (tag, name)) = (new_page(&client), new_tag(&client));
     let shop = tagged(&client, "Shop", &[&name]);
@@ -273,7 +273,7 @@ fn other_children_are_not_touched() {
 
 /// Contract 3.1: what the synchronisation makes is not counted.
 #[test]
-fn managed_children_cost_no_quota() {
+fn managed_children_do_not_count_for_the_quota() {
     let server = Server::with("[plans.team]\ncomponents = 2\n", &[]);
     let client = server.tenant("team");
     let (page, (tag, name)) = (new_page(&client), new_tag(&client));
@@ -288,7 +288,7 @@ fn managed_children_cost_no_quota() {
 
 /// Contract 4.4: a tag that fills a group is in use.
 #[test]
-fn a_tag_that_fills_a_group_is_in_use() {
+fn a_tag_that_fills_a_group_cannot_be_deleted() {
     let client = Server::shared_client();
     let (page, (tag, _)) = (new_page(&client), new_tag(&client));
     let group = new_component(&client, &page, &json!({"is_group": true, "sync_tag_id": tag}));
@@ -299,7 +299,7 @@ fn a_tag_that_fills_a_group_is_in_use() {
 
 /// A group and many services at the same moment: nobody is missed.
 #[test]
-fn nobody_is_missed_when_group_and_services_come_together() {
+fn no_service_is_missed_when_group_and_services_are_created_together() {
     let client = tenant();
     let (page, (tag, name)) = (new_page(&client), new_tag(&client));
     std::thread::scope(|scope| {

@@ -194,7 +194,7 @@ async fn no_character_breaks_out_of_a_target() {
 
 /// Contract 4.2.2: 50 headers and a body of 65,536 characters go over the wire as they were written; one more is refused.
 #[tokio::test]
-async fn the_largest_headers_and_body_go_over_the_wire() {
+async fn the_largest_headers_and_body_are_sent() {
     let (server, wire) = (Server::start(), Wire::start());
     let client = server.client();
     let headers = |count: usize, length: usize| -> Value {

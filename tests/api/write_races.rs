@@ -14,7 +14,7 @@ fn made(client: &Client, path: &str, body: &Value) -> String {
 
 /// Incidents and maintenances link the services and pages that others change, tag and synchronise.
 #[test]
-fn writes_that_meet_do_not_fail() {
+fn concurrent_writes_do_not_fail() {
     let Some(postgres) = Postgres::start() else { return };
     let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
     let client = server.client();

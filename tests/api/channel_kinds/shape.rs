@@ -140,7 +140,7 @@ mod tests {
     #[case(json!({"name": "a", "parts": [{}, {}, {}]}), "body.parts: not what is taken here")]
     #[case(json!({"name": "a", "at": "yesterday"}), "body.at: not what is taken here")]
     #[case(json!({"name": "a", "more": {"x": "12345678"}}), "body.more: 9 characters of 8")]
-    fn a_rule_finds_what_a_service_would_refuse(#[case] value: Value, #[case] found: &str) {
+    fn a_rule_finds_fields_that_a_service_would_refuse(#[case] value: Value, #[case] found: &str) {
         assert_eq!(RULE.check(&value, "body").err().unwrap_or_default(), found);
     }
 }

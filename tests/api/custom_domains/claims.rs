@@ -145,7 +145,7 @@ fn the_first_proof_ends_the_other_claims(#[case] host: &str, #[case] deletes_pag
 
 /// Two that prove at once: one is active, the other has failed, whichever way they overlap.
 #[test]
-fn of_two_simultaneous_proofs_one_wins() {
+fn one_of_two_simultaneous_proofs_wins() {
     let shared = shared();
     let (server, names) = &*shared;
     let rivals = ["business"; 2].map(|plan| server.tenant(plan));

@@ -34,7 +34,7 @@ fn missed(client: &Client) -> (Vec<String>, String) {
 
 /// What happens while a client is told what it has missed is more than waits for it: it is told that as well.
 #[tokio::test]
-async fn a_client_that_has_missed_much_and_reads_slowly_hears_all_of_it() {
+async fn a_slow_client_gets_its_whole_backlog() {
     let server = Server::start();
     let client = server.client();
     let (mut expected, start) = missed(&client);
@@ -66,7 +66,7 @@ async fn a_client_that_has_missed_much_and_reads_slowly_hears_all_of_it() {
 
 /// Also in the middle of what was missed.
 #[tokio::test]
-async fn what_was_missed_is_not_told_to_the_end_to_a_token_that_is_revoked() {
+async fn revoking_a_token_ends_its_backlog() {
     let server = Arc::new(Server::start());
     let organisation = server.organisation("business");
     let (client, revoked) = (server.member(&organisation, "all"), server.member(&organisation, "all"));
@@ -82,7 +82,7 @@ async fn what_was_missed_is_not_told_to_the_end_to_a_token_that_is_revoked() {
 
 /// Nor to the end of the process.
 #[tokio::test]
-async fn what_was_missed_is_not_told_to_the_end_when_the_process_stops() {
+async fn stopping_the_server_ends_a_backlog() {
     let mut server = Server::start();
     let client = server.client();
     let (missed, start) = missed(&client);

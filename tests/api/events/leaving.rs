@@ -64,7 +64,7 @@ fn hears_of_leaving(world: &World, is_confined: bool, query: &str) -> [Vec<Event
 #[case("service_id={inside}")]
 #[case("tag=shop")]
 #[case("statuspage_id={pages.0}")]
-fn what_concerns_nothing_any_more_that_was_asked_for_has_left(#[case] filter: &str) {
+fn a_resource_that_no_longer_matches_the_filter_has_left(#[case] filter: &str) {
     let world = World::new();
     hears_of_leaving(&world, false, &world.fill(&format!("?{TYPES}&{filter}")));
 }
@@ -73,7 +73,7 @@ fn what_concerns_nothing_any_more_that_was_asked_for_has_left(#[case] filter: &s
 #[rstest]
 #[case("")]
 #[case("&tag=shop")]
-fn what_has_left_the_scope_is_deleted_for_it(#[case] filter: &str) {
+fn a_resource_that_left_the_scope_is_reported_as_deleted(#[case] filter: &str) {
     let world = World::new();
     let heard = hears_of_leaving(&world, true, &format!("?{TYPES}{filter}"));
     let text = format!("{heard:?}");
@@ -82,7 +82,7 @@ fn what_has_left_the_scope_is_deleted_for_it(#[case] filter: &str) {
 
 /// It goes on where the token sees it, so it is not said to be deleted.
 #[test]
-fn what_moves_within_the_scope_has_left_a_filter() {
+fn a_resource_that_moves_within_the_scope_has_left_the_filter() {
     let world = World::new();
     let other = heartbeat(&world.admin, "Cart", &["shop"]);
     let query = world.fill(&format!("?{TYPES}&service_id={{inside}}"));
@@ -101,7 +101,7 @@ fn what_moves_within_the_scope_has_left_a_filter() {
 
 /// Nobody can say afterwards which tags a service had: whoever sees everything is told to be sure.
 #[test]
-fn what_loses_a_service_that_is_deleted_has_left() {
+fn a_resource_that_loses_a_deleted_service_has_left() {
     let world = World::new();
     let other = heartbeat(&world.admin, "Cart", &["shop"]);
     let mut listener = Listener::open(&world.admin, &format!("?{TYPES}&tag=shop"), None);

@@ -12,7 +12,7 @@ use crate::support::service;
 
 /// Whoever comes back with the id of the last event is told what happened meanwhile, also while the server was down.
 #[test]
-fn a_client_that_comes_back_misses_nothing_over_a_restart() {
+fn a_reconnecting_client_misses_nothing_across_a_restart() {
     let mut server = Server::start();
     let client = server.client();
     let id = heartbeat(&client, "Backup", &[]);
@@ -50,7 +50,7 @@ fn a_client_that_comes_back_misses_nothing_over_a_restart() {
 }
 
 #[tokio::test]
-async fn results_that_were_missed_are_told_in_the_order_of_time() {
+async fn missed_results_are_sent_in_time_order() {
     let server = Server::start();
     let client = server.client();
     let ids = ["Backup", "Export"].map(|name| heartbeat(&client, name, &[]));
@@ -80,7 +80,7 @@ async fn results_that_were_missed_are_told_in_the_order_of_time() {
 
 /// The newest status change may go with its service: nobody's id is too old for that.
 #[test]
-fn a_service_that_is_deleted_makes_no_id_too_old() {
+fn a_deleted_service_does_not_outdate_an_event_id() {
     let server = Server::start();
     let client = server.client();
     let id = heartbeat(&client, "Backup", &[]);
@@ -97,7 +97,7 @@ fn a_service_that_is_deleted_makes_no_id_too_old() {
 
 /// More than was ever read for one client, by somebody else.
 #[tokio::test]
-async fn what_others_do_meanwhile_holds_nobody_up() {
+async fn events_of_other_organisations_do_not_outdate_an_event_id() {
     let mut server = Server::start();
     let other = server.tenant("business");
     incident(&other, &[]);
@@ -125,7 +125,7 @@ async fn what_others_do_meanwhile_holds_nobody_up() {
 }
 
 #[test]
-fn an_id_that_lies_too_far_back_is_told_so_and_one_that_is_none_is_refused() {
+fn an_outdated_event_id_causes_a_reset_and_an_invalid_one_is_refused() {
     let server = Server::start();
     let client = server.client();
     let events = Listener::open(&client, "", None).all(Duration::from_millis(300));

@@ -51,7 +51,7 @@ fn a_calendar_shows_the_shifts_of_its_contact() {
 }
 
 #[test]
-fn an_address_works_until_it_is_replaced_or_taken_away() {
+fn an_address_works_until_it_is_replaced_or_removed() {
     let client = Server::shared().tenant("business");
     let [anna, ..] = people(&client);
     let first = make_calendar(&client, &anna);
@@ -71,7 +71,7 @@ fn an_address_works_until_it_is_replaced_or_taken_away() {
 
 /// The calendar goes with its contact.
 #[test]
-fn the_calendar_of_a_deleted_contact_is_gone() {
+fn the_calendar_of_a_deleted_contact_is_not_found() {
     let client = Server::shared().tenant("business");
     let [anna, ..] = people(&client);
     let path = make_calendar(&client, &anna);
@@ -81,7 +81,7 @@ fn the_calendar_of_a_deleted_contact_is_gone() {
 
 /// Only the hash of the secret is kept, also where the answer of the request is.
 #[test]
-fn the_address_of_a_calendar_is_kept_nowhere_in_clear() {
+fn the_address_of_a_calendar_is_not_stored_in_clear() {
     let server = Server::embedded("", &[]);
     let client = server.client();
     let [anna, ..] = people(&client);

@@ -8,7 +8,7 @@ use crate::support::server::Server;
 
 /// Two who take turns; a later layer stands above on weekday nights; shifts and gaps are the whole period.
 #[test]
-fn layers_become_shifts_and_gaps() {
+fn layers_become_shifts_and_uncovered_periods() {
     let client = Server::shared().tenant("business");
     let [anna, ben, cleo] = people(&client);
     let mut days = daily(&[&anna, &ben]);
@@ -27,7 +27,7 @@ fn layers_become_shifts_and_gaps() {
 
 /// In Berlin duty changes hands at nine by the clocks on the wall, before and after they are set back.
 #[test]
-fn duty_changes_hands_by_the_clocks_of_the_schedule() {
+fn handovers_follow_the_time_zone_of_the_schedule() {
     let client = Server::shared().tenant("business");
     let [anna, ben, _] = people(&client);
     let mut layer = daily(&[&anna, &ben]);
@@ -40,7 +40,7 @@ fn duty_changes_hands_by_the_clocks_of_the_schedule() {
 
 /// A preview answers as the saved schedule does, and saves nothing; one of a change has what stands above the layers.
 #[test]
-fn a_preview_shows_what_would_be() {
+fn a_preview_shows_the_resulting_duty() {
     let client = Server::shared().tenant("business");
     let [anna, ben, cleo] = people(&client);
     let away =
@@ -79,7 +79,7 @@ fn owned((taken, gaps): &(Vec<&str>, Vec<&str>)) -> (Vec<String>, Vec<String>) {
 #[case("from=2026-01-01&to=2027-02-06", "to")]
 #[case("from=2026-01-02&to=2026-01-01", "to")]
 #[case("from=soon", "from")]
-fn a_period_that_is_none_is_refused(#[case] query: &str, #[case] field: &str) {
+fn an_invalid_period_is_refused(#[case] query: &str, #[case] field: &str) {
     let client = Server::shared().tenant("business");
     let [anna, ..] = people(&client);
     let schedule = create_schedule(&client, "Shop", &[daily(&[&anna])]);
@@ -89,7 +89,7 @@ fn a_period_that_is_none_is_refused(#[case] query: &str, #[case] field: &str) {
 
 /// Each schedule says who is on duty now and who comes next, or that nobody is.
 #[test]
-fn the_present_is_shown_of_every_schedule() {
+fn the_current_duty_of_every_schedule_is_shown() {
     let client = Server::shared().tenant("business");
     let [anna, ben, _] = people(&client);
     let mut turns = daily(&[&anna, &ben]);
