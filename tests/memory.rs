@@ -258,7 +258,7 @@ async fn count_affected(main: &Database, owner: i64) -> usize {
 }
 
 #[tokio::test]
-async fn a_list_of_incidents_costs_nothing_for_what_its_services_are_configured_with() {
+async fn a_list_of_incidents_does_not_read_service_configurations() {
     let _alone = COUNTING.lock().await;
     let folder = tempfile::tempdir().unwrap();
     let [main, history] = ["main.db", "history.db"].map(|name| sqlite_url(&folder.path().join(name)));

@@ -111,7 +111,7 @@ async fn a_process_without_descriptors_reports_no_target_down() {
 
 /// Names that nobody has asked for before: each needs a socket towards the name server, and there are three.
 #[tokio::test]
-async fn a_name_that_cannot_be_asked_for_is_no_fault_of_the_target() {
+async fn a_name_that_cannot_be_queried_is_a_local_fault() {
     let _alone = ALONE.lock().await;
     let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = target.local_addr().unwrap().port();
@@ -317,14 +317,14 @@ async fn look(trouble: &str, at_once: usize, meanwhile: impl AsyncFnOnce(u32)) {
 #[case::two_hundred_and_fifty_six_descriptors("descriptors", 1_000)]
 #[case::a_dead_resolver("resolver", 1_000)]
 #[tokio::test]
-async fn nobody_is_down_for_want_of(#[case] trouble: &str, #[case] at_once: usize) {
+async fn a_lack_of_resources_reports_no_target_down(#[case] trouble: &str, #[case] at_once: usize) {
     let _alone = ALONE.lock().await;
     look(trouble, at_once, async |_| {}).await;
 }
 
 /// In a network of its own, whose sockets share a thousand ports.
 #[test]
-fn nobody_is_down_for_want_of_ports() {
+fn a_lack_of_ports_reports_no_target_down() {
     let _alone = ALONE.blocking_lock();
     if !may_make_namespaces() {
         return;
@@ -342,7 +342,7 @@ fn nobody_is_down_for_want_of_ports() {
 #[case::next_to_nothing_is_left("processor")]
 #[case::each_has_its_turn("turns")]
 #[tokio::test]
-async fn nobody_is_down_for_want_of_a_processor(#[case] trouble: &str) {
+async fn a_lack_of_processor_time_reports_no_target_down(#[case] trouble: &str) {
     let _alone = ALONE.lock().await;
     let busy = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn().map(Guarded).unwrap();
     let _thieves: Vec<Guarded> = (0..16).map(|_| busy()).collect();
@@ -351,7 +351,7 @@ async fn nobody_is_down_for_want_of_a_processor(#[case] trouble: &str) {
 
 /// Stopped in the midst of its checks, for longer than they may take.
 #[tokio::test]
-async fn nobody_is_down_because_we_were_stopped() {
+async fn a_stopped_process_reports_no_target_down() {
     let _alone = ALONE.lock().await;
     let stop = Duration::from_secs(if endures() { 60 } else { 4 });
     look("stop", 64, async |process| {
