@@ -32,7 +32,7 @@ async fn acknowledged(rogue: &Rogue) -> u64 {
 }
 
 #[tokio::test]
-async fn an_acknowledgement_reaches_nothing_of_the_engine() {
+async fn an_acknowledgement_subject_cannot_address_the_engine() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let mut heard = Vec::new();
@@ -64,7 +64,7 @@ async fn an_acknowledgement_reaches_nothing_of_the_engine() {
 
 /// The bound of what is left: junk that is recognised.
 #[tokio::test]
-async fn junk_in_the_name_of_another_location_is_recognised() {
+async fn junk_sent_as_another_location_is_recognised() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let ams = bus.location("ams").await;

@@ -200,7 +200,7 @@ fn create_one(client: &Client, port: u16, number: usize) {
 }
 
 #[tokio::test]
-async fn what_is_due_is_checked_and_stored_by_the_whole_chain() {
+async fn due_checks_are_run_and_stored_by_the_whole_chain() {
     let (rate, seconds) = if endures() { (checks_per_second().unwrap_or(5_000), 60) } else { (40, 5) };
     let Some(chain) = Chain::start(rate).await else { return };
     let load = processor::load();

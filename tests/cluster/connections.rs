@@ -38,7 +38,7 @@ async fn credentials_of_another_installation_are_refused() {
 
 /// Who may sign locations cannot make an engine node.
 #[tokio::test]
-async fn the_key_for_locations_makes_no_node() {
+async fn the_location_key_cannot_sign_node_credentials() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let key = TokenIssuer::read(&bus.files.locations_key).unwrap();
@@ -80,7 +80,7 @@ async fn a_connection_without_encryption_is_refused() {
 }
 
 #[tokio::test]
-async fn a_connection_comes_back_and_finds_what_was_acknowledged() {
+async fn a_connection_recovers_with_all_acknowledged_messages() {
     let Some(mut bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let fra = bus.location("fra").await;
@@ -98,7 +98,7 @@ async fn a_connection_comes_back_and_finds_what_was_acknowledged() {
 }
 
 #[tokio::test]
-async fn new_credentials_carry_on_when_the_old_ones_expire() {
+async fn new_credentials_replace_expiring_ones() {
     let Some(bus) = Bus::start().await else { return };
     let _engine = bus.node("a").await;
     let user = BusUser::Location(location("fra"));

@@ -21,7 +21,7 @@ fn cut_off() -> Duration {
 
 /// What is checked is in the history once, at its time, also what was checked while nobody could be reached.
 #[tokio::test]
-async fn a_location_that_is_cut_off_goes_on_and_tells_later() {
+async fn a_cut_off_location_continues_and_reports_later() {
     let Some((mut bus, engine, mut place)) = scene().await else { return };
     let (client, target) = (engine.client(), Target::start());
     let id = create_watched(&client, &target.url(), &from("fra"));
@@ -48,7 +48,7 @@ async fn a_location_that_is_cut_off_goes_on_and_tells_later() {
 
 /// Cut off alone, while another location sees what it sees.
 #[tokio::test]
-async fn one_of_two_locations_that_is_cut_off_misses_nothing() {
+async fn one_cut_off_location_of_two_misses_nothing() {
     let Some(bus) = Bus::start().await else { return };
     let (engine, relay) = (engine(&bus), Relay::to(bus.port()).await);
     let mut token = JoinToken::parse(&invited(&engine, "fra")).unwrap();

@@ -27,7 +27,7 @@ async fn found(node: &BusConnection, place: &DefinitionKey) -> Option<BucketEntr
 }
 
 #[tokio::test]
-async fn what_was_sent_before_a_cut_does_not_come_down_on_what_is_newer() {
+async fn a_delayed_write_does_not_overwrite_a_newer_definition() {
     let Some(bus) = Bus::start().await else { return };
     let (a, b) = (bus.node("a").await, bus.node("b").await);
     let place =
@@ -49,7 +49,7 @@ async fn what_was_sent_before_a_cut_does_not_come_down_on_what_is_newer() {
 
 /// A mark of what was taken away lies there for an hour only.
 #[tokio::test]
-async fn a_forgotten_mark_is_no_obstacle() {
+async fn an_expired_delete_marker_is_no_obstacle() {
     let Some(bus) = Bus::start().await else { return };
     let node = bus.node("a").await;
     let place =

@@ -48,7 +48,7 @@ async fn a_location_loses_its_network() {
 }
 
 #[test]
-fn a_location_elsewhere_that_loses_its_network_says_so_and_calls_nobody_down() {
+fn a_remote_location_without_network_is_impaired_and_reports_no_target_down() {
     if may_make_namespaces() {
         inside(a_location_loses_its_network);
     }

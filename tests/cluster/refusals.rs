@@ -82,7 +82,7 @@ async fn positions(engine: &BusConnection) -> Vec<(u64, u64)> {
 }
 
 #[tokio::test]
-async fn a_location_is_refused_everything_but_its_own() {
+async fn a_location_may_use_only_its_own_subjects() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let before = positions(&engine).await;
@@ -109,7 +109,7 @@ async fn a_location_is_refused_everything_but_its_own() {
 }
 
 #[tokio::test]
-async fn an_enrolment_can_ask_for_nothing_but_its_own() {
+async fn an_enrolment_may_use_only_its_own_subjects() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let before = positions(&engine).await;
@@ -129,7 +129,7 @@ async fn an_enrolment_can_ask_for_nothing_but_its_own() {
 
 /// The servers' own account is nobody's, and a node cannot hear another node's answers.
 #[tokio::test]
-async fn a_node_hears_its_own_answers_alone() {
+async fn a_node_receives_only_its_own_replies() {
     let Some(bus) = Bus::start().await else { return };
     let rogue = Rogue::connect(&bus, bus.node_credentials("a")).await;
     for subject in ["_INBOX.node.b.>", "_INBOX.>", ">", "$SYS.>"] {
@@ -142,7 +142,7 @@ async fn a_node_hears_its_own_answers_alone() {
 
 /// Headers of JetStream that would delete what others wrote, or let it expire.
 #[tokio::test]
-async fn a_header_deletes_nothing_of_others() {
+async fn a_rollup_header_deletes_no_messages_of_others() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let ams = bus.location("ams").await;

@@ -150,7 +150,7 @@ async fn each_forgery_is_refused_for_its_reason() {
 }
 
 #[tokio::test]
-async fn a_flood_fills_no_memory_and_keeps_nobody_from_being_heard() {
+async fn a_flood_fills_no_memory_and_blocks_no_other_location() {
     let Some(scene) = Scene::start().await else { return };
     let client = scene.engine.client();
     let before_mib = resident_mib(scene.engine.process());

@@ -64,7 +64,7 @@ fn serve(data: &Path, port: u16) -> Command {
 }
 
 #[tokio::test]
-async fn a_server_joins_the_bus_and_shows_how_it_is_connected() {
+async fn a_server_joins_the_bus_and_shows_its_connection() {
     let Some(mut bus) = Bus::start().await else { return };
     let data = tempfile::tempdir().unwrap();
     let server = Server::start(&bus, data.path());
@@ -86,7 +86,11 @@ async fn a_server_joins_the_bus_and_shows_how_it_is_connected() {
 #[rstest]
 #[case::no_credentials(&[], 2, "nats_url is set, so nats_credentials must be set")]
 #[case::no_such_file(&["--nats-credentials", "/nowhere/node.creds"], 1, "/nowhere/node.creds")]
-fn a_server_that_cannot_join_says_why(#[case] arguments: &[&str], #[case] code: i32, #[case] expected: &str) {
+fn a_server_that_cannot_join_shows_the_reason(
+    #[case] arguments: &[&str],
+    #[case] code: i32,
+    #[case] expected: &str,
+) {
     let data = tempfile::tempdir().unwrap();
     let mut command = serve(data.path(), 0);
     command.args(["--nats-url", "tls://127.0.0.1:1"]).args(arguments).stderr(Stdio::piped());

@@ -45,7 +45,7 @@ fn assert_told_as_it_was(told: &[Value], begin: i64) {
 }
 
 #[tokio::test]
-async fn a_location_whose_clock_is_wrong_tells_when_it_really_looked() {
+async fn results_of_a_location_with_a_wrong_clock_have_corrected_times() {
     let Some(mut bus) = Bus::start().await else { return };
     let engine = engine(&bus);
     let place = WrongPlace::joining(invited(&engine, "fra"), AHEAD_MS);
@@ -69,7 +69,7 @@ async fn a_location_whose_clock_is_wrong_tells_when_it_really_looked() {
 
 /// The node that corrected the clock dies; the one that takes over has to learn how wrong it is.
 #[tokio::test]
-async fn a_take_over_does_not_change_when_it_really_looked() {
+async fn corrected_times_survive_a_takeover() {
     let Some(mut nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let place = WrongPlace::joining(invited(nodes.server(0), "fra"), AHEAD_MS);

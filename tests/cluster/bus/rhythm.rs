@@ -41,7 +41,7 @@ impl Rhythm {
 }
 
 #[test]
-fn a_rhythm_knows_its_longest_and_its_shortest() {
+fn a_rhythm_has_its_longest_and_shortest_interval() {
     let rhythm = Rhythm::between(&[90, 100, 200, 1_200, 1_250, 1_900], 100, 1_800);
     assert_eq!((rhythm.count(), rhythm.longest_ms()), (4, 1_000));
     assert_eq!((rhythm.sooner_than(100), rhythm.sooner_than(101)), (vec![1_250], vec![200, 1_250]));

@@ -43,7 +43,7 @@ async fn until_visited(scene: &Scene, those: &[Watched], since_ms: i64) {
 }
 
 #[tokio::test]
-async fn what_one_node_has_written_every_node_reads_at_once() {
+async fn a_write_at_one_node_is_read_at_every_node_at_once() {
     let Some(scene) = Scene::start(2, 0).await else { return };
     let clients = [scene.nodes.client(0), scene.nodes.client(1)];
     for round in 0..SERVICES {
@@ -70,7 +70,7 @@ async fn what_one_node_has_written_every_node_reads_at_once() {
 }
 
 #[tokio::test]
-async fn a_change_at_any_node_is_in_force_at_the_owner_within_two_seconds() {
+async fn a_change_at_any_node_applies_at_the_owner_within_two_seconds() {
     let Some(mut scene) = Scene::start(2, SERVICES).await else { return };
     let those = scene.services.clone();
     // Paused at one node, resumed at the other; then the other way round.
@@ -117,7 +117,7 @@ async fn a_change_at_any_node_is_in_force_at_the_owner_within_two_seconds() {
 
 /// The same request reaches both nodes at the same moment, again and again: it happens once, and both tell of the same.
 #[tokio::test]
-async fn a_request_that_two_nodes_get_at_once_happens_once() {
+async fn a_request_sent_to_two_nodes_happens_once() {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let clients = [nodes.client(0), nodes.client(1)];

@@ -20,7 +20,7 @@ const AWAY_SECONDS: u64 = 16;
 
 // The way to PostgreSQL is carried by this process, which also asks the nodes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_that_cannot_write_gives_its_partitions_back_and_takes_none() {
+async fn a_node_that_cannot_write_releases_its_partitions_and_takes_none() {
     let Some(mut nodes) = Nodes::start(2).await else { return };
     let relay = Relay::to(nodes.postgres.port()).await;
     nodes.join_by(relay.port());
@@ -60,7 +60,7 @@ async fn a_node_that_cannot_write_gives_its_partitions_back_and_takes_none() {
 }
 
 #[tokio::test]
-async fn nobody_gives_back_while_postgresql_is_away_from_all() {
+async fn no_node_releases_partitions_while_postgresql_is_unavailable_for_all() {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let told = |name| [0, 1].map(|node| nodes.number(node, name));

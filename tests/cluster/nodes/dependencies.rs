@@ -23,7 +23,7 @@ fn watched(client: &Client, site: &Site, (name, page): (&str, &str), more: &Valu
 }
 
 #[tokio::test]
-async fn a_parent_on_another_node_is_asked_at_once() {
+async fn a_dependency_on_another_node_is_rechecked_at_once() {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let (site, client) = (Site::start(), nodes.client(0));

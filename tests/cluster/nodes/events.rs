@@ -62,7 +62,7 @@ fn statuses(events: &[Event], id: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn whoever_listens_at_any_node_hears_of_all_of_them_once() {
+async fn a_subscriber_at_any_node_gets_events_of_all_nodes_once() {
     let Some(scene) = Scene::start(2, SERVICES).await else { return };
     // That they are up is stored by then.
     sleep(Duration::from_secs(2)).await;
@@ -107,7 +107,7 @@ async fn whoever_listens_at_any_node_hears_of_all_of_them_once() {
 
 /// Nobody can say what it had stored at last: who listens to results comes again, and is told from the history.
 #[tokio::test]
-async fn nothing_is_missed_of_a_node_that_dies() {
+async fn no_event_of_a_dying_node_is_missed() {
     let Some(mut scene) = Scene::start(2, SERVICES).await else { return };
     let client = scene.nodes.client(0);
     let mut listener = Listener::open(&client, "?types=result&tag=even", None);

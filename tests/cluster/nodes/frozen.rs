@@ -81,7 +81,7 @@ async fn change_targets(scene: &Scene, broken: &[Watched]) {
 }
 
 #[tokio::test]
-async fn a_node_that_stood_still_does_no_harm_when_it_wakes() {
+async fn a_frozen_node_causes_no_wrong_results_when_it_resumes() {
     let Some(scene) = Scene::start(2, SERVICES).await else { return };
     sleep(Duration::from_secs(2)).await;
     let acknowledged = scene.nodes.number(SLEEPER, "results_acked_total");

@@ -44,7 +44,7 @@ async fn ping_all(clients: &[Client; 2], made: &[(String, String)], first: usize
 }
 
 #[tokio::test]
-async fn a_ping_counts_at_whichever_node_it_arrives() {
+async fn a_ping_counts_at_any_node() {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let clients = [nodes.client(0), nodes.client(1)];
@@ -74,7 +74,7 @@ async fn a_ping_counts_at_whichever_node_it_arrives() {
 
 /// Nobody can be told of it then: the owner finds it where it is stored.
 #[tokio::test]
-async fn a_ping_counts_while_the_nats_server_is_away() {
+async fn a_ping_counts_while_the_nats_server_is_unavailable() {
     let Some(mut nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let clients = [nodes.client(0), nodes.client(1)];

@@ -19,7 +19,7 @@ const LATER_MS: i64 = 12_000;
 #[case::the_leader_dies("KILL")]
 #[case::the_leader_stands_still_and_wakes("STOP")]
 #[tokio::test]
-async fn planned_work_begins_and_ends_once(#[case] signal: &str) {
+async fn planned_maintenance_starts_and_ends_once(#[case] signal: &str) {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let leading = nodes.until_led().await;

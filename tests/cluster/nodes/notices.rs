@@ -41,7 +41,7 @@ fn told(sink: &Sink) -> BTreeMap<String, BTreeSet<String>> {
 #[case::the_leader_dies("KILL")]
 #[case::the_leader_stands_still_and_wakes("STOP")]
 #[tokio::test]
-async fn a_notice_is_told_once(#[case] signal: &str) {
+async fn a_notice_is_sent_once(#[case] signal: &str) {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let leading = nodes.until_led().await;

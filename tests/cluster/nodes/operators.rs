@@ -50,7 +50,7 @@ fn shares(engine: &Value) -> Vec<(String, u64, bool)> {
 }
 
 #[tokio::test]
-async fn who_watches_what_is_seen_at_any_node() {
+async fn partition_owners_are_shown_at_any_node() {
     let Some(mut scene) = Watched::start().await else { return };
     let both = scene.nodes.count();
     eventually("both see the same", || {

@@ -74,7 +74,7 @@ async fn assert_nothing_happened(scene: &Scene, begin_ms: i64) {
 }
 
 #[tokio::test]
-async fn checks_go_on_while_the_nats_server_is_away() {
+async fn checks_continue_while_the_nats_server_is_unavailable() {
     let Some(mut scene) = Scene::start(2, SERVICES).await else { return };
     sleep(Duration::from_secs(2)).await;
     let begin = now().ms();
@@ -129,7 +129,7 @@ async fn checks_go_on_while_the_nats_server_is_away() {
 }
 
 #[tokio::test]
-async fn checks_go_on_while_postgresql_is_away() {
+async fn checks_continue_while_postgresql_is_unavailable() {
     let Some(scene) = Scene::start(2, SERVICES).await else { return };
     sleep(Duration::from_secs(2)).await;
     let begin = now().ms();
