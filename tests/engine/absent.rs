@@ -92,7 +92,7 @@ impl Restart {
 
 /// Named after what it mends: the status ended as if the service had been paused.
 #[test]
-fn a_service_whose_only_location_is_not_known_yet_keeps_its_status() {
+fn a_service_without_known_location_keeps_its_status() {
     in_paused_time(async || {
         let scene = Restart::with(None, watched(1, 0, 0), seen_down_from(&[0])).await;
         scene.pass_until(1).await;
@@ -109,7 +109,7 @@ fn a_service_whose_only_location_is_not_known_yet_keeps_its_status() {
 
 /// Named after what it mends: what the others had said was forgotten, and the first look from here decided alone.
 #[test]
-fn a_location_here_does_not_decide_alone_until_the_others_are_known() {
+fn a_local_location_does_not_decide_until_the_others_are_known() {
     in_paused_time(async || {
         let scene = Restart::with(Some("a: 0 up"), watched(1, 1, 0), seen_down_from(&[1, 2])).await;
         scene.pass_until(2).await;
@@ -127,7 +127,7 @@ fn a_location_here_does_not_decide_alone_until_the_others_are_known() {
 #[rstest]
 #[case::nobody_looks(None, 0, "30 down>no_data gap | 300 no_data>unknown stale")]
 #[case::one_looks_here(Some("a: 0 up"), 1, "300 down>up votes")]
-fn a_location_that_does_not_come_back_is_forgotten(
+fn a_location_that_does_not_return_is_forgotten(
     #[case] script: Option<&str>,
     #[case] here: usize,
     #[case] changes: &str,
@@ -140,7 +140,7 @@ fn a_location_that_does_not_come_back_is_forgotten(
 }
 
 #[test]
-fn another_target_makes_what_an_absent_location_said_worthless() {
+fn a_changed_target_discards_the_vote_of_an_absent_location() {
     in_paused_time(async || {
         let scene = Restart::with(None, watched(1, 0, 0), seen_down_from(&[0])).await;
         scene.pass_until(1).await;

@@ -44,7 +44,7 @@ use crate::world::{Watching, World, clock, definition, in_paused_time};
     "0 watch every=300; 1000 end",
     "0 unknown>up votes | 300 up>no_data gap | 600 no_data>up votes"
 )]
-fn what_a_blind_location_saw_does_not_count(
+fn results_of_a_blind_location_do_not_count(
     #[case] script: &str,
     #[case] moves: &str,
     #[case] changes: &str,
@@ -54,7 +54,7 @@ fn what_a_blind_location_saw_does_not_count(
 
 /// The other service is looked at every ten minutes: it need not be asked to be known no longer.
 #[test]
-fn a_service_that_is_not_due_is_unknown_at_once_until_its_next_look() {
+fn a_service_that_is_not_due_is_unknown_until_its_next_check() {
     in_paused_time(async || {
         let script = "a: 0 up, 5 trouble, 300 up";
         let world = World::start(Scripted::cast(script, Instant::now()), &clock(), EngineLimits::default());

@@ -12,7 +12,7 @@ use crate::world::{Watching, World, clock, definition, id, in_paused_time};
 
 /// A write that outlives its client tells the engine of a service while it stops, or of the end of the last one.
 #[test]
-fn a_stop_does_not_wait_for_services_that_come_or_go_meanwhile() {
+fn a_stop_is_not_delayed_by_concurrent_changes_of_services() {
     in_paused_time(async || {
         let probers = Scripted::cast("a: 0 up", Instant::now());
         let world = World::start(probers, &clock(), EngineLimits::default());

@@ -40,7 +40,7 @@ use crate::world::{Watching, World, address, clock, definition, id, in_paused_ti
     "5 a up | 5 unknown>up votes"
 )]
 #[case::a_result_under_way_at_a_pause_is_dropped("a: 0 down/8", "0 watch; 5 pause; 50 end", "")]
-fn a_definition_in_force_is_the_only_one(#[case] script: &str, #[case] moves: &str, #[case] facts: &str) {
+fn only_one_definition_is_in_force(#[case] script: &str, #[case] moves: &str, #[case] facts: &str) {
     assert_eq!(play(script, moves).text(), facts);
 }
 
@@ -51,7 +51,7 @@ fn dropped_results_are_counted() {
 }
 
 #[test]
-fn an_older_definition_that_arrives_late_changes_nothing() {
+fn a_late_older_definition_changes_nothing() {
     in_paused_time(async || {
         let world =
             World::start(Scripted::cast("a: 0 up", Instant::now()), &clock(), EngineLimits::default());
@@ -72,7 +72,7 @@ fn an_older_definition_that_arrives_late_changes_nothing() {
 
 /// Named after what it mends: the end of the first actor was taken for the end of the second.
 #[test]
-fn a_service_that_comes_back_under_its_id_stays_known() {
+fn a_service_added_again_under_its_id_stays_known() {
     in_paused_time(async || {
         let world =
             World::start(Scripted::cast("a: 0 up", Instant::now()), &clock(), EngineLimits::default());
@@ -92,7 +92,7 @@ fn a_service_that_comes_back_under_its_id_stays_known() {
 /// Named after what it mends: a change that was committed before the delete, and announced after it, started the
 /// service again.
 #[test]
-fn a_definition_from_before_the_delete_does_not_bring_the_service_back() {
+fn a_definition_from_before_the_delete_does_not_restore_the_service() {
     in_paused_time(async || {
         let world =
             World::start(Scripted::cast("a: 0 up", Instant::now()), &clock(), EngineLimits::default());

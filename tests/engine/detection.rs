@@ -80,7 +80,7 @@ fn outage(number: u64, takes_ms: u64, retries: u8) -> Found {
 #[case::refused(20, 2, 25_000)]
 #[case::slow(1_000, 2, 25_000)]
 #[case::timing_out(10_000, 0, 25_000)]
-fn an_outage_is_known_soon_and_recorded_to_two_seconds(
+fn an_outage_is_detected_soon_and_recorded_within_two_seconds(
     #[case] takes_ms: u64,
     #[case] retries: u8,
     #[case] most_ms: i64,

@@ -198,7 +198,7 @@ fn as_seen_from(watched: &WatchDefinition, slot: usize) -> WatchDefinition {
     "a: 0 up, 15 down, 31 up; b: 0 up, 15 down, 31 up; c: 0 up",
     "0 unknown>up votes | 20 up>down votes | 31 down>up votes"
 )]
-fn locations_elsewhere_decide_together(#[case] script: &str, #[case] changes: &str) {
+fn remote_locations_decide_together(#[case] script: &str, #[case] changes: &str) {
     in_paused_time(async || {
         let scene = Scene::begin(script).await;
         scene.pass_until(140).await;
@@ -208,7 +208,7 @@ fn locations_elsewhere_decide_together(#[case] script: &str, #[case] changes: &s
 
 /// Named after what it mends: a location stayed with the recipient that it was added with, also when that had died.
 #[test]
-fn locations_are_asked_through_whoever_took_the_place_of_the_dead() {
+fn recheck_requests_reach_the_replacement_of_a_dead_downlink() {
     in_paused_time(async || {
         let mut scene = Scene::begin("a: 0 up, 15 down, 31 up; b: 0 up, 15 down, 31 up; c: 0 up").await;
         scene.pass_until(1).await;
@@ -219,7 +219,7 @@ fn locations_are_asked_through_whoever_took_the_place_of_the_dead() {
 }
 
 #[test]
-fn a_location_in_this_process_stays_here() {
+fn a_local_location_stays_local() {
     in_paused_time(async || {
         let world =
             World::start(Scripted::cast("a: 0 up", Instant::now()), &clock(), EngineLimits::default());
@@ -235,7 +235,7 @@ fn a_location_in_this_process_stays_here() {
 
 /// What two locations saw while they were cut off arrives late: history, and no alarm.
 #[test]
-fn what_was_seen_while_cut_off_raises_no_alarm() {
+fn late_results_of_a_cut_off_location_raise_no_alarm() {
     in_paused_time(async || {
         let scene = Scene::begin("a: 0 up; b: 0 up, 70 down, 600 up; c: 0 up, 70 down, 600 up").await;
         scene.pass_until(65).await;
@@ -249,7 +249,7 @@ fn what_was_seen_while_cut_off_raises_no_alarm() {
 
 /// A silence of all is a gap, and ends with the first result of the present.
 #[test]
-fn a_silence_of_all_locations_is_a_gap() {
+fn silence_of_all_locations_is_a_gap() {
     in_paused_time(async || {
         let scene = Scene::begin("a: 0 up; b: 0 up").await;
         scene.pass_until(65).await;

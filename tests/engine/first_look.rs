@@ -21,7 +21,7 @@ fn services() -> i64 {
 }
 
 #[test]
-fn many_services_at_once_are_spread_over_a_minute_and_none_misses_a_run() {
+fn many_new_services_are_spread_over_a_minute_without_missed_runs() {
     in_paused_time(async || {
         let world =
             World::start(Scripted::cast("a: 0 up/0.05", Instant::now()), &clock(), EngineLimits::default());

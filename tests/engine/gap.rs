@@ -68,12 +68,12 @@ fn silence_is_no_data(#[case] script: &str, #[case] moves: &str, #[case] changes
     "0 watch every=3600; 100 stop; 8000 start; 10900 end",
     "0 a up | 0 unknown>up votes | 8000 a up | 3600 up>no_data gap | 8000 no_data>up votes | 10800 a up"
 )]
-fn a_restart_goes_on_where_it_stopped(#[case] script: &str, #[case] moves: &str, #[case] facts: &str) {
+fn a_restart_continues_the_schedule(#[case] script: &str, #[case] moves: &str, #[case] facts: &str) {
     assert_eq!(play(script, moves).text(), facts);
 }
 
 #[test]
-fn the_verdict_outlives_a_short_gap_and_uptime_leaves_it_out() {
+fn the_verdict_survives_a_short_gap_that_uptime_excludes() {
     let played = play("a: 0 up, 50 trouble", "0 watch; 119 end");
     assert_eq!(
         played.snapshot.verdict.as_str(),

@@ -49,7 +49,7 @@ fn busiest_seconds(script: &str, from: i64) -> HashMap<String, usize> {
 }
 
 #[test]
-fn a_host_is_not_stormed_when_all_its_services_are_uncertain() {
+fn rechecks_do_not_flood_a_host_with_uncertain_services() {
     let calm = busiest_seconds("a: 0 up; b: 0 up; c: 0 up", 10);
     let torn = busiest_seconds("a: 0 up, 70 down; b: 0 up, 70 degraded; c: 0 up", 10);
     for (location, busiest) in &torn {

@@ -115,7 +115,7 @@ impl Scene {
 
 /// Named after what it mends: a result that was delivered twice was counted twice.
 #[test]
-fn what_is_heard_again_counts_once() {
+fn a_repeated_result_counts_once() {
     in_paused_time(async || {
         let scene = Scene::begin().await;
         scene.hear_at(1, &[Seen::up(1, 10)]).await;
@@ -133,7 +133,7 @@ fn what_is_heard_again_counts_once() {
 
 /// Named after what it mends: what a location had kept while it was cut off became its newest result.
 #[test]
-fn a_late_result_counts_for_its_day_and_is_never_the_last() {
+fn a_late_result_counts_for_its_day_but_not_as_the_last() {
     in_paused_time(async || {
         let scene = Scene::begin().await;
         scene.hear_at(1, &[Seen::up(1, 10)]).await;
@@ -152,7 +152,7 @@ fn a_late_result_counts_for_its_day_and_is_never_the_last() {
 }
 
 #[test]
-fn a_result_of_another_service_or_of_the_future_is_not_heard() {
+fn a_result_of_another_service_or_of_the_future_is_ignored() {
     in_paused_time(async || {
         let scene = Scene::begin().await;
         scene.hear_at(1, &[Seen { service: 2, ..Seen::up(1, 10) }, Seen::up(9, 10)]).await;
@@ -164,7 +164,7 @@ fn a_result_of_another_service_or_of_the_future_is_not_heard() {
 }
 
 #[test]
-fn one_message_tells_of_many_services() {
+fn one_message_carries_results_of_many_services() {
     in_paused_time(async || {
         let scene = Scene::begin().await;
         let of = |service, status| {

@@ -309,7 +309,7 @@ fn play(moves: &str) -> String {
     "0 watch; 0 ping; 30 ahead 3600; 69 end",
     "0 push up | 0 unknown>up votes"
 )]
-fn services_report_themselves(#[case] moves: &str, #[case] expected: &str) {
+fn heartbeats_change_the_status_of_services(#[case] moves: &str, #[case] expected: &str) {
     let mut played: Vec<String> = play(moves).split(" | ").map(str::to_owned).collect();
     let mut expected: Vec<&str> = expected.split(" | ").collect();
     // Entries and changes leave in one batch, entries first.
@@ -354,7 +354,7 @@ fn new_settings_after_a_clock_was_set_back_count_from_their_change(#[case] end: 
 #[rstest]
 #[case::who_pings("250 ping; 315 end", 0)]
 #[case::who_is_silent("290 end", 1)]
-fn a_start_after_a_wrong_clock_expects_pings_from_then_on(#[case] moves: &str, #[case] missed: usize) {
+fn a_start_after_a_wrong_clock_expects_pings_from_that_start(#[case] moves: &str, #[case] missed: usize) {
     let wrong = "0 watch; 0 ping; 30 ahead 3600; 40 ping; 45 stop; 200 back 3600; 205 start";
     let played = play(&format!("{wrong}; {moves}"));
     assert_eq!(played.matches("push down").count(), missed, "{played}");

@@ -48,7 +48,7 @@ use crate::play::play;
     "0 watch retries=2; 125 end",
     "0 a up | 0 unknown>up votes | 60 up>no_data gap | 120 a up | 120 no_data>up votes"
 )]
-fn the_engine_looks_when_it_should(#[case] script: &str, #[case] moves: &str, #[case] facts: &str) {
+fn checks_run_at_their_due_times(#[case] script: &str, #[case] moves: &str, #[case] facts: &str) {
     assert_eq!(play(script, moves).text(), facts);
 }
 
@@ -80,7 +80,7 @@ fn runs_that_could_not_start_are_counted_as_missed(
 
 /// Reliability 14: after a stop of an hour at most one catch-up check per service and location.
 #[test]
-fn a_stall_is_made_up_for_once() {
+fn a_stall_causes_one_catch_up_check() {
     let played = play("a: 0 up; b: 0 up", "0 watch at=ab; 100 stall 3600; 3705 end");
     let after_the_stall: Vec<_> =
         played.facts.checks().into_iter().filter(|check| check.checked_at > START.plus_ms(100_000)).collect();

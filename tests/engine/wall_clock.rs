@@ -52,7 +52,7 @@ fn a_check_under_way_moves_with_the_clock(#[case] moves: &str, #[case] facts: &s
 
 /// A machine that sleeps looks like a clock that is set ahead: nobody has looked in between.
 #[test]
-fn the_time_that_a_clock_skips_counts_for_nothing() {
+fn time_skipped_by_the_clock_does_not_count() {
     let played = play("a: 0 down", "0 watch; 130 clock 28800; 400 end");
     assert_eq!(
         played.changes(),
@@ -63,7 +63,7 @@ fn the_time_that_a_clock_skips_counts_for_nothing() {
 /// Each outage lasts as long as it did, also where the clock has been before: what was recorded in the time undone ends where
 /// the clock was set back, and the status goes on from there. (A millisecond after second -3480 is written -3480.001.)
 #[test]
-fn a_clock_that_is_set_back_begins_a_new_line() {
+fn a_clock_setback_starts_a_new_status_line() {
     let played = play(
         "a: 0 up, 110 down, 170 up, 230 down, 290 up, 350 down",
         "0 watch; 70 clock -3600; 130 clock -3600; 400 end",

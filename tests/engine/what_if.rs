@@ -106,7 +106,7 @@ fn steps(changes: &[StatusChange]) -> Vec<(MeasuredStatus, MeasuredStatus)> {
 }
 
 #[test]
-fn unchanged_settings_replay_to_what_the_engine_has_recorded() {
+fn unchanged_settings_reproduce_the_record_of_the_engine() {
     let (mut exact, mut edges, mut worst_ms, mut off_ms) = (0, 0, 0, 0);
     for history in 0..HISTORIES {
         let mut dice = Dice { history, drawn: 0 };
