@@ -78,7 +78,7 @@ async fn server_of(identity: &Identity, frames: Vec<u8>) -> Server {
 #[case(frame(HEADERS, END_HEADERS | END_STREAM, 1, b"\xff\xff\xff\xff\xff\xff"), down(ErrorCode::HttpProtocol))]
 #[case(b"this is no frame of any kind at all".to_vec(), down(ErrorCode::HttpProtocol))]
 #[tokio::test]
-async fn http2_is_spoken_where_the_server_wants_it(
+async fn http2_is_used_when_the_server_selects_it(
     #[case] frames: Vec<u8>,
     #[case] expected: (CheckStatus, Option<ErrorCode>),
 ) {
@@ -156,7 +156,7 @@ async fn a_request_that_was_not_processed_is_sent_again(
 #[case(reset_stream(0x08), "The server ended the HTTP/2 exchange: CANCEL")]
 #[case(reset_stream(0x07), "The server ended the HTTP/2 exchange: REFUSED_STREAM")]
 #[tokio::test]
-async fn the_end_of_an_exchange_is_named(#[case] frames: Vec<u8>, #[case] message: &str) {
+async fn a_failed_exchange_has_the_message_of_its_cause(#[case] frames: Vec<u8>, #[case] message: &str) {
     let server = refusing(frames, 9).await;
     let measured = measure(&http(&https(server.address), &json!({ "verify_ssl": false })), &toolbox()).await;
     assert_eq!(&*measured.failure.unwrap().message, message);
@@ -166,7 +166,7 @@ async fn the_end_of_an_exchange_is_named(#[case] frames: Vec<u8>, #[case] messag
 const EXAMPLE_AUTHORITY: &str = "418cf1e3c2e5f23a6ba0ab90f4ff";
 
 #[tokio::test]
-async fn a_configured_host_is_the_authority_and_the_certificate_stays_the_targets() {
+async fn a_configured_host_is_the_authority_but_not_the_name_in_the_certificate() {
     let authority = Authority::found();
     let identity = authority.issue(&["127.0.0.1"], |_| {});
     let server = server_of(&identity, frame(HEADERS, END_HEADERS | END_STREAM, 1, b"\x88")).await;

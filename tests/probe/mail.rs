@@ -127,7 +127,7 @@ async fn a_mail_arrives_encrypted(#[case] encryption: &str) {
 }
 
 #[tokio::test]
-async fn a_mail_arrives_in_clear_where_somebody_wants_it_so() {
+async fn a_mail_is_unencrypted_when_configured() {
     let Some(mut server) = MailServer::start("plain", "localhost").await else { return };
     let carried = server.send(&json!({"encryption": "none", "username": ""})).await;
     assert_eq!(carried.outcome, DeliveryOutcome::Delivered, "{carried:?}");
@@ -150,7 +150,7 @@ async fn a_mail_arrives_in_clear_where_somebody_wants_it_so() {
 #[case::tls_from_the_first_byte("starttls", json!({"encryption": "tls"}), Failed, None, "The TLS handshake failed")]
 #[case::nobody("plain", json!({"port": 9}), Failed, None, "Connection refused")]
 #[tokio::test]
-async fn a_refusal_has_its_meaning(
+async fn refusals_are_classified(
     #[case] mode: &str,
     #[case] changes: Value,
     #[case] outcome: DeliveryOutcome,
@@ -175,7 +175,7 @@ async fn a_refusal_has_its_meaning(
 )]
 #[case::of_a_stranger("tls", "localhost", false, "The certificate was not issued by a trusted authority")]
 #[tokio::test]
-async fn a_server_that_cannot_be_trusted_gets_nothing(
+async fn an_untrusted_server_gets_nothing(
     #[case] mode: &str,
     #[case] name: &str,
     #[case] is_known: bool,

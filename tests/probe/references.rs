@@ -98,7 +98,7 @@ fn test<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + 'static) {
     "peer route add blackhole 10.77.0.1/32",
     "peer route del blackhole 10.77.0.1/32"
 )]
-fn a_location_that_is_cut_off_calls_nobody_down_and_comes_back(
+fn a_cut_off_location_reports_no_target_down_and_recovers(
     #[case] accident: &'static str,
     #[case] repair: &'static str,
 ) {
@@ -179,7 +179,7 @@ fn a_gateway_of_ipv6_is_a_reference_too() {
 
 /// Nothing is known of a reference that has never answered.
 #[test]
-fn a_gateway_that_ignores_pings_blinds_nobody() {
+fn a_gateway_that_ignores_pings_does_not_impair_the_location() {
     test(|| async {
         let scene = Scene::lay(ReferenceSelection::System);
         scene.peer.set("ipv4/icmp_echo_ignore_all", "1");
@@ -202,7 +202,7 @@ fn a_gateway_that_ignores_pings_blinds_nobody() {
 #[case::a_refusal_is_no_answer("10.88.0.1:82", &[], false)]
 #[case::a_host("10.88.0.1", &[], true)]
 #[case::another_host("10.88.0.7", &[], false)]
-fn a_reference_is_proven_by_its_own_answer_alone(
+fn a_reference_is_proven_only_by_its_own_response(
     #[case] reference: &'static str,
     #[case] served: &'static [&'static str],
     #[case] is_proof: bool,
@@ -226,7 +226,7 @@ fn a_reference_is_proven_by_its_own_answer_alone(
 
 /// A name server that dies takes the names with it, and nothing else, as long as something else answers.
 #[test]
-fn a_dead_resolver_makes_nobody_down_and_no_location_impaired() {
+fn a_dead_resolver_reports_no_target_down_and_no_location_impaired() {
     test(|| async {
         let scene = Scene::lay(ReferenceSelection::System);
         let silent = DnsServer::silent().await;
@@ -249,7 +249,7 @@ fn a_dead_resolver_makes_nobody_down_and_no_location_impaired() {
 #[rstest]
 #[case::that_are_refused("10.88.0.1:9")]
 #[case::that_see_silence("10.88.0.9:9")]
-fn failing_checks_share_one_look_a_second(#[case] target: &'static str) {
+fn failing_checks_share_one_reference_check_a_second(#[case] target: &'static str) {
     test(move || async move {
         let scene = Rc::new(Scene::lay(ReferenceSelection::These(vec![NetworkReference::Port(
             Host::parse(FAR).unwrap(),

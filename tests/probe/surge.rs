@@ -17,7 +17,7 @@ use crate::support::responder::{Manner, Responder};
 #[case::a_forged_reply_passes(Manner::WrongToken, 0)]
 #[case::a_damaged_reply_passes(Manner::WrongChecksum, 0)]
 #[case::a_router_that_prohibits_answers_for_the_target(Manner::Unreachable(13), 3)]
-fn the_client_takes_what_is_no_reply(#[case] manner: Manner, #[case] kind: u8) {
+fn the_client_accepts_invalid_replies(#[case] manner: Manner, #[case] kind: u8) {
     if !may_make_namespaces() {
         return;
     }

@@ -179,7 +179,7 @@ async fn round(shots: u64, share: usize) -> Result<(), String> {
 
 /// What else runs on the machine can only add to an error, so one quiet round in ten shows how exact the phases are.
 #[tokio::test]
-async fn every_phase_is_measured_to_two_milliseconds() {
+async fn every_phase_is_measured_within_two_milliseconds() {
     let endures = std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1");
     let (shots, share) = if endures { (2_000, 99) } else { (60, 90) };
     let mut misses = Vec::new();
