@@ -47,7 +47,7 @@ fn rows(target: Database<'_>, table: &str) -> i64 {
 
 /// Killed when so many rows are kept, again and again, also in the middle of a page and while it verifies.
 #[tokio::test]
-async fn a_promotion_that_is_killed_goes_on() {
+async fn a_killed_promotion_continues() {
     let Some(postgres) = Postgres::start() else { return };
     let whole = Database::empty(&postgres, "whole");
     let target = Database::empty(&postgres, "cut_off");
