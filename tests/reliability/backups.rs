@@ -54,7 +54,7 @@ fn tags(client: &Client) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_backup_under_load_holds_what_was_acknowledged() {
+async fn a_backup_under_load_contains_all_acknowledged_data() {
     let place = tempfile::tempdir().unwrap();
     let mut server = Server::with(ROOM, &COMPACTING);
     let crowd = Crowd::gather(&server.client(), services());

@@ -12,7 +12,7 @@ use crate::support::target::Target;
 use crate::support::{create_watched, until_checks, until_status};
 
 #[tokio::test]
-async fn a_log_that_nobody_reads_costs_nothing_but_lines() {
+async fn an_unread_log_pipe_loses_only_log_lines() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
     command.env_clear().current_dir(folder.path()).env("WATCHKEEPER_PROBE__REFERENCE_TARGETS", "none");
@@ -44,7 +44,7 @@ async fn a_log_that_nobody_reads_costs_nothing_but_lines() {
 
 /// Named after what it mends: a name with a line break wrote a line of its own into the log.
 #[tokio::test]
-async fn a_name_forges_no_line_of_the_log() {
+async fn a_name_cannot_forge_a_log_line() {
     let (server, target) = (Server::start(), Target::start());
     let client = server.client();
     let body = json!({

@@ -154,7 +154,7 @@ fn test<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + 'static) {
 }
 
 #[test]
-fn the_locations_that_are_left_decide() {
+fn the_remaining_locations_decide() {
     test(|| async {
         let scene = Scene::lay().await;
         scene.until_standings(["online"; 3]).await;
@@ -180,7 +180,7 @@ fn the_locations_that_are_left_decide() {
 /// What really is down is called so by the one that is left: what the others saw before they lost their network does not
 /// count, neither now nor when they are back.
 #[test]
-fn an_outage_is_seen_by_the_location_that_is_left() {
+fn an_outage_is_detected_by_the_remaining_location() {
     test(|| async {
         let scene = Scene::lay().await;
         (1..=2).for_each(|number| scene.cut(number));
@@ -223,11 +223,11 @@ async fn nobody_is_down_without(lose: impl Fn(&Scene, usize), regain: impl Fn(&S
 }
 
 #[test]
-fn a_machine_without_a_network_calls_nobody_down() {
+fn a_machine_without_a_network_reports_no_target_down() {
     test(|| nobody_is_down_without(Scene::cut, Scene::mend));
 }
 
 #[test]
-fn a_machine_whose_cables_are_pulled_out_calls_nobody_down() {
+fn a_machine_with_unplugged_cables_reports_no_target_down() {
     test(|| nobody_is_down_without(|_, number| Scene::pull_out(number), |_, number| Scene::plug_in(number)));
 }

@@ -24,7 +24,7 @@ fn assert_no_incident(client: &Client) {
 }
 
 #[tokio::test]
-async fn a_dead_resolver_calls_nobody_down() {
+async fn a_dead_resolver_reports_no_target_down() {
     let (names, target) = (NameServer::start_short_lived(), Target::start());
     let server = Server::with("", &[("WATCHKEEPER_PROBE__DNS_SERVERS", &names.address.to_string())]);
     let client = server.client();

@@ -91,7 +91,7 @@ fn assert_log_is_short(log: &str, began: Instant) {
 }
 
 #[tokio::test]
-async fn a_full_disk_stops_writes_and_nothing_else() {
+async fn a_full_disk_stops_only_writes() {
     let Some(disk) = Disk::mount() else { return };
     let data = disk.data().display().to_string();
     let server = Server::with(ROOM, &[("WATCHKEEPER_DATA_DIR", &data)]);

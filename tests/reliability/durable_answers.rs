@@ -77,7 +77,7 @@ fn id(answer: &Answer) -> String {
 }
 
 #[test]
-fn an_answer_says_only_what_is_durable() {
+fn a_response_contains_only_durable_data() {
     if !tracer::is_possible() {
         return;
     }
@@ -150,7 +150,7 @@ fn an_answer_says_only_what_is_durable() {
 
 /// Contract 1.10: the stored answer is told again only when it, and what it speaks of, is durable.
 #[test]
-fn an_answer_is_repeated_only_when_it_is_durable() {
+fn a_response_is_replayed_only_when_it_is_durable() {
     if !tracer::is_possible() {
         return;
     }

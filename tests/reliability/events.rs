@@ -36,7 +36,7 @@ struct Heard {
 }
 
 #[test]
-fn a_thousand_clients_hear_of_every_result_within_a_second() {
+fn a_thousand_clients_get_every_result_within_a_second() {
     let (clients, services, listening) = if endures() { LONG } else { QUICK };
     let server = Server::with(ROOM, &[]);
     let client = server.client();

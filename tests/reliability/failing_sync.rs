@@ -17,7 +17,7 @@ const SYNCS: &str = "fdatasync,fsync";
 const FAILING: Duration = Duration::from_secs(3);
 
 #[tokio::test]
-async fn what_cannot_be_synced_is_not_acknowledged() {
+async fn unsynced_writes_are_not_acknowledged() {
     if !tracer::is_possible() {
         return;
     }
@@ -67,7 +67,7 @@ async fn what_cannot_be_synced_is_not_acknowledged() {
 
 /// The spool takes what memory does not hold while the history is away; it syncs too.
 #[tokio::test]
-async fn what_cannot_be_synced_is_not_in_the_spool() {
+async fn unsynced_facts_are_not_in_the_spool() {
     let Some(postgres) = Postgres::start().filter(|_| tracer::is_possible()) else { return };
     let url = postgres.url();
     let variables = [("WATCHKEEPER_HISTORY_URL", &*url), ("WATCHKEEPER_RECORD__WAITING_RESULTS", "50")];

@@ -40,7 +40,7 @@ async fn a_server_starts_without_its_history() {
 
 /// A refusal is no absence: it is said at once.
 #[test]
-fn a_history_that_refuses_us_is_an_error_at_the_start() {
+fn a_history_that_refuses_the_login_is_an_error_at_the_start() {
     let Some(postgres) = Postgres::start() else { return };
     let url = format!("{}_unknown", postgres.url());
     let (code, said) = crate::support::server::failing_start("", &[("WATCHKEEPER_HISTORY_URL", &url)]);
@@ -50,7 +50,7 @@ fn a_history_that_refuses_us_is_an_error_at_the_start() {
 
 /// SIGTERM while the history is away: what waits in memory goes to the spool, and the next start writes it.
 #[tokio::test]
-async fn a_stop_while_the_history_is_away_loses_nothing() {
+async fn a_stop_while_the_history_is_unavailable_loses_nothing() {
     let Some(postgres) = Postgres::start() else { return };
     let mut server = Server::with(ROOM, &[("WATCHKEEPER_HISTORY_URL", &postgres.url())]);
     let crowd = Crowd::gather(&server.client(), 20);
@@ -104,7 +104,7 @@ async fn a_full_spool_sheds_and_counts() {
 /// Reliability 10: what cannot be stored for a while is measured all the same, and nobody is down for it (2,000 checks; long:
 /// 100,000).
 #[tokio::test]
-async fn nobody_is_down_while_the_history_is_away() {
+async fn an_unavailable_history_reports_no_target_down() {
     let Some(postgres) = Postgres::start() else { return };
     let (services, checks) = if crate::endures() { (2_000, 100_000) } else { (200, 2_000) };
     let server = Server::with(ROOM, &[("WATCHKEEPER_HISTORY_URL", &postgres.url())]);

@@ -102,7 +102,7 @@ async fn a_full_mailbox_delays_no_other_recipient() {
 
 /// A receiver that cannot handle some messages gets the others.
 #[tokio::test]
-async fn messages_that_fail_hold_up_no_other_message() {
+async fn failing_messages_delay_no_other_message() {
     let server = Server::start();
     let client = server.client();
     let sink = Sink::with(Conduct::Judge(|received| {
@@ -173,7 +173,7 @@ async fn a_mail_server_that_answers_late_gets_one_copy() {
 /// The answer to the end of a mail is lost: it may have been taken, so it comes again late and under the same id, also after a
 /// restart and a change of the channel.
 #[tokio::test]
-async fn a_mail_that_may_have_been_taken_comes_again_late() {
+async fn a_possibly_accepted_mail_is_repeated_late() {
     let mut server = Server::start();
     let sink = SmtpSink::with(SmtpConduct { end: |_| None, ..SmtpConduct::default() });
     let channel = add_mails(&server.client(), &sink, &json!({}));
@@ -244,7 +244,7 @@ async fn hanging_channels_delay_neither_their_neighbours_nor_other_organisations
 
 /// Whoever has the end of an incident is not sent its begin: that would open an alert that nobody closes.
 #[tokio::test]
-async fn what_was_overtaken_is_not_redelivered() {
+async fn an_overtaken_message_is_not_redelivered() {
     let server = Server::start();
     let client = server.client();
     let sink = Sink::with(Conduct::Answer(400, ""));

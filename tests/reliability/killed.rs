@@ -79,7 +79,7 @@ async fn nothing_acknowledged_is_lost_on_postgres() {
 
 /// The same while the history is away and comes back: what was spooled is acknowledged later, and all of it is there.
 #[tokio::test]
-async fn nothing_spooled_is_lost_by_kills_while_the_history_comes_and_goes() {
+async fn kills_lose_no_spooled_result_while_the_history_is_intermittent() {
     let Some(postgres) = Postgres::start() else { return };
     let url = postgres.url();
     // Memory for two seconds only, so that nearly everything goes through the spool; a machine that was busy for so long still

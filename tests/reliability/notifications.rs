@@ -116,7 +116,7 @@ async fn each_message_arrives_under_one_id_on_postgres() {
 
 /// Others' messages arrive within two seconds, whatever some sinks do.
 #[tokio::test]
-async fn a_sink_that_takes_nothing_holds_up_no_other() {
+async fn an_unresponsive_receiver_delays_no_other() {
     let server = Server::start();
     let client = server.client();
     let bad = [
@@ -174,7 +174,7 @@ async fn bare(sink: &Sink, count: usize) -> f64 {
 /// Many messages wait for a channel: they are delivered at 500 a second at least once it takes them, and cost nothing before. On a
 /// machine that is busy with other things, or by a program that is not optimised, the floor is a share of what bare requests do.
 #[tokio::test]
-async fn what_has_waited_is_delivered_quickly() {
+async fn a_backlog_is_delivered_quickly() {
     let server = Server::start();
     let client = server.client();
     let sink = Sink::with(Conduct::Answer(500, ""));

@@ -117,7 +117,7 @@ async fn assert_sound(server: &Server) -> usize {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_outlives_a_power_cut() {
+async fn acknowledged_data_survives_a_power_cut() {
     let Some(disk) = Disk::mount() else { return };
     let data = text(&disk.data());
     let mut variables = COMPACTING.to_vec();

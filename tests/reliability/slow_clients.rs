@@ -123,7 +123,7 @@ fn raise_limit_of_files() {
 }
 
 #[test]
-fn slow_clients_are_closed_and_others_are_not_kept_waiting() {
+fn slow_clients_are_disconnected_without_delaying_others() {
     raise_limit_of_files();
     let of_each = if crate::endures() { 10 * OF_EACH } else { OF_EACH };
     let server = Server::start();
@@ -164,7 +164,7 @@ fn slow_clients_are_closed_and_others_are_not_kept_waiting() {
 
 /// The separate address of the metrics has the limits of the main one.
 #[test]
-fn slow_clients_of_the_metrics_are_closed_by_the_same_limits() {
+fn slow_clients_of_the_metrics_are_disconnected_by_the_same_limits() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let _server = Server::with("", &[("WATCHKEEPER_METRICS_LISTEN", &address.to_string())]);
     let kinds = [Kind::SlowHead, Kind::NeverReads];

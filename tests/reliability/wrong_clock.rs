@@ -103,7 +103,7 @@ async fn ready(app: &App) -> Value {
 }
 
 #[test]
-fn a_start_with_a_wrong_clock_deletes_nothing_and_says_so() {
+fn a_start_with_a_wrong_clock_deletes_nothing_and_warns() {
     System::new().block_on(async {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
