@@ -40,7 +40,7 @@ async fn stored_scope(store: &Store, scope: AccessScope, tags: &[&Tag]) -> Acces
 
 #[rstest]
 #[tokio::test]
-async fn a_scope_is_kept_with_its_tags(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_scope_is_stored_with_its_tags(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let (owner, other) =
         (stored_organisation(&store, "1").await.key, stored_organisation(&store, "2").await.key);
@@ -73,7 +73,7 @@ async fn a_scope_is_kept_with_its_tags(#[values(Backend::Sqlite, Backend::Postgr
 
 #[rstest]
 #[tokio::test]
-async fn a_confined_sight_finds_what_carries_a_tag(
+async fn a_confined_visibility_finds_rows_with_its_tags(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -118,7 +118,7 @@ async fn a_confined_sight_finds_what_carries_a_tag(
 
 /// A scope without row shows nothing, so that a token never sees more than it should.
 #[tokio::test]
-async fn a_scope_that_is_gone_shows_nothing() {
+async fn a_deleted_scope_shows_nothing() {
     let Some(store) = Backend::Sqlite.open().await else { return };
     let owner = stored_organisation(&store, "owner").await.key;
     stored_service(&store, service(owner, "one")).await;

@@ -120,7 +120,7 @@ async fn rows_become_blocks_and_blocks_become_large(
 #[case::two_days_are_sealed(31 * HOUR_MS, true, 2)]
 #[case::they_are_merged(3 * DAY_MS, true, 1)]
 #[tokio::test]
-async fn a_doubted_clock_seals_and_merges_what_is_over(
+async fn a_doubted_clock_seals_and_merges_only_past_hours(
     #[case] earliest_ms: i64,
     #[case] is_sealed: bool,
     #[case] segments: usize,
@@ -191,7 +191,7 @@ async fn late_and_repeated_results_are_stored_once(
 /// A pass that was killed after it had written to a segment leaves rows of a batch that never counts.
 #[rstest]
 #[tokio::test]
-async fn what_a_killed_pass_left_behind_never_counts(
+async fn rows_left_by_a_killed_pass_never_count(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -255,7 +255,7 @@ async fn a_killed_merge_starts_over(#[values(Backend::Sqlite, Backend::Postgres)
 
 #[rstest]
 #[tokio::test]
-async fn segments_are_dropped_when_they_were_kept_long_enough(
+async fn segments_are_dropped_after_their_retention(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -278,7 +278,7 @@ async fn segments_are_dropped_when_they_were_kept_long_enough(
 
 #[rstest]
 #[tokio::test]
-async fn a_history_that_is_too_large_loses_its_oldest_part(
+async fn an_oversized_history_loses_its_oldest_part(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -309,7 +309,7 @@ async fn a_history_that_is_too_large_loses_its_oldest_part(
 
 #[rstest]
 #[tokio::test]
-async fn status_changes_that_no_figure_reaches_are_forgotten_but_the_last(
+async fn outdated_status_changes_are_forgotten_except_the_last(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

@@ -123,9 +123,7 @@ async fn a_host_name_is_active_once(#[values(Backend::Sqlite, Backend::Postgres)
 /// Contract 4.15: the first look is after a minute; an active domain is looked at daily.
 #[rstest]
 #[tokio::test]
-async fn the_clock_looks_at_domains_that_are_due(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn due_domains_are_checked(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let servers = NameServer::start();
     let (right, wrong) =

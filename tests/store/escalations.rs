@@ -141,7 +141,7 @@ async fn mails_to_contacts_do_not_wait_for_each_other(
 #[case::nobody_takes_it(false)]
 #[case::somebody_takes_it(true)]
 #[tokio::test]
-async fn steps_that_wait_for_the_morning_do_not_pile_up(
+async fn steps_held_by_quiet_hours_do_not_pile_up(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[case] is_taken: bool,
 ) {

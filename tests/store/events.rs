@@ -23,7 +23,7 @@ async fn acts(store: &Store, behind: i64) -> Vec<(EventSubjectKind, EventAction)
 
 #[rstest]
 #[tokio::test]
-async fn every_change_of_an_incident_is_noted_with_it(
+async fn every_change_of_an_incident_writes_an_event(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -57,7 +57,7 @@ async fn every_change_of_an_incident_is_noted_with_it(
 /// Also what becomes of it when a service goes.
 #[rstest]
 #[tokio::test]
-async fn every_change_of_a_maintenance_is_noted_with_it(
+async fn every_change_of_a_maintenance_writes_an_event(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(false, true)] delete_orphaned: bool,
 ) {
@@ -85,7 +85,7 @@ async fn every_change_of_a_maintenance_is_noted_with_it(
 /// Those of others neither show nor count.
 #[rstest]
 #[tokio::test]
-async fn the_events_of_an_organisation_are_read_alone(
+async fn only_events_of_the_organisation_are_read(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -111,7 +111,7 @@ async fn the_events_of_an_organisation_are_read_alone(
 /// Its time begins when upkeep finds it, and numbers are never given again.
 #[rstest]
 #[tokio::test]
-async fn an_event_is_kept_for_an_hour(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn an_event_is_stored_for_an_hour(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let note = async || {
@@ -138,7 +138,7 @@ async fn an_event_is_kept_for_an_hour(#[values(Backend::Sqlite, Backend::Postgre
 /// The services that it concerned until then. Those that it concerns from then on are read when it is told.
 #[rstest]
 #[tokio::test]
-async fn what_leaves_services_is_noted_with_them(
+async fn an_event_names_the_services_that_were_removed(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     use watchkeeper::model::maintenance::MaintenanceStatus::Scheduled;

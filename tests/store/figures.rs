@@ -138,7 +138,7 @@ async fn assert_exact(history: &History, known: &[CheckSample], now: Timestamp) 
 
 #[rstest]
 #[tokio::test]
-async fn figures_of_every_range_are_what_all_results_say(
+async fn figures_of_every_range_equal_those_of_all_results(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(1, 2, 3)] seed: u64,
 ) {
@@ -198,7 +198,7 @@ async fn decoded_bodies(history: &History, asked: &Asked) -> usize {
 /// Three locations, a result every two minutes: what it takes to answer grows with the days, not with the results.
 #[rstest]
 #[tokio::test]
-async fn a_range_takes_a_few_hundred_merges_and_few_blocks(
+async fn a_range_needs_a_few_hundred_merges_and_few_blocks(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     const DAYS: i64 = 32;

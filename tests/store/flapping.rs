@@ -33,7 +33,7 @@ fn story() -> Vec<StatusChange> {
 
 #[rstest]
 #[tokio::test]
-async fn a_start_reads_who_flaps_and_the_turns_of_late(
+async fn a_start_reads_flapping_services_and_recent_transitions(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -55,7 +55,7 @@ async fn a_start_reads_who_flaps_and_the_turns_of_late(
 
 #[rstest]
 #[tokio::test]
-async fn a_status_line_has_no_flapping_in_it(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_status_line_contains_no_flapping(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     append_changes(&store.history, &story()).await;
     let reader = store.history.reader();

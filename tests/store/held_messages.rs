@@ -79,7 +79,7 @@ fn events(deliveries: &[Delivery]) -> Vec<NotificationEvent> {
 
 #[rstest]
 #[tokio::test]
-async fn what_is_not_bad_enough_waits_for_the_end_of_quiet_hours(
+async fn a_message_below_the_severity_waits_for_the_end_of_quiet_hours(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -107,7 +107,7 @@ async fn what_is_not_bad_enough_waits_for_the_end_of_quiet_hours(
 
 #[rstest]
 #[tokio::test]
-async fn what_becomes_bad_enough_takes_along_what_waits_in_front_of_it(
+async fn a_raised_severity_releases_earlier_held_messages(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -125,7 +125,7 @@ async fn what_becomes_bad_enough_takes_along_what_waits_in_front_of_it(
 
 #[rstest]
 #[tokio::test]
-async fn what_comes_beyond_the_number_is_told_in_one_message(
+async fn messages_beyond_the_limit_are_sent_in_one_digest(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -174,7 +174,9 @@ async fn what_comes_beyond_the_number_is_told_in_one_message(
 /// A second digest does not overtake the first one.
 #[rstest]
 #[tokio::test]
-async fn digests_come_one_after_the_other(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn digests_are_sent_one_after_the_other(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let routing = ChannelRouting { digest_above: Some(1), ..ChannelRouting::default() };
@@ -204,7 +206,7 @@ async fn digests_come_one_after_the_other(#[values(Backend::Sqlite, Backend::Pos
 /// A digest that cannot be delivered holds back what follows about its incidents, and nothing else.
 #[rstest]
 #[tokio::test]
-async fn a_digest_is_in_front_of_what_it_tells_alone(
+async fn a_digest_precedes_only_later_messages_of_its_incidents(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

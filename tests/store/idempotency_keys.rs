@@ -82,7 +82,7 @@ async fn a_key_has_one_run_and_one_answer_for_a_day(
 
 #[rstest]
 #[tokio::test]
-async fn a_lease_lapses_unless_it_is_prolonged(
+async fn a_lease_expires_unless_it_is_renewed(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

@@ -46,7 +46,7 @@ async fn large(transaction: &Transaction, owner: &Organisation) -> (WholeInciden
 
 #[rstest]
 #[tokio::test]
-async fn an_incident_of_many_services_is_read_in_part_and_changes_as_a_whole(
+async fn a_partially_read_incident_is_changed_as_a_whole(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -93,7 +93,7 @@ async fn an_incident_of_many_services_is_read_in_part_and_changes_as_a_whole(
 /// What is to be known of all services is known of an incident that is read in part.
 #[rstest]
 #[tokio::test]
-async fn an_incident_that_is_read_in_part_knows_who_has_not_recovered_and_who_has_evidence(
+async fn a_partially_read_incident_knows_unrecovered_services_and_evidence(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -137,7 +137,7 @@ async fn an_incident_that_is_read_in_part_knows_who_has_not_recovered_and_who_ha
 /// deleted.
 #[rstest]
 #[tokio::test]
-async fn a_key_leads_to_the_incident_of_its_policy(
+async fn a_group_key_finds_the_incident_of_its_policy(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

@@ -241,7 +241,7 @@ async fn lists_and_periods_are_filtered(#[values(Backend::Sqlite, Backend::Postg
 #[case(false, IncidentCleanup { resolved: 1, deleted: 0, detached: 3 })]
 #[case(true, IncidentCleanup { resolved: 0, deleted: 2, detached: 2 })]
 #[tokio::test]
-async fn a_service_leaves_its_incidents(
+async fn a_deleted_service_is_removed_from_its_incidents(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[case] deletes_orphans: bool,
     #[case] expected: IncidentCleanup,
@@ -335,7 +335,7 @@ async fn an_incident_does_not_wait_for_a_deleted_service(
 /// Contract 4.9: what the history says about services of open incidents, at a start and when somebody is told.
 #[rstest]
 #[tokio::test]
-async fn a_service_recovers_when_the_history_says_so(
+async fn a_missed_recovery_is_read_from_the_history(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(true, false)] at_start: bool,
 ) {

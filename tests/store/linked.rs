@@ -48,7 +48,7 @@ pub(crate) async fn stored_page(store: &Store, organisation: i64, name: &str) ->
 
 #[rstest]
 #[tokio::test]
-async fn only_what_the_organisation_has_is_found(
+async fn only_rows_of_the_organisation_are_found(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

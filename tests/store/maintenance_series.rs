@@ -93,7 +93,7 @@ fn days(of: &[Maintenance]) -> Vec<i64> {
 }
 
 #[rstest]
-fn what_is_stored_is_found_again(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn a_stored_series_is_read_back(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
@@ -119,7 +119,7 @@ fn what_is_stored_is_found_again(#[values(Backend::Sqlite, Backend::Postgres)] b
 
 /// Forty days, three processes, looking several times a day: every window stands once, begins and ends.
 #[rstest]
-fn windows_are_created_once_as_time_goes_on(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn windows_are_created_once_as_time_passes(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
@@ -200,7 +200,7 @@ fn a_wrong_clock_does_little_harm(#[values(Backend::Sqlite, Backend::Postgres)] 
 
 /// A look that was never committed leaves nothing, and the next one finds everything to do.
 #[rstest]
-fn an_interrupted_look_is_made_again(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn interrupted_planning_is_repeated(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
@@ -254,7 +254,7 @@ fn a_skipped_window_stays_out_and_a_series_ends(
 
 /// A row that cannot be read is an error, but the others have their turn.
 #[rstest]
-fn one_that_fails_does_not_stop_the_others(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn a_failing_series_does_not_stop_the_others(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;

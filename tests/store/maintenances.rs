@@ -51,7 +51,7 @@ async fn told(store: &Store, key: ServiceKey) -> (bool, i64) {
 
 #[rstest]
 #[tokio::test]
-async fn what_is_stored_is_read_back(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_stored_maintenance_is_read_back(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let other = stored_organisation(&store, "other").await;
@@ -131,7 +131,7 @@ async fn links_and_timeline_keep_their_order(#[values(Backend::Sqlite, Backend::
 /// Contract 1.4: the latest planned start first, then the id; pages cut that order.
 #[rstest]
 #[tokio::test]
-async fn lists_are_ordered_and_cut(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn lists_are_ordered_and_paged(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let other = stored_organisation(&store, "other").await;

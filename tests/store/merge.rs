@@ -63,7 +63,7 @@ async fn results_that_are_sealed_between_two_merges_are_merged_too(
 /// A server appends results of a day, again and again, while that day and the one before it are sealed and merged.
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_merge_loses_nothing_that_is_appended_meanwhile(
+async fn a_merge_loses_no_concurrently_appended_results(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -89,7 +89,7 @@ async fn a_merge_loses_nothing_that_is_appended_meanwhile(
 /// A segment may only end as what it was read as: whoever has read it does not know of a later batch.
 #[rstest]
 #[tokio::test]
-async fn a_segment_that_was_written_to_meanwhile_is_not_retired(
+async fn a_concurrently_written_segment_is_not_retired(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

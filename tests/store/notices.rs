@@ -17,9 +17,7 @@ use crate::support::rows::{at, stored_organisation};
 /// without a notice none begins.
 #[rstest]
 #[tokio::test]
-async fn a_notice_is_lowered_without_a_message(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn lowering_a_notice_sends_no_message(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     stored_channel(&store, &owner).await;

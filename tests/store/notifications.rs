@@ -143,7 +143,9 @@ fn subjects(deliveries: &[Delivery]) -> Vec<&str> {
 
 #[rstest]
 #[tokio::test]
-async fn of_a_subject_one_message_is_due(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn one_message_of_a_subject_is_due_at_a_time(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     for _ in 0..2 {
@@ -169,7 +171,7 @@ async fn of_a_subject_one_message_is_due(#[values(Backend::Sqlite, Backend::Post
 
 #[rstest]
 #[tokio::test]
-async fn what_strands_is_found(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn stranded_messages_are_released(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     stored_channel(&store, &owner).await;
@@ -187,7 +189,7 @@ async fn what_strands_is_found(#[values(Backend::Sqlite, Backend::Postgres)] bac
 
 #[rstest]
 #[tokio::test]
-async fn dead_messages_come_again_in_their_order(
+async fn dead_messages_are_retried_in_their_order(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -221,7 +223,7 @@ async fn dead_messages_come_again_in_their_order(
 
 #[rstest]
 #[tokio::test]
-async fn old_messages_go_but_those_of_open_incidents(
+async fn old_messages_are_deleted_except_those_of_open_incidents(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -250,7 +252,7 @@ async fn old_messages_go_but_those_of_open_incidents(
 /// What came of a try is written down for the others also when a channel was deleted while its message was under way.
 #[rstest]
 #[tokio::test]
-async fn a_deleted_channel_takes_no_other_tries_along(
+async fn a_deleted_channel_keeps_the_attempts_of_others(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -315,7 +317,7 @@ async fn messages_about_a_notice_stay_as_long_as_it_lasts(
 /// What the engine changes leaves the time of the last write by a client alone; a message about it is no older for that.
 #[rstest]
 #[tokio::test]
-async fn a_message_is_as_old_as_the_change_that_it_tells(
+async fn a_message_has_the_time_of_its_change(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     const DAYS: i64 = 3 * 24 * 60 * 60 * 1_000;
@@ -355,9 +357,7 @@ async fn one_process_delivers(#[values(Backend::Sqlite, Backend::Postgres)] back
 /// The receiver has the end: the begin would arrive as the newest, and an alert would open that nobody closes.
 #[rstest]
 #[tokio::test]
-async fn what_a_later_message_has_overtaken_does_not_come_again(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn an_overtaken_message_is_not_retried(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     stored_channel(&store, &owner).await;

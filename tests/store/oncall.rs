@@ -31,7 +31,7 @@ fn contact(organisation: i64) -> Contact {
 /// A clock that was set ahead deletes nothing while it is doubted.
 #[rstest]
 #[tokio::test]
-async fn room_is_made_only_by_a_trusted_clock(
+async fn old_rows_are_deleted_only_by_a_trusted_clock(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

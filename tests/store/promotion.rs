@@ -215,7 +215,7 @@ async fn a_difference_is_named_with_its_keys() {
 
 /// Somebody who wrote meanwhile is noticed: what was read is not all there is any more.
 #[tokio::test]
-async fn a_write_meanwhile_is_noticed() {
+async fn a_concurrent_write_is_detected() {
     if Backend::Postgres.place().await.is_none() {
         return;
     }
@@ -230,7 +230,7 @@ async fn a_write_meanwhile_is_noticed() {
 
 /// A promotion that looked before another one ended does not begin again on what serves by now.
 #[tokio::test]
-async fn a_promotion_that_looked_too_early_wipes_nothing() {
+async fn a_promotion_with_outdated_state_deletes_nothing() {
     if Backend::Postgres.place().await.is_none() {
         return;
     }
@@ -286,7 +286,7 @@ async fn a_finished_database_is_never_cleared() {
 
 /// A write between the last look and the end is noticed as well.
 #[tokio::test]
-async fn a_write_while_it_ends_is_noticed() {
+async fn a_write_at_the_end_is_detected() {
     if Backend::Postgres.place().await.is_none() {
         return;
     }
@@ -341,7 +341,10 @@ async fn until(url: &str, condition: &str) {
     "service: the row 2 refers to a row of organisation that does not exist"
 )]
 #[tokio::test]
-async fn what_postgres_would_refuse_is_found_before(#[case] statement: &str, #[case] expected: &str) {
+async fn rows_that_postgresql_would_refuse_are_found_before_copying(
+    #[case] statement: &str,
+    #[case] expected: &str,
+) {
     let Some(_) = Backend::Postgres.place().await else { return };
     let (store, place) = filled().await;
     let database = sea_orm::Database::connect(&store.place.main_url).await.unwrap();

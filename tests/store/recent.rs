@@ -84,9 +84,7 @@ fn expect(service: i64, locations: &[i32]) -> ExpectedVotes {
 
 #[rstest]
 #[tokio::test]
-async fn a_service_is_remembered_however_long_ago(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn the_last_result_is_found_at_any_age(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let numbers = append_checks(
         &store.history,
@@ -159,7 +157,9 @@ async fn the_newest_results_are_found_in_rows_and_blocks(
 
 #[rstest]
 #[tokio::test]
-async fn the_last_result_of_all_is_found(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn the_last_result_of_all_services_is_found(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some(store) = backend.open().await else { return };
     assert_eq!(recent::last_fresh(store.history.reader()).await.unwrap(), None);
     append_checks(&store.history, &history()).await;

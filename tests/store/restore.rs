@@ -152,7 +152,7 @@ type Votes = &'static [(&'static str, i64, CheckStatus)];
     &[("a", -3_600, CheckStatus::Down), ("a", 30, CheckStatus::Up), ("b", -7_200, CheckStatus::Down)],
     Verdict::Up
 )]
-fn verdicts_come_back(
+fn verdicts_are_restored(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[case] interval_seconds: u32,
     #[case] votes: Votes,
@@ -229,7 +229,7 @@ fn a_restart_reports_its_own_gap(
 
 /// Time in which nobody looked is a gap, also when the process that starts cannot know it yet.
 #[rstest]
-fn a_history_that_comes_late_gets_its_gap(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn a_history_available_late_gets_its_gap(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let service = watched(&store, 60).await;
@@ -388,7 +388,7 @@ fn figures_equal_counting_minute_by_minute(
 
 /// Checking does not depend on the past.
 #[rstest]
-fn a_history_that_cannot_be_read_stops_no_watch(
+fn an_unreadable_history_does_not_stop_monitoring(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     use sea_orm::ConnectionTrait as _;

@@ -33,7 +33,9 @@ async fn stored_page(store: &Store, page: Statuspage, now: i64) -> Option<Status
 
 #[rstest]
 #[tokio::test]
-async fn a_slug_has_one_page_and_is_held(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_slug_has_one_page_and_stays_reserved(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some(store) = backend.open().await else { return };
     let mine = stored_organisation(&store, "mine").await.key;
     let theirs = stored_organisation(&store, "theirs").await.key;

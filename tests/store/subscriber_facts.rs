@@ -80,7 +80,7 @@ async fn told(store: &Store, owner: &Organisation) -> Vec<String> {
 /// Contract 4.10.3: entries that are for subscribers, while the incident is published; when it is, the newest entry.
 #[rstest]
 #[tokio::test]
-async fn entries_of_a_published_incident_are_told(
+async fn entries_of_a_published_incident_are_notified(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -102,7 +102,7 @@ async fn entries_of_a_published_incident_are_told(
 
 #[rstest]
 #[tokio::test]
-async fn a_publication_with_a_quiet_entry_tells_nothing(
+async fn a_publication_with_a_quiet_entry_notifies_nobody(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -206,7 +206,7 @@ fn stamp(now: i64) -> OperationContext<'static> {
 /// Contract 4.11: announced, a day and an hour before, started, completed; each once.
 #[rstest]
 #[tokio::test]
-async fn a_maintenance_is_told_at_its_moments(
+async fn a_maintenance_is_notified_at_its_milestones(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -236,7 +236,7 @@ async fn a_maintenance_is_told_at_its_moments(
 /// What is not asked for is not told, and what is called off is not reminded of.
 #[rstest]
 #[tokio::test]
-async fn flags_decide_what_is_told(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn notification_flags_are_respected(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let none = MaintenanceNotices {
@@ -260,7 +260,7 @@ async fn flags_decide_what_is_told(#[values(Backend::Sqlite, Backend::Postgres)]
 /// A moved window is reminded of anew; a moment that lies in the past when it is planned is left out.
 #[rstest]
 #[tokio::test]
-async fn a_moved_window_is_reminded_of_anew(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_moved_window_gets_new_reminders(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let near = announced(&store, planned(&owner, 2 * HOUR_MS), 0).await;
@@ -286,9 +286,7 @@ async fn a_moved_window_is_reminded_of_anew(#[values(Backend::Sqlite, Backend::P
 /// A clock that is set back plans a reminder again that has been told: it stays one fact.
 #[rstest]
 #[tokio::test]
-async fn a_clock_that_is_set_back_reminds_nobody_again(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn a_clock_setback_repeats_no_reminder(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let planned = announced(&store, planned(&owner, 2 * DAY_MS), 0).await;
@@ -301,7 +299,7 @@ async fn a_clock_that_is_set_back_reminds_nobody_again(
 
 #[rstest]
 #[tokio::test]
-async fn facts_are_kept_for_thirty_days(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn facts_are_stored_for_thirty_days(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     announced(&store, planned(&owner, 2 * DAY_MS), 0).await;

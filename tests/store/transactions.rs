@@ -38,7 +38,7 @@ async fn store_named(database: Database, name: String, keeps: bool) -> bool {
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_many_at_once_each_keeps_or_loses_its_own(
+async fn each_concurrent_transaction_commits_or_rolls_back_its_own_rows(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -106,7 +106,7 @@ async fn a_failure_does_not_spread(#[values(Backend::Sqlite, Backend::Postgres)]
 /// Named after what it mends: a writer that gave up while it committed for others left no outcome, and they were told that
 /// all had gone well.
 #[tokio::test]
-async fn nobody_is_told_of_a_commit_that_somebody_else_gave_up() {
+async fn an_abandoned_shared_commit_is_not_reported_as_success() {
     let Some(store) = Backend::Sqlite.open().await else { return };
     let tables = "CREATE TABLE parent (id INTEGER PRIMARY KEY); \
         CREATE TABLE child (parent INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)";
@@ -179,7 +179,7 @@ async fn an_abandoned_transaction_leaves_no_lock(#[case] backend: Backend, #[cas
 /// However far it had come: it leaves nothing that another process has to wait for, nor the end of this one.
 #[rstest]
 #[tokio::test]
-async fn a_transaction_that_is_given_up_while_it_begins_leaves_no_lock(
+async fn a_transaction_abandoned_at_its_start_leaves_no_lock(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(1, 2, 3, 4)] waits: usize,
 ) {
@@ -203,7 +203,7 @@ async fn a_transaction_that_is_given_up_while_it_begins_leaves_no_lock(
 /// What was read after a stamp was taken is current until something that concerns it is committed.
 #[rstest]
 #[tokio::test]
-async fn a_commit_marks_what_it_concerns() {
+async fn a_commit_invalidates_the_data_it_concerns() {
     let Some(store) = Backend::Sqlite.open().await else { return };
     let (ours, others) =
         ([ChangeScope::Organisation(1), ChangeScope::Service(7)], [ChangeScope::Organisation(2)]);
@@ -232,7 +232,7 @@ async fn a_commit_marks_what_it_concerns() {
 }
 
 #[tokio::test]
-async fn of_a_database_that_others_write_nothing_is_known() {
+async fn a_database_with_other_writers_has_no_change_tracking() {
     let Some(store) = Backend::Postgres.open().await else { return };
     assert!(store.main.changes().is_none());
 }
@@ -243,7 +243,7 @@ async fn of_a_database_that_others_write_nothing_is_known() {
 #[case::open("BEGIN")]
 #[case::failed("BEGIN; SELECT 1 / 0")]
 #[tokio::test]
-async fn a_connection_comes_back_in_no_transaction(#[case] left_behind: &str) {
+async fn a_reused_connection_has_no_open_transaction(#[case] left_behind: &str) {
     let Some(place) = Backend::Postgres.place().await else { return };
     let limits = StoreLimits { postgres_connections: 1, ..StoreLimits::default() };
     let store = Store::open(place, &limits).await;

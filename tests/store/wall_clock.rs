@@ -192,7 +192,7 @@ impl Process {
 #[case::a_year_ahead_and_back(&[365 * 24, -365 * 24])]
 #[case::a_year_back_and_ahead(&[-365 * 24, 365 * 24])]
 #[case::by_and_by(&[2, 2, 2, 24, 24 * 365])]
-fn nothing_ends_because_a_clock_is_set(
+fn nothing_expires_because_of_a_clock_change(
     #[case] hours: &[i64],
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
@@ -217,7 +217,7 @@ fn nothing_ends_because_a_clock_is_set(
 #[rstest]
 #[case::four_hundred_days_ahead(400)]
 #[case::four_hundred_days_behind(-400)]
-fn nothing_ends_because_a_start_has_a_wrong_clock(
+fn nothing_expires_because_of_a_wrong_clock_at_the_start(
     #[case] days: i64,
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
@@ -248,7 +248,7 @@ fn nothing_ends_because_a_start_has_a_wrong_clock(
 
 /// The same store, when the time has really passed.
 #[rstest]
-fn everything_ends_in_its_time(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn everything_expires_at_its_time(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let kept = Kept::store(&store).await;
@@ -264,7 +264,7 @@ fn everything_ends_in_its_time(#[values(Backend::Sqlite, Backend::Postgres)] bac
 }
 
 #[rstest]
-fn the_newest_time_is_kept_for_the_next_start(
+fn the_newest_time_is_stored_for_the_next_start(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     System::new().block_on(async {
@@ -292,7 +292,7 @@ fn the_newest_time_is_kept_for_the_next_start(
 
 /// An installation of an earlier version has kept no time, but it has a history.
 #[rstest]
-fn without_a_kept_time_the_history_knows_one(
+fn without_a_stored_time_the_newest_time_comes_from_the_history(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(false, true)] is_sealed: bool,
 ) {
