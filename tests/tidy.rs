@@ -101,12 +101,12 @@ const GUESTS: [(&str, &[&str], &str); 5] = [
 ];
 
 #[test]
-fn arrows_between_modules_go_down() {
+fn module_dependencies_point_downwards() {
     assert_clean(&Source::rust(), upward_arrows);
 }
 
 #[test]
-fn an_arrow_that_goes_up_or_sideways_is_found() {
+fn an_upward_or_sideways_dependency_is_found() {
     assert_tells_apart(
         upward_arrows,
         &[
@@ -128,12 +128,12 @@ fn an_arrow_that_goes_up_or_sideways_is_found() {
 }
 
 #[test]
-fn crates_stay_in_their_places() {
+fn crates_are_used_only_in_their_modules() {
     assert_clean(&Source::rust(), crates_away_from_home);
 }
 
 #[test]
-fn a_crate_out_of_its_place_is_found() {
+fn a_crate_outside_its_module_is_found() {
     assert_tells_apart(
         crates_away_from_home,
         &[

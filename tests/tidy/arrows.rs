@@ -138,7 +138,7 @@ fn continues_path(text: &str) -> bool {
 }
 
 #[test]
-fn every_way_to_name_a_module_is_seen() {
+fn every_form_of_module_path_is_found() {
     for (path, text, expected) in [
         ("src/engine/fleet.rs", "use crate::model::check::X;", &["model"][..]),
         ("src/engine/fleet.rs", "use crate::{a, b::{c, d::e}, f::g};", &["a", "b", "f"]),
@@ -159,7 +159,7 @@ fn every_way_to_name_a_module_is_seen() {
 }
 
 #[test]
-fn every_way_to_name_a_crate_is_seen() {
+fn every_form_of_crate_path_is_found() {
     for (text, expected) in [
         ("use hyper;", &["hyper"][..]),
         ("pub use ::hyper::Body;", &["hyper"]),

@@ -56,7 +56,7 @@ type Module = Vec<String>;
 type Arrows = BTreeMap<Module, BTreeSet<Module>>;
 
 #[test]
-fn no_modules_use_each_other_in_a_circle() {
+fn no_modules_depend_on_each_other_in_a_cycle() {
     let arrows = arrows(&Source::rust());
     assert!(arrows.len() > 100, "the walk found hardly a module");
     let mut found = circles(&arrows);
@@ -67,7 +67,7 @@ fn no_modules_use_each_other_in_a_circle() {
 }
 
 #[test]
-fn a_circle_is_found_wherever_a_path_stands() {
+fn a_cycle_is_found_for_every_form_of_path() {
     let uses = [
         ("a use line", "use crate::http::b::X;"),
         ("a group", "use crate::{clock, http::{b::X, c}};"),
@@ -82,7 +82,7 @@ fn a_circle_is_found_wherever_a_path_stands() {
 }
 
 #[test]
-fn what_leads_one_way_or_stands_in_a_test_is_no_circle() {
+fn one_way_dependencies_and_tests_are_no_cycle() {
     for (there, back) in [
         ("use crate::http::b::X;", "use crate::clock::Clock;"),
         ("mod b;", "use crate::http::a::Y;"),
@@ -95,7 +95,7 @@ fn what_leads_one_way_or_stands_in_a_test_is_no_circle() {
 }
 
 #[test]
-fn rooms_make_a_circle_even_where_no_two_files_do() {
+fn folders_can_form_a_cycle_without_a_cycle_of_files() {
     let sources = [
         Source::new("src/http/a/one.rs", "use crate::http::b::two::X;"),
         Source::new("src/http/a/two.rs", ""),

@@ -52,12 +52,12 @@ const LINES_OF_QUERY: usize = 12;
 const ISSUE_WORDS: [&str; 5] = ["issue", "issues", "fixes", "closes", "resolves"];
 
 #[test]
-fn every_file_opens_with_what_it_is_for() {
+fn every_file_starts_with_its_purpose() {
     assert_clean(&Source::rust(), missing_opening);
 }
 
 #[test]
-fn a_file_without_an_opening_is_found() {
+fn a_file_without_module_comment_is_found() {
     assert_tells_apart(
         missing_opening,
         &[
@@ -70,13 +70,13 @@ fn a_file_without_an_opening_is_found() {
 }
 
 #[test]
-fn names_say_what_is_inside_and_code_is_finished() {
+fn there_are_no_vague_names_and_no_unfinished_code() {
     assert_clean(&Source::rust(), empty_names);
     assert_clean(&Source::rust(), unfinished_code);
 }
 
 #[test]
-fn empty_names_and_unfinished_code_are_found() {
+fn vague_names_and_unfinished_code_are_found() {
     assert_tells_apart(
         empty_names,
         &[
@@ -122,12 +122,12 @@ fn a_second_reader_of_the_wall_clock_is_found() {
 }
 
 #[test]
-fn the_api_sees_what_its_caller_sees() {
+fn the_api_uses_the_visibility_of_its_caller() {
     assert_clean(&Source::rust(), wide_sights);
 }
 
 #[test]
-fn a_sight_of_a_whole_organisation_in_the_api_is_found() {
+fn unscoped_visibility_in_the_api_is_found() {
     assert_tells_apart(
         wide_sights,
         &[
@@ -139,7 +139,7 @@ fn a_sight_of_a_whole_organisation_in_the_api_is_found() {
 }
 
 #[test]
-fn only_lifecycle_writes_what_has_consequences() {
+fn only_lifecycle_writes_rows_with_consequences() {
     assert_clean(&Source::rust(), writes_without_consequences);
 }
 

@@ -182,7 +182,7 @@ fn type_names_have_two_words() {
 }
 
 #[test]
-fn no_type_is_called_by_a_participle() {
+fn no_type_name_is_a_participle() {
     let found: Vec<String> = product()
         .iter()
         .flat_map(|source| {
@@ -208,7 +208,7 @@ fn no_two_types_share_a_name() {
 }
 
 #[test]
-fn comments_say_what_something_is() {
+fn doc_comments_do_not_start_with_question_words() {
     let (mut found, mut all) = (Vec::new(), 0);
     for source in product() {
         let counts = Counts::of(&source);
@@ -233,7 +233,7 @@ fn parameters_have_names_of_their_own() {
 }
 
 #[test]
-fn everything_that_is_counted_is_found() {
+fn every_counted_item_is_found() {
     let text = "
         /// What it holds.
         /// And more.

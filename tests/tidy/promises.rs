@@ -56,7 +56,7 @@ fn documents() -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_link_leads_to_a_file() {
+fn every_link_has_its_file() {
     let mut missing = Vec::new();
     for document in documents() {
         let text = std::fs::read_to_string(&document).unwrap();
@@ -81,7 +81,7 @@ fn the_map_names_every_document() {
 }
 
 #[test]
-fn guides_name_each_other() {
+fn guides_link_to_each_other() {
     for guide in GUIDES {
         let text = std::fs::read_to_string(Path::new("docs").join(guide)).unwrap();
         let linked = linked_from(&text);

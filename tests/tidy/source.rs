@@ -149,7 +149,7 @@ fn comments_and_literals_are_no_tokens() {
 }
 
 #[test]
-fn the_walk_sees_the_checkout_and_leaves_out_what_programs_wrote() {
+fn the_walk_covers_the_checkout_without_generated_files() {
     let rust = Source::rust();
     for path in ["src/lib.rs", "entities/src/lib.rs", "migration/src/lib.rs", file!()] {
         assert!(rust.iter().any(|source| source.path == path), "{path}");
