@@ -165,8 +165,8 @@ mod tests {
     #[case::history_alone(&["history.db"], false, "main.db is missing beside")]
     #[case::key_alone(&["secret.key"], false, "main.db is missing beside")]
     #[case::a_lock_alone(&["serve.lock"], false, "there is no installation in")]
-    #[case::main_elsewhere(&["history.db"], true, "")]
-    #[case::a_file_elsewhere(&["other.db"], false, "there is no installation in")]
+    #[case::main_external(&["history.db"], true, "")]
+    #[case::a_file_with_another_name(&["other.db"], false, "there is no installation in")]
     fn a_missing_or_incomplete_installation_is_an_error(
         #[case] files: &[&str],
         #[case] is_elsewhere: bool,

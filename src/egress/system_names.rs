@@ -245,7 +245,7 @@ mod tests {
     #[case::it_stays(Some("nameserver 127.0.0.9\n"), Some("nameserver 127.0.0.9\n"), "127.0.0.9:53")]
     #[case::it_is_empty(Some("nameserver 127.0.0.9\n"), Some(""), "127.0.0.9:53")]
     #[case::it_is_gone(Some("nameserver 127.0.0.9\n"), None, "127.0.0.9:53")]
-    #[case::it_comes(None, Some("nameserver 127.0.0.9\n"), "127.0.0.9:53")]
+    #[case::the_file_appears(None, Some("nameserver 127.0.0.9\n"), "127.0.0.9:53")]
     #[case::it_is_filled(Some(""), Some("nameserver 127.0.0.9\n"), "127.0.0.9:53")]
     #[case::there_is_none(None, None, "127.0.0.1:53")]
     #[tokio::test(start_paused = true)]
@@ -271,10 +271,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case::it_comes(None, Some("127.0.0.1 shop.example\n"), true)]
-    #[case::it_is_written_anew(Some("127.0.0.1 localhost\n"), Some("127.0.0.1 shop.example\n"), true)]
-    #[case::the_name_goes(Some("127.0.0.1 shop.example\n"), Some("127.0.0.1 localhost\n"), false)]
-    #[case::the_file_goes(Some("127.0.0.1 shop.example\n"), None, true)]
+    #[case::the_file_appears(None, Some("127.0.0.1 shop.example\n"), true)]
+    #[case::the_file_is_rewritten(Some("127.0.0.1 localhost\n"), Some("127.0.0.1 shop.example\n"), true)]
+    #[case::the_name_is_removed(Some("127.0.0.1 shop.example\n"), Some("127.0.0.1 localhost\n"), false)]
+    #[case::the_file_is_deleted(Some("127.0.0.1 shop.example\n"), None, true)]
     #[case::it_is_no_text(
         Some("127.0.0.1 shop.example\n"),
         Some("127.0.0.1 other.example \u{fffd}\n"),

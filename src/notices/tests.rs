@@ -33,8 +33,8 @@ fn notice(severity: Severity) -> Notice {
 #[case::it_becomes_worse(Some(Major), &[(0, Some(Critical), "begins")])]
 #[case::it_ends(Some(Major), &[(0, None, "ends")])]
 #[case::a_short_fall_changes_nothing(Some(Critical), &[(0, Some(Major), ""), (9, Some(Major), ""), (10, Some(Critical), "")])]
-#[case::a_fall_that_was_broken_counts_anew(Some(Critical), &[(0, Some(Major), ""), (5, Some(Critical), ""), (6, Some(Major), ""), (15, Some(Major), "")])]
-#[case::after_a_long_fall_a_rise_is_told_again(
+#[case::an_interrupted_fall_restarts(Some(Critical), &[(0, Some(Major), ""), (5, Some(Critical), ""), (6, Some(Major), ""), (15, Some(Major), "")])]
+#[case::after_a_long_fall_a_rise_is_sent_again(
     Some(Critical),
     &[(0, Some(Major), ""), (10, Some(Major), "falls"), (11, Some(Major), ""), (12, Some(Critical), "begins")]
 )]

@@ -254,13 +254,13 @@ mod tests {
     #[case::four_failures(&[CHANNEL; 4], (0, 0))]
     #[case::five_failures(&[CHANNEL; 5], (10, 2))]
     #[case::one_message_that_fails_for_ever(&[message(1); 9], (0, 0))]
-    #[case::one_recipient_who_is_refused_for_ever(&[recipient(1); 9], (0, 0))]
+    #[case::one_permanently_refused_recipient(&[recipient(1); 9], (0, 0))]
     #[case::five_messages(&[message(1), message(2), message(3), message(4), message(5)], (10, 2))]
     #[case::five_recipients(&[recipient(1), recipient(2), recipient(3), recipient(4), recipient(5)], (10, 2))]
-    #[case::what_fails_while_others_pass(
+    #[case::failures_while_others_pass(
         &[message(1), message(2), message(3), message(4), ChannelSign::Taken, message(5), message(6)], (0, 0)
     )]
-    #[case::what_says_nothing(&[ChannelSign::Nothing; 9], (0, 0))]
+    #[case::no_signal(&[ChannelSign::Nothing; 9], (0, 0))]
     #[case::a_pause(&[asked(30_000)], (30, 30))]
     #[case::a_pause_of_136_years(&[asked(4_294_967_295_000)], (900, 900))]
     #[case::a_pause_in_the_past(&[asked(-5_000)], (0, 0))]
@@ -314,7 +314,7 @@ mod tests {
 
     /// They do not lengthen the time for which the circuit is open: there may be thousands of waiting messages.
     #[test]
-    fn first_tries_go_every_two_seconds_while_the_circuit_is_open() {
+    fn first_attempts_are_sent_every_two_seconds_while_the_circuit_is_open() {
         let mut circuit = after(&[message(1), message(2), message(3), message(4), message(5)]);
         let first = NOW.plus_ms(2_000);
         let pass = circuit.admit(true, first).unwrap();

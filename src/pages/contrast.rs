@@ -131,7 +131,7 @@ mod tests {
 
     /// The ring around a group that has the focus is not covered by its description.
     #[test]
-    fn the_description_of_a_group_leaves_its_ring_alone() {
+    fn the_description_of_a_group_does_not_overlap_its_ring() {
         assert!(rule(SHEETS[0].1, "summary + .description").contains("margin-top: 0"));
     }
 

@@ -280,7 +280,7 @@ mod tests {
     #[case("{\"a\": 1} trailing")]
     #[case("{\"a\": 1, }")]
     #[case("not JSON at all")]
-    fn a_document_that_is_no_json_holds_nothing(#[case] document: &str) {
+    fn a_document_that_is_not_json_has_no_value(#[case] document: &str) {
         assert_eq!(find("a", document, ""), None);
     }
 

@@ -232,8 +232,8 @@ mod tests {
 
     /// A number of results of a service, and the time between them.
     #[rstest]
-    #[case::a_hurry(512, 1_000, true)]
-    #[case::a_hurry_that_others_ask_to_look_in(512, 500, true)]
+    #[case::fast_rechecks(512, 1_000, true)]
+    #[case::fast_rechecks_requested_by_others(512, 500, true)]
     #[case::votes_that_came_together(10, 0, true)]
     #[case::forged(512, 1, false)]
     fn results_exceed_neither_schedule_nor_two_per_second(

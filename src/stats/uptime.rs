@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn time_before_the_first_and_after_the_last_evidence_counts_for_nothing() {
+    fn time_without_evidence_at_either_end_does_not_count() {
         let changes = [change(10, MeasuredStatus::Up), change(30, MeasuredStatus::Down)];
         let spans = measured(&changes, at(40), TimeRange { from: at(0), to: at(100) });
         let expected = [

@@ -171,7 +171,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_ms(1_000_000);
 
     #[test]
-    fn large_batches_are_cut_and_lose_nothing() {
+    fn large_batches_are_split_without_loss() {
         let records: Vec<CheckRecord> =
             (0..2_000).map(|number| record(number % 300, number, &"€".repeat(500))).collect();
         let messages = ResultBatch::messages(&records, NOW, &|record| record.service.unsigned_abs() * 3);

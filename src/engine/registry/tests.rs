@@ -45,11 +45,11 @@ const OURS: i64 = 1;
 /// others; its standing for our organisation and for all, 1,000,000 ms after the start.
 #[rstest]
 #[case::all_is_well(1_000_000, false, &[], LocationStatus::Online, LocationStatus::Online)]
-#[case::it_says_so_itself(1_000_000, true, &[], LocationStatus::Impaired, LocationStatus::Impaired)]
+#[case::it_reports_the_loss_itself(1_000_000, true, &[], LocationStatus::Impaired, LocationStatus::Impaired)]
 #[case::it_is_our_suspect(1_000_000, false, &[OURS], LocationStatus::Impaired, LocationStatus::Online)]
 #[case::it_is_the_suspect_of_others(1_000_000, false, &[2], LocationStatus::Online, LocationStatus::Online)]
 #[case::it_is_the_suspect_of_many(1_000_000, false, &[2, 3, 4], LocationStatus::Impaired, LocationStatus::Impaired)]
-#[case::it_was_not_heard_since(900_000, true, &[OURS], LocationStatus::Offline, LocationStatus::Offline)]
+#[case::no_report_since(900_000, true, &[OURS], LocationStatus::Offline, LocationStatus::Offline)]
 #[actix::test]
 async fn a_location_status_depends_on_the_evidence_of_the_organisation(
     #[case] heard_at_ms: i64,

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_and_descent_are_known() {
+    fn depth_and_descent_are_computed() {
         let components = page();
         let tree = ComponentTree::of(&components);
         assert_eq!((tree.depth(None), tree.depth(Some(1)), tree.depth(Some(2))), (0, 1, 2));

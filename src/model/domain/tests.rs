@@ -40,7 +40,7 @@ fn a_pending_domain_is_checked_less_and_less_often(#[case] now: i64, #[case] nex
 }
 
 #[test]
-fn both_records_make_it_active_and_keep_it_so() {
+fn both_records_activate_a_domain_and_keep_it_active() {
     let active = active();
     assert_eq!(
         (active.status, active.verified_at, active.problem),

@@ -52,7 +52,7 @@ fn resolution() -> (WholeIncident, WholeIncident) {
 #[case::joined_a_held_message(Some(state(MINOR, &[1, 2, 3])), state(MINOR, &[1, 2, 3, 4, 5]), Setting::default(),
     &["incident.opened 100", "incident.service_joined 990", "incident.service_joined 995 batch 1020"],
     &["replace 3 +3"])]
-#[case::joined_what_may_be_on_its_way(Some(state(MINOR, &[1, 2])), state(MINOR, &[1, 2, 3]), Setting::default(),
+#[case::joined_a_message_that_may_be_under_way(Some(state(MINOR, &[1, 2])), state(MINOR, &[1, 2, 3]), Setting::default(),
     &["incident.opened 100", "incident.service_joined 990 batch 1001"], &["incident.service_joined +1 until batch 1031"])]
 #[case::joined_behind_something_else(Some(state(MINOR, &[1, 2])), state(MINOR, &[1, 2, 3]), Setting::default(),
     &["incident.opened 100", "incident.service_joined 990 batch 1020", "incident.acknowledged 992 batch 1020"],
@@ -63,9 +63,9 @@ fn resolution() -> (WholeIncident, WholeIncident) {
     &["incident.opened 100", "incident.service_joined 99000"], &["release", "incident.service_joined +1"])]
 #[case::joined_in_quiet_hours(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::quiet(),
     &["incident.opened 100"], &["incident.service_joined +1 until quiet_hours"])]
-#[case::joins_are_not_wanted(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::only(&[NotificationEvent::IncidentOpened]),
+#[case::joins_are_not_chosen(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::only(&[NotificationEvent::IncidentOpened]),
     &["incident.opened 100"], &[])]
-#[case::updates_tell_joins(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::only(&[NotificationEvent::IncidentUpdated]),
+#[case::updates_include_joins(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::only(&[NotificationEvent::IncidentUpdated]),
     &["incident.opened 100"], &["release", "incident.updated +1"])]
 #[case::begins_to_matter_by_a_service(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::about(2), &[],
     &["release", "incident.opened"])]
@@ -74,23 +74,23 @@ fn resolution() -> (WholeIncident, WholeIncident) {
     &["release", "incident.worsened was minor"])]
 #[case::worse_and_joined(Some(state(MINOR, &[1])), state(CRITICAL, &[1, 2]), Setting::default(), &["incident.opened 100"],
     &["release", "incident.worsened +1 was minor"])]
-#[case::worse_and_joined_for_who_wants_joins(Some(state(MINOR, &[1])), state(CRITICAL, &[1, 2]),
+#[case::worse_and_joined_with_joins_chosen(Some(state(MINOR, &[1])), state(CRITICAL, &[1, 2]),
     Setting::only(&[NotificationEvent::IncidentServiceJoined]), &["incident.opened 100"],
     &["release", "incident.service_joined +1 was minor"])]
-#[case::worse_for_who_wants_updates(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::only(&[NotificationEvent::IncidentUpdated]),
+#[case::worse_with_updates_chosen(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::only(&[NotificationEvent::IncidentUpdated]),
     &["incident.opened 100"], &["release", "incident.updated was minor"])]
-#[case::no_worse_than_was_told(Some(state(MINOR, &[1])), state(MAJOR, &[1]), Setting::default().told(CRITICAL),
+#[case::no_worse_than_notified(Some(state(MINOR, &[1])), state(MAJOR, &[1]), Setting::default().told(CRITICAL),
     &["incident.opened 100"], &[])]
 #[case::begins_to_matter_by_severity(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::from(CRITICAL), &[],
     &["release", "incident.opened"])]
-#[case::wakes_who_was_asleep(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::quiet(),
+#[case::ends_quiet_hours(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::quiet(),
     &["incident.opened 100 quiet_hours 9000"], &["release", "release", "incident.worsened was minor"])]
-#[case::wakes_whatever_it_chose(Some(state(MINOR, &[1])), state(CRITICAL, &[1]),
+#[case::ends_quiet_hours_for_any_chosen_events(Some(state(MINOR, &[1])), state(CRITICAL, &[1]),
     Setting { events: vec![NotificationEvent::IncidentOpened], ..Setting::quiet() },
     &["incident.opened 100 quiet_hours 9000"], &["release"])]
 #[case::not_bad_enough_to_wake(Some(state(MINOR, &[1])), state(MAJOR, &[1]), Setting::quiet(),
     &["incident.opened 100 quiet_hours 9000"], &["incident.worsened was minor until quiet_hours"])]
-#[case::a_lower_severity_is_no_news(Some(state(CRITICAL, &[1])), state(MINOR, &[1]), Setting::default(),
+#[case::a_lower_severity_sends_nothing(Some(state(CRITICAL, &[1])), state(MINOR, &[1]), Setting::default(),
     &["incident.opened 100"], &[])]
 // Channels that are switched off.
 #[case::off(None, state(MINOR, &[1]), Setting::off(), &[], &[])]
@@ -111,10 +111,10 @@ fn channels_are_notified_of_a_change(
 
 /// The end reaches everybody who was told the start, also a channel that was switched off meanwhile, and nobody else.
 #[rstest]
-#[case::told(Setting::default(), &["incident.opened 100"], &["retract steps", "release", "incident.resolved"])]
-#[case::told_and_switched_off(Setting::off(), &["incident.opened 100"], &["retract steps", "release", "incident.resolved"])]
-#[case::never_told(Setting::default(), &[], &["retract steps"])]
-#[case::never_told_and_off(Setting::off(), &[], &["retract steps"])]
+#[case::notified(Setting::default(), &["incident.opened 100"], &["retract steps", "release", "incident.resolved"])]
+#[case::notified_and_disabled(Setting::off(), &["incident.opened 100"], &["retract steps", "release", "incident.resolved"])]
+#[case::never_notified(Setting::default(), &[], &["retract steps"])]
+#[case::never_notified_and_disabled(Setting::off(), &[], &["retract steps"])]
 #[case::in_quiet_hours(Setting::quiet(), &["incident.opened 100 quiet_hours 9000"],
     &["retract steps", "incident.resolved until quiet_hours"])]
 fn the_resolution_is_sent_to_channels_that_got_the_start(

@@ -115,7 +115,7 @@ mod tests {
     #[case::the_later_one_is_due_as_well(60, true, (false, true))]
     #[case::there_is_no_later_one(60, false, (true, false))]
     #[case::just_before(1, true, (false, true))]
-    #[case::it_has_begun(0, true, (false, false))]
+    #[case::already_started(0, true, (false, false))]
     fn a_late_reminder_is_sent_while_it_is_useful(
         #[case] minutes: i64,
         #[case] hour_before: bool,

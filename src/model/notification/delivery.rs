@@ -234,7 +234,7 @@ mod tests {
     #[case(1, GIVEN_UP_AFTER_MS, 600_000)]
     #[case(11, GIVEN_UP_AFTER_MS, 900_000)]
     #[case(1, 60_000, 60_000)]
-    fn a_message_that_may_have_been_taken_is_sent_again_late(
+    fn a_possibly_accepted_message_is_repeated_late(
         #[case] number: u32,
         #[case] left_ms: i64,
         #[case] expected: i64,

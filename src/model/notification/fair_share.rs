@@ -318,8 +318,8 @@ mod tests {
 
     #[rstest]
     #[case::escalations_first(|second: &mut DueMessage| second.is_escalation = true)]
-    #[case::what_was_tried_least(|second: &mut DueMessage| second.tries = 2)]
-    #[case::what_has_waited_longest(|second: &mut DueMessage| second.due_at = Timestamp::from_ms(0))]
+    #[case::fewest_tries_first(|second: &mut DueMessage| second.tries = 2)]
+    #[case::longest_wait_first(|second: &mut DueMessage| second.due_at = Timestamp::from_ms(0))]
     fn the_next_message_within_a_channel_is_chosen(#[case] prefer: fn(&mut DueMessage)) {
         let [first, mut second] = [1, 2].map(|key| DueMessage { tries: 3, ..message(1, 1, key) });
         prefer(&mut second);

@@ -117,13 +117,13 @@ mod tests {
     #[case::just_long_enough(outage(Down), Some(10), TELL)]
     #[case::not_long_enough(outage(Down), Some(11), OutageDecision::Wait(Some(at(21_000))))]
     #[case::without_a_policy(outage(Down), None, OutageDecision::Wait(None))]
-    #[case::of_a_kind_that_is_not_wanted(outage(Degraded), Some(0), OutageDecision::Wait(None))]
+    #[case::of_an_unwanted_kind(outage(Degraded), Some(0), OutageDecision::Wait(None))]
     #[case::blind(Outage { is_measured: false, ..outage(Down) }, Some(0), OutageDecision::Wait(None))]
     #[case::unreachable(Outage { unreachable_since: Some(at(1)), ..outage(Down) }, Some(0), OutageDecision::Wait(None))]
-    #[case::while_others_are_asked(
+    #[case::while_others_are_rechecked(
         Outage { held_until: Some(at(25_000)), ..outage(Down) }, Some(0), OutageDecision::Wait(Some(at(25_000)))
     )]
-    #[case::others_were_asked(Outage { held_until: Some(at(20_000)), ..outage(Down) }, Some(0), TELL)]
+    #[case::others_were_rechecked(Outage { held_until: Some(at(20_000)), ..outage(Down) }, Some(0), TELL)]
     fn an_outage_becomes_an_incident_in_time(
         #[case] outage: Outage,
         #[case] open_after: Option<u32>,

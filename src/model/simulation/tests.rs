@@ -108,7 +108,7 @@ fn outcome(script: &str, windows: &[ServiceWindow], words: &str) -> String {
 /// and the words of [`set`] for the settings of the simulation.
 #[rstest]
 #[case::an_outage("uuuddduuuuuu", "resolve=2", "3 down, 6 up, major 3-6")]
-#[case::nobody_resolves("uuuddduuuuuu", "resolve=never", "3 down, 6 up, major 3-")]
+#[case::never_resolved("uuuddduuuuuu", "resolve=never", "3 down, 6 up, major 3-")]
 #[case::a_patient_policy("uuuddduuuuuu", "open=4", "3 down, 6 up")]
 #[case::one_that_waits_just_long_enough("uuudddduuuuu", "open=3 resolve=1", "3 down, 7 up, major 3-7")]
 #[case::no_incident_wanted("uuuddduuuuuu", "quiet", "3 down, 6 up")]
@@ -120,12 +120,12 @@ fn outcome(script: &str, windows: &[ServiceWindow], words: &str) -> String {
 #[case::the_majority_is_up("uuuddduuuu/uuuuuuuuuu/uuuuuuuuuu", "", "")]
 #[case::any_is_enough("uuuddduuuu/uuuuuuuuuu/uuuuuuuuuu", "quorum=any quiet", "3 down, 5 up")]
 #[case::most_are_down("uuudddduuu/uuudddduuu/uuuuuuuuuu", "quiet", "3 down, 6 up")]
-#[case::all_are_asked_for("uuudddduuu/uuudddduuu/uuuuuuuuuu", "quorum=all quiet", "")]
+#[case::all_locations_required("uuudddduuu/uuudddduuu/uuuuuuuuuu", "quorum=all quiet", "")]
 #[case::a_degraded_service("uuugguuuu", "", "3 degraded, 5 up")]
 #[case::a_slow_one("uuussuuuu", "", "")]
 #[case::a_shorter_timeout("uuussuuuu", "timeout=300 quiet", "3 down, 5 up")]
 #[case::flapping("uududuuuuuu", "flapping=2 quiet", "2 down, 3 up, 4 down, 4 flapping, 5 up, minor 4-")]
-#[case::not_enough_turns("uududuuuuuu", "quiet", "2 down, 3 up, 4 down, 5 up")]
+#[case::not_enough_transitions("uududuuuuuu", "quiet", "2 down, 3 up, 4 down, 5 up")]
 fn each_setting_has_its_effect(#[case] script: &str, #[case] words: &str, #[case] expected: &str) {
     assert_eq!(outcome(script, &[], words), expected);
 }
@@ -142,7 +142,7 @@ fn unmeasured_time_is_no_data() {
 #[case(WindowKind::Maintenance, "3 down, 20 up, major 3-20")]
 #[case(WindowKind::Override(OverrideStatus::Up), "3 down, 20 up, major 3-20")]
 #[case(WindowKind::Unreachable, "3 down, 20 up, major 10-20")]
-fn windows_are_taken_as_they_were(#[case] kind: WindowKind, #[case] expected: &str) {
+fn recorded_windows_are_applied(#[case] kind: WindowKind, #[case] expected: &str) {
     let window = ServiceWindow { service: 1, kind, from: at(2), to: Some(at(10)) };
     let script = format!("uuu{}uuuu", "d".repeat(17));
     assert_eq!(outcome(&script, &[window], "resolve=1"), expected);

@@ -149,7 +149,7 @@ fn blocks_choose_and_repeat(#[case] template: &str, #[case] expected: &str) {
     "---"
 )]
 #[case::default_that_is_not_needed("{{ count|default('-') }}[{{ empty|default('-') }}]", "3[]")]
-#[case::default_for_what_is_empty("{{ empty|default('-', true) }}{{ is_over|default('-', true) }}", "--")]
+#[case::default_for_empty_values("{{ empty|default('-', true) }}{{ is_over|default('-', true) }}", "--")]
 #[case::default_of_a_default("{{ titel|default(severity)|default(title|default('x'))|upper }}", "X")]
 fn filters_change_values(#[case] template: &str, #[case] expected: &str) {
     check_output(template, expected);

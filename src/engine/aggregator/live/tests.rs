@@ -121,7 +121,7 @@ fn reachability_results_do_not_enter_the_mean() {
 
 /// `u`, `d`: the status in the newest check of each location, the first one at 1, the next at 2; `-`: it was up long ago.
 #[rstest]
-#[case::nobody_has_looked("", Verdict::Up, None)]
+#[case::no_checks("", Verdict::Up, None)]
 #[case::one("u", Verdict::Up, Some(1))]
 #[case::a_verdict_that_waits_for_more("u", Verdict::Down, None)]
 #[case::all("ddd", Verdict::Down, Some(1))]
@@ -129,8 +129,8 @@ fn reachability_results_do_not_enter_the_mean() {
 #[case::most("udd", Verdict::Down, Some(1))]
 #[case::half("ud", Verdict::Up, None)]
 #[case::a_silent_location_does_not_count("-ud", Verdict::Down, None)]
-#[case::nor_one_that_looks_no_more("--dd", Verdict::Down, Some(3))]
-#[case::nobody_knows("u", Verdict::Unknown, None)]
+#[case::a_location_without_recent_checks_does_not_count("--dd", Verdict::Down, Some(3))]
+#[case::unknown_verdict("u", Verdict::Unknown, None)]
 fn a_verdict_is_sure_when_most_locations_agree(
     #[case] seen: &str,
     #[case] verdict: Verdict,

@@ -275,7 +275,7 @@ mod tests {
     #[rstest]
     #[case(8_192, 1)]
     #[case(1, 8_192)]
-    fn the_longest_sides_are_taken(#[case] width: u32, #[case] height: u32) {
+    fn the_longest_sides_are_accepted(#[case] width: u32, #[case] height: u32) {
         accept(AssetKind::Logo, encoded(width, height, ImageFormat::Png)).unwrap();
     }
 
@@ -283,7 +283,7 @@ mod tests {
     #[rstest]
     #[case(8_000, 5_000, true)]
     #[case(8_001, 5_000, false)]
-    fn forty_megapixels_are_the_most(#[case] width: u32, #[case] height: u32, #[case] fits: bool) {
+    fn an_image_has_at_most_forty_megapixels(#[case] width: u32, #[case] height: u32, #[case] fits: bool) {
         let image = DynamicImage::ImageLuma8(image::GrayImage::new(width, height));
         let mut bytes = Cursor::new(Vec::new());
         image.write_to(&mut bytes, ImageFormat::Png).unwrap();

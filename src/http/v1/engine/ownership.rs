@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn every_node_that_lives_or_owns_something_is_shown() {
+    fn every_node_that_lives_or_owns_partitions_is_shown() {
         let [a, b, c] = ["a", "b", "c"].map(|name| name.parse::<NodeName>().unwrap());
         let ownership = Ownership::among_others(NodeIdentity { name: a.clone(), folder: Id::random() });
         ownership.note_ledger(&PartitionLedger::default().taken(&a, some([0, 2])).taken(&b, some([1])));

@@ -152,7 +152,7 @@ fn an_extension_continues_or_reschedules(
 #[rstest]
 #[case(None, false)]
 #[case(Some(9_000), true)]
-fn an_open_end_takes_automatic_completion_away(#[case] end: Option<i64>, #[case] auto_complete: bool) {
+fn an_open_end_disables_automatic_completion(#[case] end: Option<i64>, #[case] auto_complete: bool) {
     let before = Maintenance { auto_complete: true, ..maintenance(InProgress) };
     let schedule = MaintenanceWindow { end: end.map(at), ..before.schedule };
     let message = Some(TranslatedText::single("de", "Dauert länger."));

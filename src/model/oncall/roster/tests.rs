@@ -61,7 +61,7 @@ fn range(from: &str, to: &str) -> TimeRange {
 #[rstest]
 #[case::a_day_that_lacks_the_time("Europe/Berlin", "2026-03-27T01:30:00Z", Rotation::Daily { days: 1, at: "02:30".parse().unwrap() },
     &["2026-03-28T01:30:00.000Z", "2026-03-29T01:30:00.000Z", "2026-03-30T00:30:00.000Z"])]
-#[case::a_time_that_comes_twice("Europe/Berlin", "2026-10-24T00:30:00Z", Rotation::Daily { days: 1, at: "02:30".parse().unwrap() },
+#[case::a_time_that_occurs_twice("Europe/Berlin", "2026-10-24T00:30:00Z", Rotation::Daily { days: 1, at: "02:30".parse().unwrap() },
     &["2026-10-25T00:30:00.000Z", "2026-10-26T01:30:00.000Z"])]
 #[case::a_leap_day("UTC", "2028-02-28T09:00:00Z", Rotation::Daily { days: 1, at: "09:00".parse().unwrap() },
     &["2028-02-29T09:00:00.000Z", "2028-03-01T09:00:00.000Z"])]

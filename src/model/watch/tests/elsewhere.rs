@@ -100,7 +100,7 @@ impl Worth {
 #[case::late(61, 82, Worth::Late)]
 #[case::of_a_clock_that_is_a_little_ahead(62, 60, Worth::Vote)]
 #[case::of_the_future(63, 60, Worth::Nothing)]
-#[case::older_than_what_is_known(0, 2, Worth::Nothing)]
+#[case::older_than_the_known_vote(0, 2, Worth::Nothing)]
 #[case::known_already(1, 2, Worth::Nothing)]
 #[case::known_for_long(1, 61, Worth::Nothing)]
 fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64, #[case] expected: Worth) {

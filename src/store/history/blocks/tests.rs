@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn only_wanted_checks_are_found(
+    fn only_matching_checks_are_found(
         entries in series(60),
         statuses in prop::sample::subsequence(CheckStatus::ALL.to_vec(), 0..=3),
         bounds in prop::array::uniform2(prop::option::of(instant())),
@@ -213,7 +213,7 @@ fn a_block_of_any_size_is_read_back(#[case] checks: usize) {
 }
 
 #[test]
-fn a_block_knows_its_bounds_and_counts() {
+fn a_block_has_its_bounds_and_counts() {
     let mut entries = healthy(3);
     entries[1].measurement.status = CheckStatus::Degraded;
     entries[2].measurement.status = CheckStatus::Down;

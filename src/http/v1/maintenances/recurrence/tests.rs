@@ -28,7 +28,7 @@ fn stored() -> Recurrence {
 #[rstest]
 #[case(json!({}))]
 #[case(json!({"recurrence": null, "scheduled_start": 7}))]
-fn a_window_may_come_once(#[case] body: Value) {
+fn a_window_may_occur_once(#[case] body: Value) {
     assert_eq!(read(body.as_object().unwrap(), at(NOW)).unwrap(), None);
 }
 

@@ -46,7 +46,11 @@ fn every_default_is_stored(#[case] check_type: CheckType, #[case] config: &str) 
 #[case("x", 65_000, true)]
 #[case("🚀", 65_000, true)]
 #[case("🚀", 65_500, false)]
-fn settings_take_a_quarter_of_a_mebibyte(#[case] character: &str, #[case] length: usize, #[case] fits: bool) {
+fn settings_are_limited_to_a_quarter_of_a_mebibyte(
+    #[case] character: &str,
+    #[case] length: usize,
+    #[case] fits: bool,
+) {
     let fixture = SettingsFixture::new(CheckType::Http);
     let body = character.repeat(length);
     let headers = json!({"x-note": "n".repeat(1_000)});
