@@ -340,7 +340,7 @@ fn a_lack_of_ports_reports_no_target_down() {
 /// one that has a turn like each of them.
 #[rstest]
 #[case::next_to_nothing_is_left("processor")]
-#[case::each_has_its_turn("turns")]
+#[case::equal_priority("turns")]
 #[tokio::test]
 async fn a_lack_of_processor_time_reports_no_target_down(#[case] trouble: &str) {
     let _alone = ALONE.lock().await;

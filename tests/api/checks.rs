@@ -83,7 +83,7 @@ async fn a_condition_that_matches_makes_the_service_degraded() {
 
 /// Contract 4.8: walking by `links.next` gives every check once, newest first.
 #[tokio::test]
-async fn walking_by_cursor_repeats_and_skips_nothing() {
+async fn paging_by_cursor_repeats_and_skips_nothing() {
     let (server, target) = (Server::shared(), Target::start());
     let client = server.client();
     let id = create_watched(&client, &target.url(), &json!({"interval_seconds": 1}));
@@ -212,7 +212,7 @@ fn a_service_without_checks_has_an_empty_history() {
 
 /// Nothing acknowledged is lost by a kill; status and rhythm stay.
 #[tokio::test]
-async fn a_killed_server_keeps_checks_status_and_rhythm() {
+async fn a_killed_server_keeps_checks_status_and_schedule() {
     let target = Target::start();
     let mut server = Server::start();
     let id = create_watched(&server.client(), &target.url(), &json!({"interval_seconds": 2}));

@@ -103,7 +103,7 @@ fn a_circular_dependency_is_refused() {
 /// What became unreachable is so no longer than that lasts: until it depends on somebody else, until nobody knows, until what it
 /// depends on is gone.
 #[tokio::test]
-async fn a_service_is_unreachable_no_longer_than_it_is() {
+async fn unreachable_ends_with_its_cause() {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();

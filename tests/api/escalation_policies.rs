@@ -118,7 +118,7 @@ fn policies_have_an_order() {
 #[case::unknown_member("steps", json!([{"after_seconds": 0, "channel_ids": ["CHANNEL"], "when": 1}]), "steps.0.when")]
 #[case::hasty("repeat_after_seconds", json!(59), "repeat_after_seconds")]
 #[case::severity("min_severity", json!("awful"), "min_severity")]
-#[case::place("position", json!(3), "position")]
+#[case::position("position", json!(3), "position")]
 #[case::tag("tag_ids", json!([UNKNOWN_ID]), "tag_ids.0")]
 #[case::service("service_ids", json!([UNKNOWN_ID]), "service_ids.0")]
 #[case::opener("incident_policy_ids", json!([UNKNOWN_ID]), "incident_policy_ids.0")]
@@ -158,7 +158,7 @@ fn rows_used_by_a_policy_cannot_be_deleted() {
 
 /// Who is told by a step is told of the end as well; who comes later in the policy hears of neither.
 #[tokio::test]
-async fn steps_are_taken_until_somebody_acknowledges() {
+async fn steps_continue_until_an_acknowledgement() {
     let client = Server::shared().tenant("business");
     let [first, second, third] = [(); 3].map(|()| Sink::start());
     let step =
@@ -239,7 +239,7 @@ async fn an_incident_follows_the_first_policy_that_matches() {
 
 /// An incident that the engine opened is assigned by the incident policy that opened it.
 #[tokio::test]
-async fn an_incident_policy_leads_to_an_escalation_policy() {
+async fn an_incident_policy_selects_its_escalation_policy() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let opener = client.get("/v1/incident-policies").expect(200).data()[0]["id"].clone();

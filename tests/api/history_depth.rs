@@ -62,7 +62,7 @@ fn texts(times: &[Timestamp]) -> Vec<Value> {
 /// One hour on either side of the start; a `from` before it is raised silently, and figures are cut as well.
 #[rstest]
 #[case::at_most_ninety_days("", 90)]
-#[case::what_the_plan_keeps("[plans.business]\nretention_days = 30\n", 30)]
+#[case::retention_of_the_plan("[plans.business]\nretention_days = 30\n", 30)]
 #[tokio::test]
 async fn the_history_is_limited_by_the_plan_and_ninety_days(#[case] settings: &str, #[case] days: i64) {
     let mut stopped = stopped(settings).await;

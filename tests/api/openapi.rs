@@ -66,7 +66,7 @@ fn unserved_paths_are_not_described() {
 
 /// The same for people: nothing is loaded from elsewhere, and nothing runs.
 #[test]
-fn the_page_for_people_loads_and_runs_nothing() {
+fn the_reference_page_contains_no_scripts_or_external_resources() {
     let answer = Server::shared_client().without_token().get("/docs").expect(200);
     assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
     let policy = answer.header("content-security-policy").unwrap();

@@ -49,7 +49,7 @@ fn a_separate_address_removes_the_metrics_from_the_public_one() {
 }
 
 #[tokio::test]
-async fn sigterm_ends_the_process_with_code_0_and_a_later_start_has_everything() {
+async fn sigterm_ends_the_process_with_code_0_and_a_restart_has_all_data() {
     let target = Target::start();
     let mut server = Server::start();
     let id = create_watched(&server.client(), &target.url(), &json!({"interval_seconds": 1}));

@@ -86,7 +86,7 @@ fn the_same_tags_are_no_change() {
 ])]
 #[case(json!("new"), &[("tags", "This value must be a list.")])]
 #[case(json!((0..51).map(|n| format!("n{n}")).collect::<Vec<_>>()), &[("tags", "Send at most 50 entries.")])]
-fn a_wrong_entry_stores_nothing(#[case] tags: Value, #[case] expected: &[(&str, &str)]) {
+fn an_invalid_entry_stores_nothing(#[case] tags: Value, #[case] expected: &[(&str, &str)]) {
     let client = tenant();
     let expected: Vec<_> =
         expected.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();

@@ -163,7 +163,7 @@ fn an_empty_update_changes_nothing() {
 #[case(json!({"target": ""}), "target", "This field is required.")]
 #[case(json!({"target": "x"}), "target", "Enter an absolute http or https URL.")]
 #[case(json!({"settings": {}}), "settings.interval_seconds", "This field is required.")]
-fn a_wrong_update_stores_nothing(#[case] wrong: Value, #[case] key: &str, #[case] text: &str) {
+fn an_invalid_update_stores_nothing(#[case] wrong: Value, #[case] key: &str, #[case] text: &str) {
     let client = Server::shared_client();
     let id = create_unconfigured(&client);
     let before = client.get(&service(&id)).expect(200).body;
@@ -232,7 +232,7 @@ fn tenant_with(server: &Server, count: usize) -> Client {
 
 /// Contract 1.4: links byte for byte: unknown, repeated and bracket parameters in their order, `page` last.
 #[test]
-fn links_keep_the_query_and_move_only_the_page() {
+fn links_keep_the_query_and_change_only_the_page() {
     let server = Server::shared();
     let client = tenant_with(&server, 5);
     let path = format!("{}/v1/services", server.base());

@@ -257,7 +257,7 @@ fn invalid_rules_are_refused_together() {
 
 /// Contract 7 no. 45: characters are counted as the bytes that they take.
 #[test]
-fn settings_take_a_quarter_of_a_mebibyte() {
+fn settings_are_limited_to_a_quarter_of_a_mebibyte() {
     let config = |length: usize| json!({"method": "POST", "body": "🚀".repeat(length)});
     let answer = post_http(&rarely(&config(65_536)));
     let text = "The stored settings may take at most 262144 bytes.".to_owned();

@@ -125,8 +125,8 @@ fn a_local_location_does_not_decide_until_the_others_are_known() {
 
 /// What an absent location said ages like what any other said.
 #[rstest]
-#[case::nobody_looks(None, 0, "30 down>no_data gap | 300 no_data>unknown stale")]
-#[case::one_looks_here(Some("a: 0 up"), 1, "300 down>up votes")]
+#[case::no_location_checks(None, 0, "30 down>no_data gap | 300 no_data>unknown stale")]
+#[case::a_local_location_checks(Some("a: 0 up"), 1, "300 down>up votes")]
 fn a_location_that_does_not_return_is_forgotten(
     #[case] script: Option<&str>,
     #[case] here: usize,

@@ -14,7 +14,7 @@ use crate::script::Scripted;
 use crate::world::{Watching, World, clock, definition, in_paused_time};
 
 #[rstest]
-#[case::it_is_unknown_after_a_minute_and_comes_back_by_its_next_look(
+#[case::unknown_after_a_minute_until_the_next_check(
     "a: 0 up, 50 trouble, 170 up",
     "0 watch every=10; 200 end",
     "0 unknown>up votes | 50 up>no_data gap | 110 no_data>unknown stale | 170 unknown>up votes"
@@ -24,7 +24,7 @@ use crate::world::{Watching, World, clock, definition, in_paused_time};
     "0 watch every=10; 200 end",
     "0 unknown>up votes | 50 up>no_data gap | 100 no_data>up votes"
 )]
-#[case::what_was_down_is_no_longer_known_to_be(
+#[case::down_becomes_unknown(
     "a: 0 down, 50 trouble, 170 down",
     "0 watch every=10; 200 end",
     "0 unknown>down votes | 50 down>no_data gap | 110 no_data>unknown stale | 170 unknown>down votes"

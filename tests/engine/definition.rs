@@ -14,7 +14,7 @@ use crate::world::{Watching, World, address, clock, definition, id, in_paused_ti
 
 /// Contract 4.3.7 and 4.3.8.
 #[rstest]
-#[case::a_pause_ends_the_status_and_a_resume_looks_at_once(
+#[case::a_pause_ends_the_status_and_a_resume_checks_at_once(
     "a: 0 up",
     "0 watch; 70 pause; 100 resume; 130 end",
     "0 a up | 0 unknown>up votes | 60 a up | 70 up>unknown paused | 100 a up | 100 unknown>up votes | 120 a up"
@@ -29,7 +29,7 @@ use crate::world::{Watching, World, address, clock, definition, id, in_paused_ti
     "0 watch; 70 watch retries=3; 125 end",
     "0 a up | 0 unknown>up votes | 60 a up | 120 a up"
 )]
-#[case::a_further_location_joins_in_its_turn(
+#[case::a_further_location_joins_at_its_due_time(
     "a: 0 up; b: 0 up",
     "0 watch; 65 watch at=ab; 125 end",
     "0 a up | 0 unknown>up votes | 60 a up | 90 b up | 120 a up"

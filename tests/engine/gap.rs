@@ -58,12 +58,12 @@ fn silence_is_no_data(#[case] script: &str, #[case] moves: &str, #[case] changes
 
 /// Reliability 3 and 14: the rhythm stays, and a check whose turn is far away is made up for once.
 #[rstest]
-#[case::the_rhythm_is_kept(
+#[case::the_schedule_is_kept(
     "a: 0 up",
     "7 watch; 70 stop; 200 start; 370 end",
     "7 a up | 7 unknown>up votes | 60 a up | 120 up>no_data gap | 240 a up | 240 no_data>up votes | 300 a up | 360 a up"
 )]
-#[case::a_far_turn_is_caught_up_with_once(
+#[case::a_distant_due_time_is_caught_up_once(
     "a: 0 up",
     "0 watch every=3600; 100 stop; 8000 start; 10900 end",
     "0 a up | 0 unknown>up votes | 8000 a up | 3600 up>no_data gap | 8000 no_data>up votes | 10800 a up"

@@ -31,12 +31,12 @@ use crate::play::play;
     "0 watch at=ab; 600 end",
     "0 unknown>up votes | 60 up>degraded votes"
 )]
-#[case::trouble_of_our_own_is_never_down(
+#[case::a_local_fault_is_never_down(
     "a: 0 up, 50 trouble; b: 0 up, 50 trouble",
     "0 watch at=ab; 110 end",
     "0 unknown>up votes"
 )]
-#[case::a_location_in_trouble_has_no_vote_once_its_result_is_old(
+#[case::a_location_with_a_local_fault_has_no_vote_once_its_result_is_old(
     "a: 0 up, 50 trouble; b: 0 up, 500 down",
     "0 watch at=ab; 600 end",
     "0 unknown>up votes | 510 up>down votes"

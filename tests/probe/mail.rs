@@ -148,7 +148,7 @@ async fn a_mail_is_unencrypted_when_configured() {
 #[case::no_starttls("plain", json!({}), Failed, None, "The server does not offer STARTTLS")]
 #[case::no_tls("plain", json!({"encryption": "tls"}), Failed, None, "The TLS handshake failed")]
 #[case::tls_from_the_first_byte("starttls", json!({"encryption": "tls"}), Failed, None, "The TLS handshake failed")]
-#[case::nobody("plain", json!({"port": 9}), Failed, None, "Connection refused")]
+#[case::no_listener("plain", json!({"port": 9}), Failed, None, "Connection refused")]
 #[tokio::test]
 async fn refusals_are_classified(
     #[case] mode: &str,

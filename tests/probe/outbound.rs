@@ -53,7 +53,7 @@ async fn answer(response: impl Into<Vec<u8>>) -> Result<OutboundResponse, Exchan
 }
 
 #[tokio::test]
-async fn a_request_arrives_as_it_was_given() {
+async fn a_request_is_sent_as_given() {
     let server = Server::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
     let got = own().send(post(&server.url("/hook?a=b#c"))).await.unwrap();
     assert_eq!(
@@ -266,7 +266,7 @@ async fn a_server_without_edns_resolves_names() {
 #[case(Records::Code(ResponseCode::NoError), NameFault::NoAddress)]
 #[case(Records::Code(ResponseCode::ServFail), NameFault::ServerFailed)]
 #[tokio::test]
-async fn a_host_without_address_is_named_so(#[case] records: Records, #[case] fault: NameFault) {
+async fn a_host_without_address_is_reported(#[case] records: Records, #[case] fault: NameFault) {
     let dns = DnsServer::start([("hook.test", records)]).await;
     let client = client(EgressPolicy::PrivateAllowed, dns.address, None);
     assert_eq!(client.send(post("http://hook.test/")).await, Err(ExchangeFailure::Name(fault)));

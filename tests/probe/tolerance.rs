@@ -200,7 +200,7 @@ fn zstd(plain: &[u8]) -> Vec<u8> {
     "json.word",
     TRUNCATED
 )]
-#[case::a_body_that_nobody_asks_for("", vec![b'x'; 2 * MIB], "status_code", UP)]
+#[case::an_unneeded_body("", vec![b'x'; 2 * MIB], "status_code", UP)]
 #[tokio::test]
 async fn a_truncated_body_decides_where_it_is_conclusive(
     #[case] coding: &str,

@@ -341,7 +341,9 @@ async fn only_one_process_compacts_at_a_time() {
 /// Named after what it guards: a day that cannot be merged must not keep others from being sealed, merged and dropped.
 #[rstest]
 #[tokio::test]
-async fn a_damaged_block_stops_nothing_else(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_damaged_block_does_not_stop_other_merges(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some(store) = backend.open().await else { return };
     let up = CheckStatus::Up;
     append_checks(&store.history, &[check(2, "a", START_MS, up), check(2, "a", START_MS + DAY_MS, up)]).await;

@@ -138,8 +138,8 @@ async fn mails_to_contacts_do_not_wait_for_each_other(
 
 /// Who sleeps is told once in the morning, however often the steps came again, and not at all if somebody took it meanwhile.
 #[rstest]
-#[case::nobody_takes_it(false)]
-#[case::somebody_takes_it(true)]
+#[case::not_acknowledged(false)]
+#[case::acknowledged(true)]
 #[tokio::test]
 async fn steps_held_by_quiet_hours_do_not_pile_up(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,

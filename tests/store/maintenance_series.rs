@@ -180,7 +180,9 @@ fn windows_that_are_over_are_not_created(
 /// A clock that jumps is doubted, and nothing is created; one that was believed wrongly creates no more than fits, and the
 /// right one looks at once.
 #[rstest]
-fn a_wrong_clock_does_little_harm(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn a_wrong_clock_plans_a_bounded_number_of_windows(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;

@@ -147,7 +147,7 @@ type Votes = &'static [(&'static str, i64, CheckStatus)];
     &[("a", 60, CheckStatus::Down), ("b", 1_260, CheckStatus::Up), ("c", 2_460, CheckStatus::Up)],
     Verdict::Up
 )]
-#[case::what_a_clock_that_was_ahead_has_recorded_hides_nothing(
+#[case::records_of_a_clock_that_was_ahead_hide_nothing(
     60,
     &[("a", -3_600, CheckStatus::Down), ("a", 30, CheckStatus::Up), ("b", -7_200, CheckStatus::Down)],
     Verdict::Up
@@ -196,7 +196,7 @@ fn a_paused_service_keeps_the_time_of_its_last_check(
 }
 
 #[rstest]
-#[case::a_stop_in_which_nothing_was_due_leaves_no_trace(59, &[])]
+#[case::a_stop_without_due_checks_leaves_no_trace(59, &[])]
 #[case::a_check_that_is_a_little_late_is_no_gap(64, &[])]
 #[case::a_short_stop_is_a_gap_as_well(
     70,

@@ -170,7 +170,7 @@ fn a_write_without_its_consequences_is_found() {
 }
 
 #[test]
-fn configurations_of_services_are_read_by_their_own_module_alone() {
+fn configurations_of_services_are_read_only_by_their_module() {
     assert_clean(&Source::rust(), whole_services);
 }
 
@@ -197,7 +197,7 @@ fn a_query_that_reads_services_with_their_configurations_is_found() {
 }
 
 #[test]
-fn actors_and_tasks_are_started_by_supervise_alone() {
+fn actors_and_tasks_are_started_only_by_supervise() {
     assert_clean(&Source::rust(), unsupervised);
 }
 

@@ -56,7 +56,7 @@ fn the_first_acceptance_closes_the_request() {
 }
 
 #[test]
-fn a_request_that_all_decline_is_declined() {
+fn a_request_declined_by_all_is_declined() {
     let client = Server::shared().tenant("business");
     let [anna, ben, cleo] = people(&client);
     let schedule = create_schedule(&client, "Shop", &[daily(&[&anna, &ben, &cleo])]);

@@ -17,7 +17,7 @@ const LATER_MS: i64 = 12_000;
 
 #[rstest]
 #[case::the_leader_dies("KILL")]
-#[case::the_leader_stands_still_and_wakes("STOP")]
+#[case::the_leader_freezes_and_resumes("STOP")]
 #[tokio::test]
 async fn planned_maintenance_starts_and_ends_once(#[case] signal: &str) {
     let Some(nodes) = Nodes::start(2).await else { return };

@@ -39,7 +39,7 @@ fn told(sink: &Sink) -> BTreeMap<String, BTreeSet<String>> {
 
 #[rstest]
 #[case::the_leader_dies("KILL")]
-#[case::the_leader_stands_still_and_wakes("STOP")]
+#[case::the_leader_freezes_and_resumes("STOP")]
 #[tokio::test]
 async fn a_notice_is_sent_once(#[case] signal: &str) {
     let Some(nodes) = Nodes::start(2).await else { return };
