@@ -178,7 +178,7 @@ fn is_without_disk(error: &DbErr) -> bool {
 mod tests {
     use super::*;
 
-    /// Which database it is of decides which file is named.
+    /// The database role decides which file is named.
     #[test]
     fn an_error_names_its_database() {
         let locked = || DbErr::Custom("database is locked".into());

@@ -110,7 +110,7 @@ proptest! {
                     }
                     changes.extend(closed);
                 } else if jump > 0 {
-                    // Nobody has looked at what the clock has skipped.
+                    // Time skipped by the clock was not monitored.
                     let status = line.status();
                     changes.extend(line.change_to(MeasuredStatus::NoData, ChangeCause::Gap, before));
                     changes.extend(line.change_to(status, ChangeCause::Votes, at(now)));
@@ -120,7 +120,7 @@ proptest! {
         }
         let found = in_time_order(rows);
         prop_assert!(found.is_sorted_by(|before, after| before.at < after.at && before.to == after.from));
-        // What an undone future held is not asked for before it is the present again.
+        // Statuses of an undone future are not queried before that time is the present again.
         for (second, seen) in seen.into_iter().filter(|(second, _)| *second <= now) {
             let later = found.partition_point(|change| change.at <= at(second));
             prop_assert_eq!(found[later - 1].to, seen.status, "at second {} of {:?}", second, found);

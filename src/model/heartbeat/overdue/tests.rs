@@ -69,7 +69,7 @@ fn a_period_is_missed_unless_its_ping_may_have_been_lost(
     assert_eq!(judged(terms(60, 10), hearing, now), expected);
 }
 
-/// Nobody listens from 60 until 250; an absence ends now, as far as is known. It counts once, however often it is judged.
+/// No process listens from 60 until 250; an absence ends now, as far as is known. It counts once, however often it is judged.
 #[test]
 fn an_ongoing_absence_counts_once() {
     let terms = terms(60, 10);

@@ -241,7 +241,7 @@ impl Replay<'_> {
         let was_flapping = self.is_flapping();
         self.told.push(MeasuredStatusChange { at, from, to, cause });
         let limit = usize::from(self.plan.rules.flapping.changes);
-        // What was too old when somebody looked is forgotten, also for a turn that is noticed later.
+        // Results that were too old at a check are forgotten, also for a due time that is noticed later.
         let seen = self.turns(at).min(self.turns(at.max(self.judged_at)));
         if is_turn(from, to) && limit > 0 && !was_flapping && seen > limit {
             self.tell_about_flapping(ChangeCause::Flapping, at);
