@@ -11,7 +11,7 @@ use crate::support::sink::{Received, Sink};
 use crate::support::target::Target;
 use crate::support::{create, eventually, until_status};
 
-/// What a target that is stopped makes of a connection.
+/// Error codes of a connection to a stopped target.
 const REFUSALS: [&str; 2] = ["connect_refused", "connect_reset"];
 
 /// The incident of the first message about an event.

@@ -1,4 +1,4 @@
-//! Who may ask (contract 1.13, 2, 1.8): tokens, permissions of every route, and the order of the checks.
+//! Authentication and authorisation (contract 1.13, 2, 1.8): tokens, permissions of every route, and the order of the checks.
 //!
 //! What plans allow stands in `plans`, what tenants see of each other in `tenants`.
 

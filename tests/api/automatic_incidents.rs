@@ -149,7 +149,7 @@ async fn related_failures_are_one_incident(#[case] changes: Value, #[case] expec
     assert_eq!(sizes, expected);
 }
 
-/// What a person has edited stays, whatever the engine learns; who states the status also resolves.
+/// Edited fields stay, whatever the engine learns; a member who sets the status also resolves.
 #[tokio::test]
 async fn edited_fields_are_not_overwritten() {
     let server = Server::start();

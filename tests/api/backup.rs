@@ -131,7 +131,7 @@ async fn notifications_are_held_after_a_restore_until_released() {
     server.restart();
     let client = server.client();
     open_incident(&client, &json!({"title": "After"}));
-    // Whatever is told of what came before would be told by now.
+    // Messages about earlier events would have been sent by now.
     eventually("the watchdog withholds", || {
         let page = client.without_token().get("/metrics").expect(200).body;
         let withheld = "watchkeeper_watchdog_pings_total{result=\"withheld\"} ";

@@ -27,7 +27,7 @@ use crate::support::server::Server;
 use crate::support::sink::{Conduct, Sink};
 use crate::support::{create, eventually};
 
-/// What services give a meaning to: mentions, markup, tags, entities, quotes, and marks that turn the direction of a text.
+/// Texts with a meaning for services: mentions, markup, tags, entities, quotes, and marks that change the direction of a text.
 const HOSTILE: &str = "<!channel> @everyone *b* _i_ ~s~ `c` <b>x</b> [a](https://evil.example) {{ x }} & &lt; \"q\" \\ # | 🚨 \u{202e}moc";
 
 /// A text of the longest message that an incident takes, in lines.
@@ -77,7 +77,7 @@ async fn ended(client: &Client, count: usize) -> Vec<Value> {
     .await
 }
 
-/// Whatever people write, the service takes all that is told of an incident, and reads it as one.
+/// The service accepts every message of an incident with hostile texts, and reads each as one message.
 #[rstest]
 #[case::slack(&slack::SERVICE, ["*Test of a n", "*&lt;!channel&gt; @e", "*Acknowledged: &lt;!", "*Update: &lt;!", "*Resolved: &lt;!"])]
 #[case::discord(&discord::SERVICE, ["Test of a n", "\\<!channel\\> @e", "Acknowledged: \\<!", "Update: \\<!", "Resolved: \\<!"])]
@@ -161,7 +161,7 @@ const LIMIT: &str =
     r#"{"errcode": "M_LIMIT_EXCEEDED", "error": "Too many requests", "retry_after_ms": 45000}"#;
 const THROTTLED: &str = r#"{"error": {"code": "WorkflowTriggerIsThrottled"}}"#;
 
-/// What services say when they do not take a message: what is shown, and how many seconds pass at least until the next try.
+/// Responses of services that do not accept a message: the shown detail, and the minimum number of seconds until the next try.
 #[rstest]
 #[case(&slack::SERVICE, (400, "", "invalid_payload"), "dead", 0)]
 #[case(&slack::SERVICE, (410, "", "channel_is_archived"), "dead", 0)]

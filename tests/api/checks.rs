@@ -89,7 +89,7 @@ async fn paging_by_cursor_repeats_and_skips_nothing() {
     let id = create_watched(&client, &target.url(), &json!({"interval_seconds": 1}));
     until_checks(&client, &id, 5).await;
     client.post(&format!("{}/pause", service(&id)), &json!({})).expect(200);
-    // What was under way when the pause came is discarded; what was finished is stored soon.
+    // Checks under way at the pause are discarded; finished ones are stored soon.
     let all = settled(&client, &id).await;
     let base = server.base();
     let mut path = format!("{}/checks?per_page=2&status=up,down", service(&id));

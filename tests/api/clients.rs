@@ -26,7 +26,7 @@ fn converge(client: &Client, collection: &str, body: &Value) -> (String, Value) 
     let path = format!("{collection}/{}", made.data()["id"].as_str().unwrap());
     let read = client.get(&path).expect(200).data();
     assert_eq!(settled(made.data()), settled(read.clone()), "what create answered is what is read");
-    // What is null because it has not happened yet is nothing that a client declares (contract 4.10.3).
+    // Fields that are null because they have not happened yet are not declared by a client (contract 4.10.3).
     let mut declared = read.clone();
     if declared.get("resolved_at").is_some_and(Value::is_null) {
         declared.as_object_mut().unwrap().remove("resolved_at");

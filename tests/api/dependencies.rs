@@ -100,8 +100,8 @@ fn a_circular_dependency_is_refused() {
     assert_eq!(client.get(&service(&c)).expect(200).data()["tags"], json!([]));
 }
 
-/// What became unreachable is so no longer than that lasts: until it depends on somebody else, until nobody knows, until what it
-/// depends on is gone.
+/// Unreachable ends with its cause: when the service depends on another one, when its status is unknown, or when its dependency is
+/// deleted.
 #[tokio::test]
 async fn unreachable_ends_with_its_cause() {
     let server = Server::start();
@@ -170,7 +170,7 @@ async fn both_fail(
     (gateway, behind)
 }
 
-/// What it depends on is back, but its own look takes long, and fails: only then its own trouble begins.
+/// The dependency is back, but the recheck of the service takes long and fails: its own outage starts only then.
 #[tokio::test]
 async fn a_service_is_unreachable_until_its_own_recheck() {
     let server = Server::start();
@@ -202,7 +202,7 @@ async fn a_service_is_unreachable_until_its_own_recheck() {
     .await;
 }
 
-/// What has to be seen up twice is not taken for down after the first time.
+/// A service that needs two good checks to recover is not reported as down after the first one.
 #[tokio::test]
 async fn a_slowly_recovering_dependent_stays_unreachable() {
     let server = Server::start();

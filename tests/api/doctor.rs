@@ -241,7 +241,7 @@ fn mail_servers_of_channels_are_contacted() {
     assert!(said.contains(&format!("127.0.0.1:{} refuses or is none: 554 no", refusing.port())), "{said}");
 }
 
-/// Whoever answers for the public address says what time it is there.
+/// The clock of the server at the public address is read from its response.
 #[test]
 fn the_clock_is_compared_with_the_public_address() {
     let place = tempfile::tempdir().unwrap();

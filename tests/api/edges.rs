@@ -14,7 +14,7 @@ use crate::support::{create, until_status};
 const THREE: &str =
     "[[probe.locations]]\ncode = 'a'\n[[probe.locations]]\ncode = 'b'\n[[probe.locations]]\ncode = 'c'\n";
 const OUTAGES: usize = 3;
-/// What is recorded may differ so much from what happened.
+/// Largest difference between a recorded and the real time.
 const EXACT_MS: i64 = 2_000;
 
 /// Accepts whatever comes, until it is aborted.

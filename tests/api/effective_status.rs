@@ -1,4 +1,4 @@
-//! What visitors see of components (contract 4.14.5), row by row, from outside.
+//! Status of components as visitors see it (contract 4.14.5), row by row, from outside.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -145,7 +145,7 @@ fn an_incident_counts_on_the_pages_that_show_it() {
     assert_eq!((scene.effective(), effective_there()), (json!("operational"), json!("partial_outage")));
     scene.client.patch(&incident(&id), &json!({"statuspage_ids": []})).expect(200);
     assert_eq!((scene.effective(), effective_there()), (json!("partial_outage"), json!("partial_outage")));
-    // Where nothing of it is visible, a page does not show the incident.
+    // A page without a visible component of the service does not show the incident.
     scene.client.patch(&component(&elsewhere, &there), &json!({"is_visible": false})).expect(200);
     let hidden = shown(&scene.client, &elsewhere, &there);
     assert_eq!((&hidden["status"], &hidden["effective_status"]), (&json!("operational"), &Value::Null));

@@ -21,7 +21,7 @@ fn shop(client: &Client) -> String {
     )
 }
 
-/// What the answer says beside what belongs to its own resource.
+/// The response without the fields that differ for each resource.
 fn told(answer: &Answer) -> (u16, Value) {
     let mut body = answer.json();
     body.as_object_mut().unwrap().remove("request_id");

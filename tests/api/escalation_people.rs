@@ -96,7 +96,7 @@ fn a_step_without_recipients_is_refused(#[case] step: Value, #[case] field: &str
     assert_eq!(errors[0].0, field, "{errors:?}");
 }
 
-/// Whoever is on duty is told at any hour, by its own channel, and told the end as well.
+/// The contact on duty is notified at any hour, by its own channel, and also of the end.
 #[tokio::test]
 async fn the_contact_on_duty_is_notified_at_any_hour() {
     let client = Server::shared().tenant("business");
@@ -136,7 +136,7 @@ async fn quiet_hours_delay_messages_to_named_contacts() {
     assert_eq!(asleep.received()[0].json()["data"]["incident"]["severity"], "critical");
 }
 
-/// Who wants to be told after all is told at once.
+/// Held messages are sent as soon as a contact removes its quiet hours.
 #[tokio::test]
 async fn held_messages_are_sent_when_quiet_hours_are_removed() {
     let client = Server::shared().tenant("business");
@@ -177,7 +177,7 @@ async fn a_notified_contact_gets_the_later_changes_of_an_incident() {
     assert_eq!(until_told(&sink, 5).await[4..], ["incident.resolved"]);
 }
 
-/// Nobody is on duty, and whoever is named has no channel: the next step comes at once.
+/// Nobody is on duty, and the named contact has no channel: the next step is taken at once.
 #[tokio::test]
 async fn a_step_without_recipients_is_skipped() {
     let client = Server::shared().tenant("business");
@@ -259,7 +259,7 @@ async fn contacts_are_notified_in_their_language() {
     assert_eq!(texts[0], texts[1], "what is not translated comes in the language of the organisation");
 }
 
-/// What waits for a contact is given up with it.
+/// Messages held for a contact are dropped with it.
 #[tokio::test]
 async fn a_deleted_contact_gets_no_more_messages() {
     let client = Server::shared().tenant("business");

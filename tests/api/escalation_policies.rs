@@ -156,7 +156,7 @@ fn rows_used_by_a_policy_cannot_be_deleted() {
     }
 }
 
-/// Who is told by a step is told of the end as well; who comes later in the policy hears of neither.
+/// Recipients of a step also get the end; recipients of later steps get neither.
 #[tokio::test]
 async fn steps_continue_until_an_acknowledgement() {
     let client = Server::shared().tenant("business");

@@ -40,12 +40,12 @@ fn maintenance(client: &Client, services: &[&str]) -> String {
     made(client, "/v1/maintenances", &body)
 }
 
-/// Whatever this listener is told of what has been done until now: an incident of this service, of which it hears, comes after it.
+/// All events until now: an incident of this service, whose event this listener gets, follows them.
 fn everything_before(listener: &mut Listener, client: &Client, service: &str) -> Vec<Event> {
     let last = incident(client, &[service]);
     let mut heard: Vec<_> =
         std::iter::from_fn(|| Some(listener.next()).filter(|event| event.data["id"] != last)).collect();
-    // What is told in the same moment comes in the same breath.
+    // Events of the same moment arrive together.
     heard.extend(listener.all(Duration::from_millis(300)));
     heard
 }
@@ -174,7 +174,7 @@ fn a_confined_token_gets_only_events_of_its_services() {
     }
 }
 
-/// What a token may see is looked at when it is told, not when it came.
+/// The scope of a token is checked when an event is sent, not when it arrives.
 #[test]
 fn a_service_that_left_the_scope_is_not_streamed() {
     let world = World::new();
@@ -289,7 +289,7 @@ async fn the_number_of_streams_is_limited() {
     let _third = Listener::open(&other, "", None);
     server.tenant("business").get("/v1/events").expect(503);
     drop(open);
-    // Who has left is noticed when there is something to tell.
+    // A closed connection is noticed at the next event.
     let noticed = || {
         incident(&client, &[]);
         (listeners(&client) == "1").then_some(())

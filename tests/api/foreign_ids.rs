@@ -76,7 +76,7 @@ impl Belongings {
             body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             body
         };
-        // Nobody answers at the target, and what is compared must not change by itself.
+        // The target does not respond, and the compared rows must not change by themselves.
         let policy = id(&client.get("/v1/incident-policies").expect(200).data()[0]);
         let quiet = json!({"down_severity": null, "unstable_severity": null});
         client.patch(&format!("/v1/incident-policies/{policy}"), &quiet).expect(200);
@@ -128,7 +128,7 @@ impl Belongings {
         }
     }
 
-    /// What nobody has.
+    /// Ids of no resource.
     fn of_nobody() -> Self {
         let id = || UNKNOWN_ID.to_owned();
         Self {
@@ -354,7 +354,7 @@ impl Blank {
     }
 }
 
-/// Whose ids fill the blanks.
+/// Owner of the ids that fill the blanks.
 struct Somebody<'a> {
     has: &'a Belongings,
     ids: [(&'static str, String); 4],
@@ -453,7 +453,7 @@ fn foreign_ids_answer_like_unknown_ids() {
         let about = format!("WATCHKEEPER_TEST_SEED={seed}, request {round}: {blank:?}");
         let (told, expected) = (blank.send(&mine, &own, &somebody), blank.send(&mine, &own, &unknown));
         let (told, expected) = (somebody.without_names(&told), unknown.without_names(&expected));
-        // What the request itself sent may be told again; nothing else of the other organisation may.
+        // The response may repeat the request, but nothing else of the other organisation.
         assert!(!told.1.contains(MARK), "{about}: {}", told.1);
         assert_eq!(comparable(blank.method, told), comparable(blank.method, expected), "{about}");
     }

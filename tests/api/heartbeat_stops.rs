@@ -7,7 +7,7 @@ use crate::support::moments::in_ms;
 use crate::support::server::Server;
 use crate::support::{create, eventually, service, until_checks};
 
-/// Nobody listened for a part of two periods in a row: a notice says so until the next ping.
+/// No process listened for a part of two consecutive periods: a notice reports it until the next ping.
 #[tokio::test]
 async fn two_consecutive_unheard_periods_cause_a_notice() {
     let mut server = Server::start();

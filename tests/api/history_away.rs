@@ -26,7 +26,7 @@ async fn an_unavailable_history_is_503_and_complete_after_its_return() {
         assert_eq!(answer.message(), "Measurement data is not available at the moment.");
         assert!(answer.header("x-ratelimit-remaining").is_some());
     }
-    // What is wrong with the request is told first.
+    // Errors of the request are reported first.
     client.get(&format!("{}/checks?status=x", service(&id))).expect(422);
     let seen = client.get(&service(&id)).expect(200).data();
     assert_eq!(seen["status"], "up", "storage trouble is no verdict");

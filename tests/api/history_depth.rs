@@ -1,5 +1,4 @@
-//! How far back the history goes (contract 3.1, 4.8): 90 days, what the plan keeps, or the first settings, whichever
-//! is latest.
+//! Depth of the history (contract 3.1, 4.8): 90 days, the retention of the plan, or the first settings, whichever is latest.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -86,7 +85,7 @@ async fn the_history_is_limited_by_the_plan_and_ninety_days(#[case] settings: &s
     }
 }
 
-/// What was measured before the service had settings is not its history.
+/// Measurements from before the first settings are not part of the history of a service.
 #[tokio::test]
 async fn the_history_starts_with_the_first_settings() {
     let mut stopped = stopped("").await;

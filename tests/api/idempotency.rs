@@ -73,7 +73,7 @@ fn a_long_response_is_rendered_again() {
     assert_eq!(gone.data(), json!({"id": first.data()["id"]}));
 }
 
-/// What has become of it since is for those who may read it.
+/// Later changes of the resource are shown only with permission to read it.
 #[test]
 fn a_long_response_is_rendered_again_only_with_permission() {
     let server = Server::shared();
@@ -486,7 +486,7 @@ async fn a_kill_leaves_one_effect_or_none() {
     assert!(doubled.is_empty(), "{doubled:?}");
 }
 
-/// Whether the whole answer came.
+/// True if the response was complete.
 fn sent(client: &Client, request: &[u8]) -> bool {
     use std::io::{Read as _, Write as _};
     let Ok(mut stream) = std::net::TcpStream::connect(client.address) else { return false };

@@ -295,7 +295,7 @@ async fn reached(history: &sea_orm::DatabaseConnection) -> i64 {
 #[tokio::test]
 async fn a_killed_import_continues() {
     const LINES: i64 = 120_000;
-    /// How far it has come when it is killed, at least: it writes several commits before and after.
+    /// Minimum progress at the kill: there are several commits before and after it.
     const SOME_BYTES: i64 = 1_000_000;
     let (server, id) = stopped().await;
     let mut text = String::from("service,location,time,status\n");

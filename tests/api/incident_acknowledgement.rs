@@ -11,7 +11,7 @@ fn acknowledge(id: &str) -> String {
     format!("{}/acknowledge", incident(id))
 }
 
-/// Who and when stand in the answer and in the internal part of the timeline; the public part says nothing.
+/// Person and time are in the response and in the internal timeline; the public timeline does not change.
 #[rstest]
 #[case(json!({}), "Acknowledged by All permissions.")]
 #[case(json!({"note": null}), "Acknowledged by All permissions.")]

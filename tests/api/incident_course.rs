@@ -1,5 +1,5 @@
-//! What incidents make of status changes, written as the engine would: trouble that nobody wants an incident for, and trouble
-//! behind other trouble (contract 4.9).
+//! Incidents that follow from status changes, written as by the engine: outages of a kind that the policy does not want, and
+//! outages behind others (contract 4.9).
 
 use serde_json::{Value, json};
 
@@ -121,7 +121,7 @@ async fn dependents_of_unstable_or_unreachable_services_have_no_incident() {
     assert_eq!(titles, ["top is down", "unstable is unstable"]);
 }
 
-/// What the engine writes names only what a page shows, by the names that it shows; members see the whole title.
+/// Generated texts name only services that the page shows, by the names shown there; members see the whole title.
 #[tokio::test]
 async fn a_public_title_names_only_services_shown_on_the_page() {
     let Some(scene) = Scene::start() else { return };

@@ -141,7 +141,7 @@ fn a_wrong_filter_is_refused() {
                 ("to", TIMESTAMP),
             ],
         ),
-        // What is wrong is told even when nothing would be selected.
+        // Errors are reported even when nothing would be selected.
         ("service_ids=&resolved=x".into(), &[("resolved", BOOLEAN)]),
     ] {
         let expected: Vec<(String, String)> =

@@ -260,7 +260,7 @@ impl World {
         rows
     }
 
-    /// What is not as it must be yet.
+    /// Violations of the invariants at this moment.
     fn missing(&self, rows: &[Row]) -> Option<String> {
         let is_ours = |id: &str| {
             let row = rows.iter().find(|row| claims::id(row) == id);
@@ -304,7 +304,7 @@ impl World {
                 let open = service.open_incidents(&self.client);
                 service.told(!open.iter().any(|(id, is_recovered)| !is_recovered && is_handled(id)));
             } else if !self.opens {
-                // What no policy wanted may become an incident when one does.
+                // An outage that no policy wanted may become an incident when one does.
                 service.must = false;
             }
             service.recovered();

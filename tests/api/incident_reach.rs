@@ -1,4 +1,4 @@
-//! Who is told that services join an incident, that it gets worse, and that it is over; in quiet hours and while a channel is off.
+//! Messages about services that join an incident, a raised severity and the end; in quiet hours and while a channel is off.
 
 use serde_json::{Value, json};
 
@@ -147,7 +147,7 @@ async fn changed_quiet_hours_apply_to_held_messages() {
     assert_eq!(until_told(&sink, 1).await, ["incident.opened"]);
 }
 
-/// What is held about an incident that goes with its service goes, too.
+/// Held messages about an incident that is deleted with its service are deleted, too.
 #[tokio::test]
 async fn held_messages_are_deleted_with_the_service_and_its_incidents() {
     let client = Server::shared().tenant("business");

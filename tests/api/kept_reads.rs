@@ -1,4 +1,4 @@
-//! What was read before is shown again only as long as it is what is stored: a read after an acknowledged write sees it.
+//! Cached reads are shown only while they equal the stored rows: a read after an acknowledged write sees it.
 
 use serde_json::{Value, json};
 

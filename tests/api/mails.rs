@@ -123,7 +123,7 @@ async fn known_recipients_get_the_mail() {
     assert_eq!(server.mail()["to"], json!(["a@example.org"]));
 }
 
-/// What comes beyond the number of a minute is one mail at its end.
+/// Events beyond the limit of a minute are sent in one mail at its end.
 #[tokio::test]
 async fn many_simultaneous_events_are_one_mail() {
     let Some(mut server) = MailServer::start() else { return };

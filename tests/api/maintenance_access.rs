@@ -1,4 +1,4 @@
-//! Who may do what to maintenances (contract 2.2, 6), what tenants see of each other (1.5), and in which language (1.11).
+//! Access to maintenances (contract 2.2, 6), isolation of tenants (1.5), and languages (1.11).
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What maintenances do to services (contract 4.12, 4.3.7, 4.7, 4.3.9), and what the clock does to maintenances.
+//! Effects of maintenances on services (contract 4.12, 4.3.7, 4.7, 4.3.9), and their automatic transitions.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ async fn planned_time_is_left_out_and_emergency_time_is_measured() {
             let data = client.get(&format!("{}/{path}", service(id))).expect(200).data();
             data.get("uptime").or_else(|| data[0].get("uptime_percent")).and_then(Value::as_f64).unwrap()
         };
-        // What is stored follows what is known after a moment.
+        // The stored figures follow the live ones after a moment.
         eventually(path, || (figure(&emergency_one) < 99.0).then_some(())).await;
         assert!((figure(&planned_one) - 100.0).abs() < f64::EPSILON, "{path}");
     }
@@ -195,7 +195,7 @@ async fn automatic_transitions_happen_only_when_enabled() {
     assert_eq!(shown(&client, &id_of(&runs))["status"], "in_progress");
 }
 
-/// What was missed while the process was down is made up for, once, at the moment of the transition.
+/// Transitions missed while the process was down are caught up once.
 #[tokio::test]
 async fn missed_transitions_are_caught_up() {
     let mut server = Server::start();

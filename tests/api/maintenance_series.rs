@@ -204,7 +204,7 @@ fn a_changed_series_changes_only_future_windows() {
     // The last one has moved beyond the time for which maintenances are created.
     let kept = before.len() - 1;
     assert_eq!(ids(&after)[..kept], ids(&before)[..kept], "those that move keep their ids");
-    // What runs, and what people changed, stays as it was.
+    // Running windows and edited windows stay as they were.
     assert_eq!((&after[0]["title"], &after[0]["services"]), (&before[0]["title"], &before[0]["services"]));
     assert_eq!(
         (&after[3]["title"], &after[3]["scheduled_start"]),

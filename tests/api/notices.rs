@@ -65,7 +65,7 @@ async fn a_missed_heartbeat_causes_a_notice_until_the_next_ping() {
     assert_eq!(client.get("/v1/notices?lasts=true").expect(200).data(), json!([]));
 }
 
-/// Whoever works on a service has not to be told that it does not report.
+/// Notices about a service are delayed while a maintenance covers it.
 #[tokio::test]
 async fn a_maintenance_delays_notices_of_its_services() {
     let client = Server::shared().tenant("business");
@@ -189,8 +189,8 @@ fn weekday(days: i64) -> &'static str {
     ["mon", "tue", "wed", "thu", "fri", "sat", "sun"][place]
 }
 
-/// Nobody is on duty while the only one is away; it is over when somebody takes over. Each gap is told; what hours leave out is
-/// none.
+/// Nobody is on duty while the only contact is away; the notice ends when another contact takes over. Each uncovered period causes
+/// a notice; time outside of the hours of a layer does not.
 #[tokio::test]
 async fn each_uncovered_period_causes_a_notice_until_it_is_covered() {
     let client = Server::shared().tenant("business");
@@ -232,7 +232,7 @@ async fn each_uncovered_period_causes_a_notice_until_it_is_covered() {
     assert_eq!(title, format!("Over: {office_gap}"));
 }
 
-/// Nobody is told, for there is no channel; whoever looks sees it all the same.
+/// No message is sent, for there is no channel; the notices are listed all the same.
 #[tokio::test]
 async fn notices_can_be_listed_without_a_channel() {
     let client = Server::shared().tenant("business");

@@ -112,7 +112,7 @@ async fn a_failed_message_is_retried_with_the_same_id_before_the_next() {
     assert!(received.iter().all(|message| is_signed(message, SECRET)), "each try is signed anew");
 }
 
-/// What comes beyond the number of a minute is one message at its end; what follows comes by itself again.
+/// Events beyond the limit of a minute are one message at its end; later ones are sent separately again.
 #[tokio::test]
 async fn many_simultaneous_events_are_one_digest() {
     let client = Server::shared().tenant("business");

@@ -1,4 +1,4 @@
-//! What an operator does: start, stop, look whether it is alive, and read its numbers.
+//! Tasks of an operator: start, stop, health checks and metrics.
 //!
 //! `/healthz`, `/readyz` and `/metrics` need no token; bad configuration is one line and exit code 2.
 

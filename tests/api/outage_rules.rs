@@ -1,4 +1,4 @@
-//! What becomes of open incidents when people change what they follow: policies, services, what holds outages back.
+//! Open incidents after changes of the policies, the services and the maintenances that they follow.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ async fn an_incident_of_a_deleted_policy_follows_the_next_policy(
     until_incident(&client, &id, "resolved").await;
 }
 
-/// What fails later joins an incident of which the policy is deleted, as the next policy says.
+/// A later failure joins an incident whose policy was deleted, by the rules of the next policy.
 #[tokio::test]
 async fn an_incident_of_a_deleted_policy_grows_by_the_next_policy() {
     let server = Server::start();

@@ -179,7 +179,7 @@ impl Asked {
         answer
     }
 
-    /// Whether the caller was let in: 403 without `upsell` names what is missing.
+    /// True if the caller is permitted: 403 without `upsell` names the missing permission.
     fn check(&self, client: &Client, held: &BTreeSet<&str>) {
         let answer = self.of(client);
         let missing = self.needed.iter().find(|needed| !held.contains(**needed));

@@ -1,4 +1,4 @@
-//! What plans allow (contract 3): API access, active services, the shortest interval.
+//! Limits of plans (contract 3): API access, active services, the shortest interval.
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -130,7 +130,7 @@ fn the_host_separates_pages_and_api() {
 
 const HOSTILE: &str = "</title><script>alert('1')</script>\"&";
 
-/// Whatever people write is text.
+/// All user input is shown as text.
 #[test]
 fn hostile_texts_are_escaped_everywhere() {
     let client = Server::shared_client();
@@ -271,7 +271,7 @@ fn search_engine_settings_are_applied() {
     client.patch(&page, &json!({"seo": {"indexable": false}})).expect(200);
     let hidden = get(&client, &host, "/").expect(200);
     assert!(hidden.body.contains("noindex") && hidden.header("x-robots-tag").is_some());
-    // Who may not read it does not learn that it shall not be found.
+    // A visitor without access does not learn that the page is hidden from search engines.
     assert!(get(&client, &host, "/robots.txt").expect(200).body.contains("Allow: /"));
 }
 
@@ -313,7 +313,7 @@ fn an_active_custom_domain_shows_its_page() {
     get(&client, host, "/v1/me").expect(401).json();
 }
 
-/// What the page says about its colours: `color-scheme`, when the dark sheet applies, which link is current.
+/// Colours of the page: `color-scheme`, the media query of the dark sheet, and the current link.
 fn look(client: &Client, host: &str, cookie: &str) -> (String, Option<String>, Option<String>) {
     let lines = [format!("Cookie: {cookie}")];
     let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|_| !cookie.is_empty()).collect();

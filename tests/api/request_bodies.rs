@@ -1,5 +1,5 @@
-//! What the document says of request bodies is what the server does with them: whoever writes by the schema is not
-//! refused, and whoever is refused could have known.
+//! The described request bodies agree with the server: a body that fits the schema is accepted, and one that is refused violates
+//! it.
 
 use rstest::rstest;
 use serde_json::{Value, json};

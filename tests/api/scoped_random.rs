@@ -24,7 +24,7 @@ const REQUESTS: usize = 1_500;
 const BETWEEN_CHANGES: usize = 15;
 /// Requests between two looks at what was told in streams.
 const BETWEEN_LOOKS: usize = 30;
-/// How often a pair of answers that differ is asked for again.
+/// Maximum number of repetitions for a pair of responses that differ.
 const AGAIN: usize = 20;
 /// Keys of the tags of services.
 const KEYS: [&str; 5] = ["red", "green", "blue", "grey", "none"];
@@ -91,7 +91,7 @@ fn populate(client: &Client, names: &mut Names, chance: &mut Chance) -> Vec<Stri
 
 /// One server with both organisations, and what is known of them.
 struct World {
-    /// Who sees everything, in the organisation of the scopes and in the other one.
+    /// Unscoped clients of the organisation of the scopes and of the other one.
     admins: [Client; 2],
     labels: Vec<String>,
     /// The confined clients with the ids of their scopes.
@@ -167,13 +167,13 @@ fn check_words(answer: &Answer, asked: &Asked, truth: &Truth, seen: &Seen, about
     }
 }
 
-/// What is unseen answers like what nobody has.
+/// Unseen resources answer like unknown ones.
 fn check_like_unknown(answer: &Answer, client: &Client, asked: &Asked, seen: &Seen, about: &str) {
     let Some(twin) = asked.with_unknown(seen) else { return };
     let mut told = twin.renamed(&answer.without_request_id().1);
     let mut expected = twin.asked.send(client).without_request_id();
-    // What counts seconds until now differs from moment to moment: such a pair is asked for again, and differs for ever only where
-    // something is told.
+    // Figures that count seconds until now differ from moment to moment: such a pair is requested again, and differs permanently
+    // only if something is disclosed.
     for _ in 0..AGAIN {
         if asked.method != "GET" || told == expected.1 {
             break;
@@ -183,7 +183,7 @@ fn check_like_unknown(answer: &Answer, client: &Client, asked: &Asked, seen: &Se
     }
     let (status, expected) = expected;
     assert_eq!(answer.status, status, "{about}");
-    // When a location was seen differs from moment to moment.
+    // The time of the last report of a location differs from moment to moment.
     if status >= 300 || asked.method == "GET" && !asked.target.starts_with("/v1/probes") {
         assert_eq!(told, expected, "{about}");
     }
@@ -244,7 +244,7 @@ fn nothing_outside_of_a_scope_is_disclosed() {
         let answer = asked.send(&client);
         answered += usize::from(answer.status < 300);
         assert!(answer.status < 500, "{about}: {}", answer.body);
-        // What it has made is known now; what it has taken away was told by nobody.
+        // Created resources are known from now on; deleted ones were disclosed to nobody.
         let before = (asked.method != "GET" && answer.status < 300)
             .then(|| std::mem::replace(&mut world.truth, Truth::read(&world.admins)));
         let after = world.truth.seen(&scope);

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::support::UNKNOWN_ID;
 use crate::support::scoped::{World, ids};
 
-/// What is outside is asked for by the blanks with 2, by `{outside}` and so on; the same request with an id that nobody has
-/// is answered the same.
+/// Resources outside of the scope are requested by the blanks with 2, by `{outside}` and so on; the same request with an unknown
+/// id gets the same response.
 #[test]
 fn resources_outside_of_the_scope_answer_like_unknown_ones() {
     let world = World::new();
@@ -82,7 +82,7 @@ fn ids_outside_of_the_scope_are_unknown(#[case] request: &str, #[case] foreign: 
     assert_eq!(told.0, if request.starts_with("GET") { 200 } else { 422 }, "{}", told.1);
 }
 
-/// What concerns the whole organisation is closed, whatever the token's permissions.
+/// Organisation-wide resources are forbidden, whatever the token's permissions.
 #[test]
 fn organisation_wide_resources_are_forbidden() {
     let world = World::new();

@@ -42,7 +42,7 @@ fn a_resource_outside_of_the_scope_cannot_be_created(
     assert_eq!(told, [(field.to_owned(), text.to_owned())]);
 }
 
-/// What would change something for others as well is refused.
+/// A change that would affect others as well is refused.
 #[rstest]
 #[case("incident", "DELETE /v1/incidents/{incidents.1}")]
 #[case("incident", "POST /v1/incidents/{incidents.1}/resolve {'message': 'M'}")]
@@ -102,7 +102,7 @@ fn parts_outside_of_the_scope_are_kept(#[case] kind: &str) {
     }
 }
 
-/// What concerns the scope alone can be changed as by anybody; pages that it does not see stay chosen.
+/// Resources of the scope alone can be changed as by anybody; chosen pages outside of it stay chosen.
 #[test]
 fn resources_inside_the_scope_can_be_changed() {
     let world = World::new();

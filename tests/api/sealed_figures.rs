@@ -34,7 +34,7 @@ fn samples() -> Vec<Sample> {
 async fn server_with(samples: &[Sample]) -> (Server, String) {
     let mut server = Server::start();
     let settings = json!({"interval_seconds": 604_800, "retries": 0});
-    // Nobody answers there: its own result has no response time.
+    // No server listens there: its own result has no response time.
     let body = json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
     let id = create(&server.client(), &body);
     until_checks(&server.client(), &id, 1).await;
@@ -52,7 +52,7 @@ async fn server_with(samples: &[Sample]) -> (Server, String) {
     (server, id)
 }
 
-/// What contract 4.5 and 4.6 say about these response times.
+/// Figures of contract 4.5 and 4.6 for these response times.
 fn expected(times: &mut [f64]) -> Value {
     times.sort_by(f64::total_cmp);
     let rank = |percent: usize| times[(percent * times.len()).div_ceil(100).max(1) - 1];

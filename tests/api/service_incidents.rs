@@ -128,7 +128,7 @@ async fn a_service_that_is_up_again_has_recovered() {
     assert_eq!(notice[0]["service_impact"]["is_recovered"], false);
     let still_open = client.get(&incident(&id_of(&made))).expect(200).data();
     assert_eq!((&still_open["status"], &still_open["resolved_at"]), (&json!("investigating"), &Value::Null));
-    // What was measured stays when the incident is resolved and opened again.
+    // Measured recoveries stay when the incident is resolved and reopened.
     let path = incident(&id_of(&made));
     client.post(&format!("{path}/resolve"), &json!({"message": "Over."})).expect(200);
     client.post(&format!("{path}/updates"), &json!({"status": "monitoring", "message": "No."})).expect(201);

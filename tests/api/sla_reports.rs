@@ -38,8 +38,7 @@ fn seconds(value: &Value) -> f64 {
     value.as_f64().unwrap().round()
 }
 
-/// What people state is all that is known of a manual service: it is up since it was said so, and down in an incident that
-/// counts.
+/// A manual service has only its stated statuses: it is up since the override says so, and down in an incident that counts.
 #[test]
 fn an_incident_that_counts_uses_up_the_budget() {
     let client = Server::shared().tenant("business");
@@ -91,7 +90,7 @@ fn a_service_that_joins_an_incident_is_down_from_then_on() {
     };
     assert!(down_seconds(&first) >= 3_600.0, "it was there from the start");
     assert!(down_seconds(&added) < 600.0, "it was added just now");
-    // What was there from the start follows it.
+    // Services that were affected from the start follow it.
     client.patch(&path, &json!({"started_at": moment(-7_200)})).expect(200);
     assert!(down_seconds(&first) >= 7_200.0);
     assert!(down_seconds(&added) < 600.0);
@@ -161,7 +160,7 @@ fn a_report_is_a_table_and_a_page() {
     assert!(!page.body.contains("<b>"), "{}", page.body);
 }
 
-/// Who is confined sees the targets of what the scope shows, with the same figures as everybody, and writes none.
+/// A confined token sees the targets of its scope, with the same figures as others, and cannot write any.
 #[test]
 fn a_confined_token_sees_the_targets_of_its_scope() {
     let World { admin, confined, inside, outside, tags, .. } = World::new();

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::server::Server;
 
-/// What `status` with these arguments says of this server.
+/// Output of `status` with these arguments for this server.
 fn status(server: &Server, token: &str, arguments: &[&str]) -> Output {
     server.command(&[&["status", "--token", token, "--url", &server.base()], arguments].concat())
 }

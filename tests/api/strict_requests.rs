@@ -171,7 +171,7 @@ fn allowed_fields_are_listed_along_with_all_other_errors() {
     assert_eq!(answer.errors(), [("tags".to_owned(), allowed.to_owned())]);
 }
 
-/// What a configuration may hold depends on the type of the check, which an update does not repeat.
+/// The fields of a configuration depend on the check type, which an update does not repeat.
 #[test]
 fn a_configuration_error_lists_the_fields_of_its_type() {
     let client = Server::shared().tenant("business");
@@ -239,7 +239,7 @@ fn a_refused_request_frees_its_key() {
     let odd = json!({"key": "shop", "colour": "#000000"});
     post(&[STRICT], &odd).expect(422);
     let first = post(&[], &odd).expect(201);
-    // What was answered once is answered again, however it is asked.
+    // A stored response is repeated, whatever the handling of the repetition.
     let again = post(&[STRICT], &odd).expect(201);
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!(again.body, first.body);

@@ -1,4 +1,4 @@
-//! What subscribers of status pages are to be told, as the database keeps it: no request shows it yet.
+//! Notifications for subscribers of status pages, as stored in the database: no request shows them yet.
 
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ async fn a_published_incident_notifies_the_pages_that_show_it() {
     client.post(&format!("{path}/resolve"), &json!({"message": "Over."})).expect(200);
     let told = |text: &str| ("incident_entry".to_owned(), text.to_owned(), vec![page.clone()]);
     assert_eq!(facts(&server).await, [told("Nearly."), told("Over.")]);
-    // What is deleted is told to nobody any more.
+    // A deleted incident notifies nobody.
     client.delete(&path).expect(200);
     assert!(facts(&server).await.is_empty());
 }

@@ -215,7 +215,7 @@ fn a_child_has_the_name_of_its_service_until_it_is_renamed() {
     assert_eq!(called(), "Mine");
 }
 
-/// What may be changed about a managed child, and what not; equal values pass.
+/// Changes of a managed child that are permitted and refused; equal values pass.
 #[test]
 fn a_managed_child_is_bound_to_its_service_and_group() {
     let client = Server::shared_client();

@@ -1,5 +1,5 @@
-//! What visitors may rely on: a page claims nothing that is not known, says of when it speaks, and looks like a page also where
-//! there is none. And the page that people find at the address of the API.
+//! Promises to visitors: a page claims nothing that is not known, shows its time, and looks like a page also when it is missing.
+//! And the front page at the address of the API.
 
 use serde_json::{Value, json};
 

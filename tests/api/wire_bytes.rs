@@ -170,7 +170,7 @@ async fn no_character_breaks_out_of_basic_credentials() {
     }
 }
 
-/// Whatever a target holds, the request line is one line of three words.
+/// For any target, the request line is one line of three words.
 #[tokio::test]
 async fn no_character_breaks_out_of_a_target() {
     let (server, wire) = (Server::start(), Wire::start());

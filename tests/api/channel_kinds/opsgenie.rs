@@ -25,7 +25,7 @@ pub(super) const SERVICE: Service = Service {
     read,
 };
 
-/// What is done to which alert.
+/// Action and alias of a request.
 fn read(received: &Received) -> String {
     match step_of(received) {
         Some((alias, step)) => format!("{step} {alias}"),

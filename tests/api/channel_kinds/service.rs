@@ -16,7 +16,7 @@ pub(super) struct Service {
     pub(super) settings: fn(&str) -> Value,
     /// The same with a secret that it does not know.
     pub(super) wrong: fn(&str) -> Value,
-    /// What it answers.
+    /// Response of the service.
     pub(super) judge: fn(&Received) -> Answer,
     /// One word for each message that it got, as it takes them.
     pub(super) read: fn(&Received) -> String,

@@ -1,4 +1,4 @@
-//! What a service takes in a body, as a tree of rules: what must be there, what may be there, how long it is.
+//! Rules for the body that a service accepts, as a tree: required and optional members and their lengths.
 //!
 //! What a rule does not name is refused, though many services would pass over it: a misspelt name is found that way. Lengths are
 //! in UTF-16 code units, the longest of the ways in which services count.

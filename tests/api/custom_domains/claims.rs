@@ -41,7 +41,7 @@ fn state(domain: &Value) -> (&str, Option<&str>) {
 
 const LOST: (&str, Option<&str>) = ("failed", Some("claimed_elsewhere"));
 
-/// What a claim answers, without what is drawn for each.
+/// Response for a claim, without the random values.
 fn undrawn(answer: &Answer) -> (u16, Value, Vec<String>) {
     let mut domain = answer.data();
     for key in ["id", "hostname", "txt_record_name", "txt_record_value", "statuspage_id"] {
@@ -52,7 +52,7 @@ fn undrawn(answer: &Answer) -> (u16, Value, Vec<String>) {
     (answer.status, domain, headers)
 }
 
-/// Whoever was first keeps the owner out no more, and whoever comes second does not learn that there is another one.
+/// An earlier claim does not block the owner, and a later one does not learn that there is another.
 #[test]
 fn an_unverified_claim_blocks_nobody_and_is_not_disclosed() {
     let shared = shared();

@@ -17,7 +17,7 @@ const MISSED: usize = 800;
 /// More rounds than wait for a client, and the time of one.
 const ROUNDS: usize = 70;
 const ROUND: Duration = Duration::from_millis(120);
-/// What is read at once while more comes: more than a read from the connection, and how often that is.
+/// Number of events that are read at once while more arrive, more than one read of the connection, and the time between reads.
 const SIP: usize = 20;
 const SIP_EVERY: Duration = Duration::from_secs(2);
 const QUERY: &str = "?types=incident";
@@ -32,7 +32,7 @@ fn missed(client: &Client) -> (Vec<String>, String) {
     ((0..MISSED).map(|_| made(client, "/v1/incidents", &body)).collect(), start)
 }
 
-/// What happens while a client is told what it has missed is more than waits for it: it is told that as well.
+/// More events than its queue holds arrive while a client gets its backlog: it gets those as well.
 #[tokio::test]
 async fn a_slow_client_gets_its_whole_backlog() {
     let server = Server::start();
@@ -45,7 +45,7 @@ async fn a_slow_client_gets_its_whole_backlog() {
         expected.push(incident(&client, &[]));
         tokio::time::sleep(ROUND).await;
         if taken.elapsed() > SIP_EVERY {
-            // Whoever takes nothing at all is cut off.
+            // A client that reads nothing is disconnected.
             heard.extend((0..SIP).map(|_| slow.next()));
             taken = Instant::now();
         }

@@ -1,5 +1,5 @@
-//! Whoever has shown an incident or a maintenance is told when it is nothing to do with what was asked for any more: live, and when it
-//! comes back.
+//! A client that shows an incident or a maintenance is notified when it no longer matches the subscription: live, and when the
+//! client reconnects.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -33,8 +33,8 @@ fn moved(world: &World, opened: &str, planned: &str, services: &[&str]) {
     world.admin.patch(&format!("/v1/maintenances/{planned}"), &body).expect(200);
 }
 
-/// What a listener hears of an incident and a maintenance of both services when they leave the one inside: live, and when it
-/// comes back with the id of what it heard before. What becomes of them later is not told.
+/// Events of an incident and a maintenance of both services that lose the service inside the scope: live, and after a reconnection
+/// with the last event id. Later changes of them are not sent.
 fn hears_of_leaving(world: &World, is_confined: bool, query: &str) -> [Vec<Event>; 2] {
     let client = if is_confined { &world.confined } else { &world.admin };
     let mut listener = Listener::open(client, query, None);
@@ -99,7 +99,7 @@ fn a_resource_that_moves_within_the_scope_has_left_the_filter() {
     assert_eq!(actions, ["updated", "updated"], "they are shown again: {back:?}");
 }
 
-/// Nobody can say afterwards which tags a service had: whoever sees everything is told to be sure.
+/// The former tags of a service are not stored: unscoped subscribers are notified in any case.
 #[test]
 fn a_resource_that_loses_a_deleted_service_has_left() {
     let world = World::new();

@@ -1,4 +1,5 @@
-//! Who comes back to `GET /v1/events` with the id of the last event is told what it has missed, and what cannot be told.
+//! A client that reconnects to `GET /v1/events` with the last event id gets the missed events, or a reset when they are not
+//! stored.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::support::listener::Listener;
 use crate::support::server::Server;
 use crate::support::service;
 
-/// Whoever comes back with the id of the last event is told what happened meanwhile, also while the server was down.
+/// A reconnecting client gets the events since its last event id, also those during a restart of the server.
 #[test]
 fn a_reconnecting_client_misses_nothing_across_a_restart() {
     let mut server = Server::start();
@@ -65,7 +66,7 @@ async fn missed_results_are_sent_in_time_order() {
         let stored = client.get(&format!("{}/checks", service(id))).expect(200).data();
         (stored.as_array().unwrap().len() == results).then_some(())
     };
-    // What is stored later is told live.
+    // Later events are sent live.
     for (id, results) in ids.iter().zip([7, 6]) {
         eventually("all of them are stored", || is_stored(id, results)).await;
     }

@@ -1,4 +1,4 @@
-//! What people have said of incidents, and what nobody may undo: held against the incidents as they are shown.
+//! Edits that people have made to incidents, which must not be undone: compared with the incidents as they are shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::support::client::Client;
 /// An incident as the list shows it.
 pub(crate) type Row = Value;
 
-/// What people have said of one incident.
+/// Edits of one incident.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Claim {
     pub(crate) title: Option<String>,
@@ -62,7 +62,7 @@ pub(crate) fn all(client: &Client) -> Vec<Row> {
 }
 
 impl Claims {
-    /// What people have said of this incident, to be added to.
+    /// The edits of this incident, for additions.
     pub(crate) fn of(&mut self, id: &str) -> &mut Claim {
         self.known.entry(id.to_owned()).or_default()
     }

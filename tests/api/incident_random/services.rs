@@ -115,7 +115,7 @@ impl Service {
         }
     }
 
-    /// Whatever holds its incidents back ends.
+    /// Ends everything that holds its incidents back.
     pub(crate) fn release(&mut self, client: &Client) {
         if self.is_paused {
             self.pause(client);

@@ -1,4 +1,4 @@
-//! What follows from schedules: shifts, gaps, previews, and who is on duty now.
+//! Duty that follows from schedules: shifts, uncovered periods, previews, and the contact who is on duty now.
 
 use rstest::rstest;
 use serde_json::{Value, json};

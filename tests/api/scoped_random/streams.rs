@@ -1,4 +1,4 @@
-//! What confined tokens hear while all this happens: a stream of events each, looked through like the answers.
+//! Events that confined tokens receive meanwhile: one stream each, searched like the responses.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,7 +23,7 @@ struct Stream {
     scope: String,
     client: Client,
     listener: Listener,
-    /// What its scope has shown since the last look, and between that and the one before: what is told was true a moment ago.
+    /// Resources shown by the scope since the last comparison and before it: an event was true a moment ago.
     seen: Seen,
     seen_before: Seen,
 }

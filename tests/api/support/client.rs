@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::support::conformance;
 use crate::support::server::Server;
 
-/// How long an answer may take: longer than the server waits for its databases.
+/// Timeout of a response: longer than the server waits for its databases.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(400);
 
 /// Somebody who asks, with or without a token.
@@ -25,7 +25,7 @@ pub(crate) struct Client {
     pub(crate) _server: Option<Arc<Server>>,
 }
 
-/// What came back.
+/// Response of the server.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

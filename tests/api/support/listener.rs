@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::support::client::Client;
 
-/// How long an event may take.
+/// Timeout of an event.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A stream of events.

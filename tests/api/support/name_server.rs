@@ -11,7 +11,7 @@ use hickory_proto::op::{Message, MessageType, ResponseCode};
 use hickory_proto::rr::rdata::{CNAME, TXT};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 
-/// What the server knows of a name.
+/// Records of a name.
 #[derive(Clone, Debug)]
 enum Known {
     Records(Vec<RData>),

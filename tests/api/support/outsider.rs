@@ -26,7 +26,7 @@ impl Outsider {
         self.runtime.block_on(self.database.execute_unprepared(statement)).unwrap();
     }
 
-    /// How many rows the question finds.
+    /// Number of rows that the query finds.
     #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn rows(&self, question: &str) -> usize {
         let question = Statement::from_string(DbBackend::Sqlite, question);

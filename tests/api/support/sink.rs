@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-/// What a sink does with a request.
+/// Behaviour of a sink for a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Conduct {
     /// It answers with this status and these further lines of the head.
@@ -117,7 +117,7 @@ impl Sink {
         Self { address, state, thread: Some(thread) }
     }
 
-    /// Where messages go.
+    /// Address for messages.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/hook", self.address)
     }

@@ -10,12 +10,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-/// What the server does.
+/// Behaviour of the server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SmtpConduct {
     /// The reply to a recipient.
     pub(crate) recipient: fn(&str) -> &'static str,
-    /// What follows the end of a mail with this text; `None` closes the connection without a word.
+    /// Reply to the end of a mail with this text; `None` closes the connection without a reply.
     pub(crate) end: fn(&str) -> Option<(Duration, &'static str)>,
 }
 
