@@ -11,7 +11,7 @@ use watchkeeper::bus::definitions::{DefinitionEvent, DefinitionSubscription};
 use crate::bus::rogue::Rogue;
 use crate::bus::{Bus, DEADLINE, is_taken_in, location, messages};
 
-/// Where a wrong answer would do harm in the engine's account.
+/// Subjects at which a wrong reply would do harm in the engine's account.
 const TARGETS: [&str; 10] = [
     "$KV.wk_leases.0",
     "$KV.wk_definitions.ams.0.AAAAAAAAAAAAAAAAAAAAA",
@@ -52,7 +52,7 @@ async fn an_acknowledgement_subject_cannot_address_the_engine() {
         assert_eq!(messages(&engine, stream).await, (0, 0), "{stream}");
     }
     assert_eq!(messages(&engine, "WK_RESULTS").await, (stored, stored));
-    // What was sent before these would have arrived before them.
+    // Messages sent before these would have arrived before them.
     for (listener, subject) in heard.iter_mut().zip(["wk.node.a", "wk.renew.a", "wk.follow.a", "wk.enrol.a"])
     {
         engine.client().publish(subject, "last".into()).await.unwrap();

@@ -66,7 +66,7 @@ struct Chain {
     services: usize,
 }
 
-/// What is known at one moment.
+/// Figures at one moment.
 struct Reading {
     at_ms: i64,
     processors: Vec<Duration>,
@@ -218,7 +218,7 @@ async fn due_checks_are_run_and_stored_by_the_whole_chain() {
     );
     assert_eq!(doubled, 0, "checks are stored more than once");
     let due = (after.at_ms - before.at_ms) as f64 / 1_000.0 * rate as f64;
-    // How much an optimised program does is what the long form finds out.
+    // The throughput of an optimised program is measured by the long form.
     assert!(endures() || (0.8 * due..1.1 * due).contains(&(stored as f64)), "{stored} of {due} are stored");
 }
 

@@ -36,7 +36,7 @@ async fn credentials_of_another_installation_are_refused() {
     assert!(refused.contains("authorization violation"), "{refused}");
 }
 
-/// Who may sign locations cannot make an engine node.
+/// The signing key for locations cannot sign credentials of an engine node.
 #[tokio::test]
 async fn the_location_key_cannot_sign_node_credentials() {
     let Some(bus) = Bus::start().await else { return };

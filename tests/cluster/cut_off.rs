@@ -19,7 +19,7 @@ fn cut_off() -> Duration {
     Duration::from_secs(if endures() { 600 } else { 8 })
 }
 
-/// What is checked is in the history once, at its time, also what was checked while nobody could be reached.
+/// Each check is in the history once, at its time, also those made while the location was cut off.
 #[tokio::test]
 async fn a_cut_off_location_continues_and_reports_later() {
     let Some((mut bus, engine, mut place)) = scene().await else { return };
@@ -40,7 +40,7 @@ async fn a_cut_off_location_continues_and_reports_later() {
     let mut times: Vec<i64> = told.iter().map(|check| ms_of_day(&check["checked_at"])).collect();
     times.sort_unstable();
     let longest = times.windows(2).map(|pair| pair[1] - pair[0]).max();
-    // What was in its memory when it was killed is lost: less than a batch, and the time of a start.
+    // Results in memory at the kill are lost: less than a batch, and the time of a start.
     assert!(longest < Some(3_500), "{longest:?} {times:?}");
     times.dedup();
     assert_eq!(times.len(), told.len(), "nothing is there twice");
@@ -94,7 +94,7 @@ async fn one_cut_off_location_of_two_misses_nothing() {
         assert_eq!(uptime[0]["uptime_percent"], 100.0, "{uptime}");
     }
     let told = changes(&engine).await;
-    // Nobody was ever called down; a time without any news is a gap, until it is filled.
+    // No service was ever reported down; time without results is a gap until it is filled.
     assert!(told.lines().all(|change| !change.starts_with("3 ")), "{told}");
     let by_votes = told.lines().filter(|change| *change == "1 0").count();
     assert!(

@@ -1,4 +1,4 @@
-//! What a location must be able to do, and can: results, presence, definitions, "look now", new credentials.
+//! Operations that a location must be able to use: results, presence, definitions, recheck requests, new credentials.
 
 use async_nats::HeaderMap;
 use bytes::Bytes;

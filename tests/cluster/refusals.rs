@@ -1,4 +1,4 @@
-//! What users of the bus must not be able to do, each shown by trying it past our own code.
+//! Operations that users of the bus must not be able to use, each tried without our own client code.
 
 use watchkeeper::bus::connection::BusConnection;
 use watchkeeper::bus::subjects::BusSubject;
@@ -11,7 +11,7 @@ use crate::bus::{Bus, is_taken_in, location, messages, now};
 
 const STREAMS: [&str; 4] = ["WK_RESULTS", "KV_wk_definitions", "KV_wk_presence", "KV_wk_leases"];
 
-/// What nobody in the locations' account may publish to.
+/// Subjects to which no user of the locations' account may publish.
 const FOREIGN: [&str; 37] = [
     // Another location's subjects, also those whose code only begins or ends like its own.
     "wk.results.ams.0",
@@ -55,7 +55,7 @@ const FOREIGN: [&str; 37] = [
     "$JS.ACK.WK_RESULTS.p0.1.1.1.1.1",
 ];
 
-/// What nobody in the locations' account may subscribe to.
+/// Subjects to which no user of the locations' account may subscribe.
 const OVERHEARD: [&str; 14] = [
     ">",
     "*",

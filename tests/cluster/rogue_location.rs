@@ -28,7 +28,7 @@ use crate::support::{create_watched, eventually, ms_of_day, service, until_check
 /// The first two services of an installation: one of the honest location, one of the rogue.
 const HONEST: ServiceKey = 1;
 const OWN: ServiceKey = 2;
-/// What the memory of the engine may grow by.
+/// Maximum growth of the engine's memory.
 const GROWTH_MIB: u64 = 96;
 /// Results of one message of the flood.
 const AT_ONCE: u64 = 200;
@@ -141,7 +141,7 @@ async fn each_forgery_is_refused_for_its_reason() {
         .iter()
         .sum();
     assert_eq!(all, 11, "each counts once");
-    // What is larger than a message may be does not get past the server.
+    // The server refuses a message beyond the maximum size.
     let subject = format!("wk.results.ams.{}", Partition::of(OWN));
     let large = Bytes::from(vec![0_u8; 300_000]);
     let sent = scene.rogue.jetstream().publish(subject, large).await;

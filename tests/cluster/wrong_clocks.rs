@@ -17,7 +17,7 @@ use crate::support::{create_watched, eventually, until_checks, until_status};
 const AHEAD_MS: i64 = 90_000;
 /// They lie in several partitions.
 const SERVICES: usize = 6;
-/// What a correction may be off: whole seconds, and the way of a report.
+/// Tolerance of a correction: whole seconds, and the transfer time of a report.
 const OFF_MS: i64 = 2_000;
 
 fn at_ms(check: &Value) -> i64 {

@@ -1,4 +1,4 @@
-//! What PostgreSQL holds of checks and status changes, read past the API: what several nodes have written together.
+//! Checks and status changes in PostgreSQL, read directly: the common result of several nodes.
 //!
 //! Rows are what is read; who may find results sealed meanwhile, which an hour is ten minutes after its end, asks the API
 //! for them.

@@ -121,7 +121,7 @@ impl Place {
         self.process.try_wait().unwrap().map(|status| status.code())
     }
 
-    /// What it has said.
+    /// Output of the process.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap()
     }

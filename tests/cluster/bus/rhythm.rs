@@ -1,4 +1,4 @@
-//! What the times of visits say: how long nobody came, how soon somebody came again.
+//! Intervals between visits: the longest and the shortest.
 
 /// The visits of a time, with its two ends.
 pub(crate) struct Rhythm {

@@ -61,7 +61,7 @@ impl Rogue {
             .await;
     }
 
-    /// What the server has complained about.
+    /// Errors that the server has reported.
     pub(crate) fn said(&self) -> Vec<String> {
         self.said.lock().unwrap().clone()
     }

@@ -104,7 +104,7 @@ async fn a_change_at_any_node_applies_at_the_owner_within_two_seconds() {
         scene.nodes.client(number / 2 % 2).delete(&service(&watched.id)).expect(200);
     }
     assert_quiet(&scene, &moved, now().ms()).await;
-    // What is made afterwards is checked at once, whoever took it.
+    // Services created afterwards are checked at once, whichever node created them.
     let made = now().ms();
     let fresh: Vec<Watched> =
         (0..SERVICES).map(|number| scene.add(number % 2, &format!("fresh-{number}"))).collect();

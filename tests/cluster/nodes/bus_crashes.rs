@@ -57,7 +57,7 @@ async fn every_partition_has_an_owner_after_the_bus_was_killed() {
     }
 }
 
-/// What a server does that has brought back the key of a node that is gone: it lies there for good.
+/// A server may restore the lease of a dead node: it stays there permanently.
 #[tokio::test]
 async fn an_expired_lease_holds_no_partition() {
     let Some(nodes) = Nodes::start(2).await else { return };
@@ -77,7 +77,7 @@ async fn an_expired_lease_holds_no_partition() {
     }
 }
 
-/// Whatever lies among the leases that is not of this program counts for nothing, and the log says so once.
+/// Foreign values among the leases are ignored, and the log reports them once.
 #[tokio::test]
 async fn a_malformed_lease_is_ignored_and_logged() {
     let Some(nodes) = Nodes::start(1).await else { return };

@@ -1,4 +1,4 @@
-//! Who listens at any node hears what all of them measure, and what becomes of incidents anywhere, each once.
+//! Events at any node: a subscriber gets the results and incidents of all nodes, each once.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const SERVICES: usize = 40;
 /// Until what is on its way has been told, and stored.
 const TOLD: Duration = Duration::from_secs(3);
 
-/// What it hears until it has listened for this long.
+/// Events received until it has listened for this long.
 fn heard(listener: &mut Listener, patience: Duration) -> Vec<Event> {
     let begun = Instant::now();
     let mut heard = Vec::new();
@@ -105,7 +105,7 @@ async fn a_subscriber_at_any_node_gets_events_of_all_nodes_once() {
     }
 }
 
-/// Nobody can say what it had stored at last: who listens to results comes again, and is told from the history.
+/// The last stored results of a dead node are unknown: a subscriber to results restarts, and gets them from the history.
 #[tokio::test]
 async fn no_event_of_a_dying_node_is_missed() {
     let Some(mut scene) = Scene::start(2, SERVICES).await else { return };

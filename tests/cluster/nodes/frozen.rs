@@ -109,7 +109,7 @@ async fn a_frozen_node_causes_no_wrong_results_when_it_resumes() {
     for node in scene.everybody() {
         scene.until_all(node, "up").await;
     }
-    // What was under way when the node was stopped is no data.
+    // Checks under way when the node was stopped are no data.
     let history = scene.until_stored(2).await;
     for (number, watched) in scene.services.iter().enumerate() {
         assert_outages(&history, watched, usize::from(number < BROKEN));

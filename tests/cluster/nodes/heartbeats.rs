@@ -72,7 +72,7 @@ async fn a_ping_counts_at_any_node() {
     ping_all(&clients, &made, 0).await;
 }
 
-/// Nobody can be told of it then: the owner finds it where it is stored.
+/// The owner cannot be notified then: it finds the ping in the database.
 #[tokio::test]
 async fn a_ping_counts_while_the_nats_server_is_unavailable() {
     let Some(mut nodes) = Nodes::start(2).await else { return };

@@ -11,7 +11,7 @@ use crate::support::planned::{id_of, planned, shown, timeline};
 
 /// Works that begin while all nodes live, and such that begin while the leader is dead; they end later.
 const EACH: usize = 5;
-/// What falls due when the leader may be dead.
+/// Start of the maintenances that fall due while the leader may be dead.
 const BEGIN_MS: i64 = 3_000;
 const LATER_MS: i64 = 12_000;
 

@@ -1,4 +1,4 @@
-//! What is told of and is no incident begins and ends once, whichever node leads: also when that one dies in between.
+//! A notice starts and ends once, whichever node leads: also when the leader dies in between.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -23,7 +23,7 @@ fn away(endure_seconds: u64) -> Duration {
     Duration::from_secs(if endures() { endure_seconds } else { 10 })
 }
 
-/// What the node says of the service is what it is, or that it cannot say; returns true if it says so.
+/// Checks that the node shows the service correctly or answers 503; returns true for 503.
 fn is_unavailable(client: &Client, watched: &Watched) -> bool {
     let answer = client.get(&service(&watched.id));
     if answer.status == 503 {
@@ -102,7 +102,7 @@ async fn checks_continue_while_the_nats_server_is_unavailable() {
         }
         let id = answer.expect(201).data()["id"].as_str().unwrap().to_owned();
         for reader in scene.everybody() {
-            // Whoever does not own it cannot ask what it is just now.
+            // A node that does not own it cannot get its live status.
             let answer = scene.nodes.client(reader).get(&service(&id));
             assert!([200, 503].contains(&answer.status), "{}: {}", answer.status, answer.body);
         }

@@ -32,7 +32,7 @@ async fn sigterm_misses_no_check() {
         assert!(rhythm.count() <= most, "{}: checked by both: {}", watched.page, rhythm.as_told());
     }
     scene.until_all(0, "up").await;
-    // What both have checked while one handed over to the other is stored once.
+    // Checks made by both nodes during the handover are stored once.
     let history = scene.until_stored(1).await;
     for watched in &scene.services {
         assert_no_due_time_is_missing(&history, watched);
