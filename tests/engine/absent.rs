@@ -123,7 +123,7 @@ fn a_local_location_does_not_decide_until_the_others_are_known() {
     });
 }
 
-/// What an absent location said ages like what any other said.
+/// The vote of an absent location ages like any other.
 #[rstest]
 #[case::no_location_checks(None, 0, "30 down>no_data gap | 300 no_data>unknown stale")]
 #[case::a_local_location_checks(Some("a: 0 up"), 1, "300 down>up votes")]

@@ -35,7 +35,7 @@ const BATCH_MS: i64 = 250;
 const ON_ITS_WAY_MS: i64 = 50;
 /// The short span of time in which starts are counted.
 const MOMENT_MS: i64 = 10;
-/// What a watch may take, without what it points to.
+/// Maximum size of a watch, without the values it points to.
 const MOST_BYTES: usize = 320;
 
 /// A service: the watch of the engine, and that of each location.
@@ -62,7 +62,7 @@ struct Installation {
     seen: Seen,
 }
 
-/// What happened, by span of time.
+/// Counts of events by span of time.
 struct Seen {
     /// Starts by moment, and by second and partition.
     by_moment: Vec<u32>,

@@ -21,7 +21,7 @@ fn a_stop_is_not_delayed_by_concurrent_changes_of_services() {
         let began = Instant::now();
         let engine = world.engine.clone();
         let (comes, goes) = (engine.apply(watched(2)), engine.retire(id(1), 1, 1));
-        // Whoever comes too late finds the engine stopped.
+        // A late write finds the engine stopped.
         let ((), _, _) = join3(engine.stop(), comes, goes).await;
         let _ = engine.apply(watched(3)).await;
         assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());

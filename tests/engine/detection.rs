@@ -1,4 +1,4 @@
-//! How soon an outage is known, and how exactly its edges are recorded: targets that go away, and come back, at any moment.
+//! Delay of the detection of an outage, and precision of its recorded edges: targets that fail and recover at any moment.
 //!
 //! Three locations look every minute, by the default rule. The moments are drawn from a seed.
 
@@ -18,7 +18,7 @@ const LOCATIONS: [&str; 3] = ["a", "b", "c"];
 /// Starts and ends may be recorded so much later than the first look that could see them.
 const EXACT_MS: i64 = 2_000;
 
-/// What one outage came to, in milliseconds.
+/// Figures of one outage, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     /// From the target's going to the verdict.

@@ -141,7 +141,7 @@ impl Scene {
         }
     }
 
-    /// Whatever took requests to the locations has died, and others take its place.
+    /// Replaces the actors that take requests to the locations, as after their death.
     fn replace_downlinks(&mut self) {
         for (slot, here) in self.locations.iter().enumerate() {
             let before = std::mem::replace(&mut self.down[slot], Wire::to(&here.engine));
@@ -233,7 +233,7 @@ fn a_local_location_stays_local() {
     });
 }
 
-/// What two locations saw while they were cut off arrives late: history, and no alarm.
+/// Results of two cut-off locations arrive late: they are history, and raise no alarm.
 #[test]
 fn late_results_of_a_cut_off_location_raise_no_alarm() {
     in_paused_time(async || {

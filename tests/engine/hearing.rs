@@ -35,7 +35,7 @@ impl Handler<LocationCheckRequest> for Nobody {
     fn handle(&mut self, _: LocationCheckRequest, _: &mut Context<Self>) {}
 }
 
-/// What a location has seen of a service.
+/// A result of a service from a location.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) service: i64,

@@ -27,7 +27,7 @@ struct Stage {
     stored: StoredPings,
     interval_ms: i64,
     revision: i64,
-    /// When the process was stopped, as it stored it.
+    /// Time at which the process was stopped, as it stored it.
     stopped_at: Option<Timestamp>,
     /// The stops that are over, as the process reads them back.
     stops: Vec<ListeningGap>,
@@ -148,7 +148,7 @@ impl Stage {
     }
 }
 
-/// What the facts say, as a later process would read them back.
+/// The state of the facts, as a later process would read them back.
 fn remember(facts: &Facts) -> WatchMemory {
     let newest = facts.checks().into_iter().max_by_key(|check| check.checked_at);
     let vote =

@@ -1,4 +1,4 @@
-//! When the engine looks: first looks, rhythm, stagger, overlap, lateness after a stall.
+//! Times of checks: first checks, intervals, stagger, overlap, lateness after a stall.
 
 use rstest::rstest;
 use watchkeeper::model::service::ServiceKey;

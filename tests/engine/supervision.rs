@@ -49,7 +49,7 @@ async fn second(world: &World) {
 async fn until(world: &World, most: u32, is_so: impl Fn() -> bool) {
     for _ in 0..most {
         second(world).await;
-        // What was asked is answered.
+        // The messages were answered.
         tokio::time::sleep(Duration::from_millis(1)).await;
         if is_so() {
             return;

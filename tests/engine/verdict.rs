@@ -1,4 +1,4 @@
-//! What the engine believes: down and up again, confirmation by the other locations, speed while votes disagree.
+//! Verdicts of the engine: down and up again, confirmation by the other locations, faster checks while votes disagree.
 
 use rstest::rstest;
 
@@ -69,7 +69,7 @@ fn checks_are_more_frequent_only_while_votes_disagree() {
     assert_eq!(looks_in(480, 600), 4, "back to one look a minute and location");
 }
 
-/// Who has not answered for three seconds may have gone: the others look at once, but not each time.
+/// A location without an answer for three seconds may be gone: the others check at once, but not each time.
 #[test]
 fn a_constantly_slow_target_is_hardly_checked_more_often() {
     let looks = |takes: u8| {

@@ -83,7 +83,7 @@ fn a_clock_setback_starts_a_new_status_line() {
     assert_eq!(played.changes(), expected.join(" | "));
 }
 
-/// What a move of the clock leaves of the truth: the target is down for a minute of real time, which the figures show.
+/// Effect of a clock change on the figures: the target is down for a minute of real time, which they show.
 #[rstest]
 #[case::undisturbed("900 end", 60)]
 #[case::ahead_and_back("310 clock 3600; 430 clock -3600; 900 end", 60)]
