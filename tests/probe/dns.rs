@@ -27,7 +27,7 @@ fn dns(target: &str, config: &Value) -> CheckSpec {
     spec
 }
 
-/// Whether a condition is met by what the server says about `a.test`.
+/// True if a condition is met by the server's response for `a.test`.
 async fn is_met(dns_type: &str, answer: Answer, field: &str, operator: &str, value: &Value) -> bool {
     let server = DnsServer::start([("a.test", answer)]).await;
     let conditions = [condition(field, operator, value)];
@@ -71,7 +71,7 @@ async fn a_failure_message_describes_the_response(#[case] answer: Answer, #[case
     assert_eq!(&*measured.failure.unwrap().message, message);
 }
 
-/// What stands beside the answer is nobody's fault but the name server's, and glibc reads the answer all the same.
+/// Records beside the answer are the fault of the name server alone, and glibc accepts the answer all the same.
 #[rstest]
 #[case::broken_option(10, 1, b"\0\0\x29\x04\xd0\0\0\0\0\0\x03\0\x08\0")]
 #[case::two_opt_records(10, 2, b"\0\0\x29\x04\xd0\0\0\0\0\0\0\0\0\x29\x04\xd0\0\0\0\0\0\0")]

@@ -120,7 +120,7 @@ async fn conditions_use_the_response(
     }
 }
 
-/// What a server does to a request.
+/// Reaction of a server to a request.
 #[derive(Clone, Copy, Debug)]
 enum Conduct {
     Reset,

@@ -118,7 +118,7 @@ async fn no_byte_of_a_url_breaks_out_of_the_request_line() {
     }
 }
 
-/// How late a task of the same thread is that wants to run every 5 ms: at p99 of two seconds.
+/// Lateness of a task of the same thread that wants to run every 5 ms: at p99 of two seconds.
 async fn lateness_of_a_neighbour() -> Duration {
     let every = Duration::from_millis(5);
     let mut late = Vec::new();

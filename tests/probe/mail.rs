@@ -134,7 +134,7 @@ async fn a_mail_is_unencrypted_when_configured() {
     assert_eq!(server.mail().await["is_encrypted"], json!(false));
 }
 
-/// How a server speaks, what is set, what comes of it, and the words.
+/// Mode of a server, changed settings, outcome, code and text.
 #[rstest]
 #[case::unknown("starttls", json!({"to": ["unknown@example.org"]}), Refused, Some(550), "No such user")]
 #[case::one_is_known("starttls", json!({"to": ["a@example.org", "unknown@example.org"]}), Delivered, Some(250), "Not to unknown@example.org: permanent error (550): 5.1.1 No such user; Taken")]

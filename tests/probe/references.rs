@@ -90,7 +90,7 @@ fn test<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + 'static) {
     }
 }
 
-/// What happens to the network, and what mends it: on this side, with `peer ` before it on the other one.
+/// Fault of the network and its repair: on this side, with `peer ` before it on the other one.
 #[rstest]
 #[case::the_interface_is_down("link set near down", "link set near up")]
 #[case::the_cable_is_pulled("peer link set far down", "peer link set far up")]

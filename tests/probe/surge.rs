@@ -1,4 +1,4 @@
-//! What keeps `probe::icmp` from using surge-ping's client, and not only its packets: each row is a false verdict.
+//! Reasons why `probe::icmp` does not use surge-ping's client, but only its packets: each row is a false verdict.
 //!
 //! When one of these fails, the client has learned something, and `probe::icmp::echo` should be looked at again.
 

@@ -212,7 +212,7 @@ async fn a_long_chain_with_another_flaw_is_not_reported_as_expired() {
     assert_eq!(&*measured.failure.unwrap().message, LONG_CHAIN);
 }
 
-/// What a long chain may have, in the certificate of this place.
+/// Constraints that a long chain may have, in the certificate at this index.
 #[rstest]
 #[case::path_of_nine(0, |params: &mut CertificateParams| params.is_ca = IsCa::Ca(BasicConstraints::Constrained(9)))]
 #[case::names_that_fit(4, |params: &mut CertificateParams| params.name_constraints = Some(only_for("127.0.0.1")))]
@@ -282,7 +282,7 @@ async fn a_serving_authority_is_verified(
     }
 }
 
-/// What the TLS library does not follow is not accepted either where an authority may vouch for other names alone.
+/// An authority that may vouch only for other names is not accepted, though the TLS library does not follow such constraints.
 #[tokio::test]
 async fn name_constraints_apply_to_a_serving_authority() {
     let authority = Authority::found();
@@ -312,7 +312,7 @@ async fn expiry_is_judged_by_the_clock_of_the_installation() {
     assert_eq!(verdict(&measured), down(ErrorCode::TlsExpired));
 }
 
-/// What a server says to a hello, byte for byte.
+/// Response of a server to a hello, byte for byte.
 #[rstest]
 #[case::garbage(b"garbage that is no TLS record at all", ErrorCode::TlsHandshake)]
 #[case::plain_http(b"HTTP/1.1 400 Bad Request\r\n\r\n", ErrorCode::TlsHandshake)]

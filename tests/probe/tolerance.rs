@@ -180,7 +180,7 @@ fn zstd(plain: &[u8]) -> Vec<u8> {
     zstd::stream::encode_all(plain, 1).unwrap()
 }
 
-/// What was read decides; what may stand behind it is neither up nor down.
+/// The part that was read decides; the rest is neither up nor down.
 #[rstest]
 #[case::a_word_behind_the_limit("", [vec![b'x'; 2 * MIB], b"KEYWORD".to_vec()].concat(), "body", TRUNCATED)]
 #[case::a_word_before_the_limit("", [b"KEYWORD".to_vec(), vec![b'x'; 2 * MIB]].concat(), "body", UP)]

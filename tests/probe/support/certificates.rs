@@ -207,7 +207,7 @@ impl Identity {
         self
     }
 
-    /// How a server shows it.
+    /// Server configuration with this certificate.
     pub(crate) fn acceptor(&self, protocols: &[&str]) -> TlsAcceptor {
         // The server is not to judge what it shows.
         let key = aws_lc_rs::sign::any_supported_type(&self.key).unwrap();
@@ -220,7 +220,7 @@ impl Identity {
     }
 }
 
-/// How a server shows a chain whose first certificate has this key.
+/// Server configuration with a chain whose first certificate has this key.
 pub(crate) fn acceptor(
     chain: Vec<CertificateDer<'static>>,
     key: Arc<dyn SigningKey>,

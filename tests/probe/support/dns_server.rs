@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::task::JoinHandle;
 
-/// What the server does when it is asked for a name.
+/// Reaction of the server to a query for a name.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     /// The records of the type that is asked for, and aliases.
@@ -62,7 +62,7 @@ impl OddPart {
     }
 }
 
-/// What a server that knows no EDNS makes of it (RFC 6891, section 7, and what is seen).
+/// Response of a server without EDNS (RFC 6891, section 7, and observed behaviour).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EdnsRefusal {
     /// This code, with the question.
@@ -82,13 +82,13 @@ pub(crate) enum EdnsRefusal {
 /// A name server that runs until it is dropped.
 #[derive(Debug)]
 pub(crate) struct DnsServer {
-    /// Where it listens.
+    /// Address of the server.
     pub(crate) address: SocketAddr,
     questions: Arc<Mutex<Vec<String>>>,
     tasks: [JoinHandle<()>; 2],
 }
 
-/// What the server was told.
+/// Received queries.
 struct Script {
     answers: HashMap<Name, Answer>,
     default: Answer,

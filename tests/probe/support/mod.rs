@@ -1,4 +1,4 @@
-//! What the probe tests share: real listeners, certificates, and short ways to run one check.
+//! Shared code of the probe tests: real listeners, certificates, and short ways to run one check.
 
 pub(crate) mod certificates;
 pub(crate) mod dns_server;

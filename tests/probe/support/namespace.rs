@@ -13,7 +13,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 const REQUIRED: &str = "WATCHKEEPER_TESTS_REQUIRE_NAMESPACES";
 
-/// Whether this machine lets us make namespaces: whoever may open raw sockets usually may. Says so when not.
+/// True if this machine permits namespaces: a user who may open raw sockets usually may create them. Prints a line if not.
 pub(crate) fn may_make_namespaces() -> bool {
     let may = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4)).is_ok();
     let is_required = std::env::var_os(REQUIRED).is_some_and(|value| value == "1");

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 const IP_HEADER_BYTES: usize = 20;
 
-/// What comes back for an echo request.
+/// Reply to an echo request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
     /// The reply.
@@ -80,7 +80,7 @@ fn socket(address: &str) -> UdpSocket {
     UdpSocket::from_std(socket.into()).unwrap()
 }
 
-/// What is sent after the last of these requests (with their IP headers).
+/// Packets sent after the last of these requests (with their IP headers).
 fn answers(manner: Manner, requests: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let request = requests.last().unwrap();
     let mut reply = request[IP_HEADER_BYTES..].to_vec();

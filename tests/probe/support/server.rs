@@ -77,7 +77,7 @@ impl Drop for Server {
     }
 }
 
-/// Where a handler notes what its visitor sent.
+/// Record of the received requests, for a handler.
 #[derive(Clone)]
 pub(crate) struct Visit {
     seen: Arc<Mutex<Vec<String>>>,
