@@ -41,7 +41,7 @@ async fn a_promotion_interrupted_at_its_end_deletes_nothing() {
     assert_eq!(target.ask("SELECT to_regclass('history_promotion') IS NULL"), "t", "the marker is gone");
 }
 
-/// What the embedded installation has got since is not in the target: that is no success.
+/// Later writes of the embedded installation are not in the target: that is no success.
 #[tokio::test]
 async fn an_installation_that_ran_after_its_promotion_is_not_recognised_as_promoted() {
     let Some(postgres) = Postgres::start() else { return };

@@ -152,7 +152,7 @@ fn import(server: &Server, services: &[String], (from_ms, results): (i64, i64)) 
 }
 
 impl Filled {
-    /// What the API, a visitor and the command line see of it; figures that go up to now are left out.
+    /// Output of the API, a page and the command line; figures that go up to now are left out.
     pub(crate) fn seen(&self) -> Vec<(String, String)> {
         let client = self.server.client();
         let mut seen = Vec::new();

@@ -1,4 +1,4 @@
-//! What is moved is what was there: the same answers, the same keys, and new rows that get new ones.
+//! A promotion moves everything: the same responses, the same keys, and new keys for new rows.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What stands in the way of a promotion, each said in one line, with nothing moved.
+//! Obstacles to a promotion, each reported in one line, with nothing moved.
 
 use serde_json::{Value, json};
 
