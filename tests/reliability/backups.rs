@@ -99,7 +99,7 @@ async fn a_backup_under_load_contains_all_acknowledged_data() {
         let there = tags(&client);
         let lost: Vec<_> = known_tags.iter().filter(|name| !there.contains(name)).collect();
         assert!(lost.is_empty(), "round {round}: {lost:?}");
-        // What is made now has no past.
+        // A new service has no past.
         let fresh = create(&client, &json!({"name": "fresh", "check_type": "manual"}));
         assert_eq!(client.get(&format!("/v1/services/{fresh}/checks")).expect(200).data(), json!([]));
         let released = server.command(&["notifications", "release"]);

@@ -27,7 +27,7 @@ use crate::support::server::Server;
 
 const QUICK: &[usize] = &[500, 5_000];
 const LONG: &[usize] = &[1_000, 10_000, 100_000];
-/// How much more a service of the largest outage may cost than one of the smallest, which shares the fixed costs with few.
+/// Maximum cost ratio of a service of the largest outage to one of the smallest, which shares the fixed costs with few.
 const DEARER: f64 = 2.0;
 /// Milliseconds within which all services fail, or come back.
 const SPREAD_MS: i64 = 10_000;
@@ -43,10 +43,10 @@ const BETWEEN_PINGS: Duration = Duration::from_secs(2);
 const QUIET: Duration = Duration::from_secs(2);
 /// The same in the long form.
 const LONG_QUIET: Duration = Duration::from_secs(60);
-/// How many times longer the slowest hundredth of the writes of somebody else may take during the outage (long form).
+/// Maximum ratio by which the slowest hundredth of another organisation's writes grows during the outage (long form).
 const SLOWER: u32 = 10;
 
-/// What a part of an outage cost the server.
+/// Cost of a part of an outage for the server.
 #[derive(Clone, Copy, Debug)]
 struct OutageCost {
     wall: Duration,

@@ -177,7 +177,7 @@ fn the_remaining_locations_decide() {
     });
 }
 
-/// What really is down is called so by the one that is left: what the others saw before they lost their network does not
+/// A real outage is reported by the remaining location: results of the others from before they lost their network do not
 /// count, neither now nor when they are back.
 #[test]
 fn an_outage_is_detected_by_the_remaining_location() {

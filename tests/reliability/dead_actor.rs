@@ -13,7 +13,7 @@ use crate::support::server::Server;
 
 const FAULT: &str = "WATCHKEEPER_INJECT_FAULT";
 
-/// Whether the program takes faults from outside.
+/// True if the program accepts injected faults.
 fn takes_faults() -> bool {
     let is_debug = cfg!(debug_assertions);
     if !is_debug {

@@ -14,9 +14,9 @@ use crate::support::outsider::Outsider;
 use crate::support::server::Server;
 use crate::tracer::{self, Tracer};
 
-/// How long a write takes to reach the disk, in microseconds.
+/// Delay of a write to the disk, in microseconds.
 const SYNC_US: &str = "delay_enter=1000000";
-/// How long a request takes at most to stand in the queue of the writers.
+/// Maximum time of a request in the queue of the writers.
 const QUEUED: Duration = Duration::from_millis(200);
 
 /// Waits on a thread of the test itself.
@@ -52,9 +52,9 @@ struct Twice {
     method: &'static str,
     path: String,
     body: Value,
-    /// What the second one is answered.
+    /// Response to the second request.
     status: u16,
-    /// What is read, and the member that must show the effect.
+    /// Path that is read, and the member that must show the effect.
     read: String,
     shows: (&'static str, Value),
 }

@@ -23,7 +23,7 @@ const QUICK: (usize, usize, Duration) = (100, 20, Duration::from_secs(8));
 const TIMED: usize = 20;
 /// The time from the end of a check until a client has its result.
 const DELIVERED_MS: i64 = 1_000;
-/// What listeners may add to the lateness of checks at p99; the quick form runs beside other tests.
+/// Maximum lateness that listeners may add to checks at p99; the quick form runs beside other tests.
 const LATER_MS: i64 = 100;
 const LATER_BESIDE_TESTS_MS: i64 = 1_000;
 

@@ -11,7 +11,7 @@ use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 use crate::tracer::{self, Tracer};
 
-/// What databases and spool call to reach the disk.
+/// System calls by which databases and spool reach the disk.
 const SYNCS: &str = "fdatasync,fsync";
 /// Longer than it takes to try again several times.
 const FAILING: Duration = Duration::from_secs(3);
@@ -53,7 +53,7 @@ async fn unsynced_writes_are_not_acknowledged() {
     .await;
     println!("{attempt} writes refused; well again after {:?}", well_at.elapsed());
     assert!(well_at.elapsed() < Duration::from_secs(5), "{:?}", well_at.elapsed());
-    // What waited meanwhile was written, and all that was acknowledged outlives the process.
+    // Waiting results were written, and all acknowledged ones survive the process.
     let acknowledged = number(&client, "results_acked_total");
     server.kill_and_restart();
     let client = server.client();

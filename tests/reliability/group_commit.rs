@@ -19,7 +19,7 @@ use crate::tracer::{self, Tracer};
 
 /// Clients that write at once.
 const WRITERS: usize = 16;
-/// How long they go on when the process outlives its crash point.
+/// Time for which they continue when the process survives its crash point.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn crash_points() -> u64 {

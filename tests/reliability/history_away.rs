@@ -77,7 +77,7 @@ async fn a_stop_while_the_history_is_unavailable_loses_nothing() {
     assert!(server.data().join("spool").read_dir().unwrap().next().is_none());
 }
 
-/// What the API answers is still there while memory overflows into the spool; when the spool is full too, it is counted.
+/// Responses still contain all results while memory overflows into the spool; when the spool is full too, losses are counted.
 #[tokio::test]
 async fn a_full_spool_sheds_and_counts() {
     let Some(postgres) = Postgres::start() else { return };

@@ -14,9 +14,9 @@ use crate::support::sink::{Conduct, Received, Sink};
 use crate::support::smtp_sink::{SmtpConduct, SmtpSink};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/// What a receiver may cost others.
+/// Maximum delay that a receiver may cause for others.
 const DELAY: Duration = Duration::from_secs(2);
-/// What the way from the API to a receiver may take on a busy machine.
+/// Maximum time from the API to a receiver on a busy machine.
 const WAY: Duration = Duration::from_secs(3);
 
 fn id(value: &Value) -> String {
@@ -242,7 +242,7 @@ async fn hanging_channels_delay_neither_their_neighbours_nor_other_organisations
     }
 }
 
-/// Whoever has the end of an incident is not sent its begin: that would open an alert that nobody closes.
+/// A receiver that has the end of an incident does not get its start: that would open an alert that nobody closes.
 #[tokio::test]
 async fn an_overtaken_message_is_not_redelivered() {
     let server = Server::start();

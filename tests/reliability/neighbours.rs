@@ -17,7 +17,7 @@ use crate::support::client::Client;
 use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 
-/// How many times longer the slowest hundredth may take.
+/// Maximum ratio by which the slowest hundredth may grow.
 const SLOWER: u32 = 10;
 /// A quiet server answers faster than a busy machine lets a client notice.
 const LEAST: Duration = Duration::from_millis(25);

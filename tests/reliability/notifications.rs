@@ -55,7 +55,7 @@ fn waiting(client: &Client) -> usize {
     client.get("/v1/notifications?status=waiting").expect(200).data().as_array().unwrap().len()
 }
 
-/// What a receiver reads in a message: which incident, and the newest entry of its timeline.
+/// Incident and newest timeline entry in a message.
 fn read(message: &Received) -> (String, String) {
     let incident = &message.json()["data"]["incident"];
     let text = |key: &str| incident[key].as_str().unwrap().to_owned();
@@ -95,7 +95,7 @@ async fn each_message_arrives_under_one_id(variables: &[(&str, &str)]) {
         if first_seen.insert(id) {
             arrived.entry(incident).or_default().push(text);
         } else {
-            // What comes again is the last one of its incident: nothing later has been sent.
+            // A repeated message is the last one of its incident: no later one has been sent.
             assert_eq!(arrived[&incident].last(), Some(&text), "out of order");
         }
     }

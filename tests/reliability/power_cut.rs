@@ -72,7 +72,7 @@ impl Disk {
         assert!(run("umount", &[&text(&self.folder.path().join("disk"))]));
     }
 
-    /// What the disk holds at this moment, beside it.
+    /// Copy of the present content of the disk.
     fn copy(&self) -> PathBuf {
         let copy = self.folder.path().join("copy");
         fs::copy(self.image(), &copy).unwrap();

@@ -19,7 +19,7 @@ const CLOSED_WITHIN: Duration = Duration::from_secs(15);
 const SLACK: Duration = Duration::from_secs(3);
 /// Ordinary requests that are timed before and meanwhile.
 const ASKED: usize = 400;
-/// What a busy machine may add to the slowest of them; the quick form runs beside other tests.
+/// Maximum time that a busy machine may add to the slowest of them; the quick form runs beside other tests.
 const NOISE: Duration = Duration::from_millis(25);
 const NOISE_BESIDE_TESTS: Duration = Duration::from_millis(500);
 

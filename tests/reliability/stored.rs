@@ -21,7 +21,7 @@ pub(crate) struct Stored {
     databases: Databases,
 }
 
-/// What they hold.
+/// Number of stored results.
 #[derive(Debug, Default)]
 pub(crate) struct Holdings {
     /// Checks in rows and in blocks.

@@ -1,4 +1,4 @@
-//! Who must know what: the simple model against which everything that receivers have accepted is held.
+//! Required messages: the simple model against which all accepted messages are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -20,7 +20,7 @@ const SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
 const GROUPINGS: [&str; 3] = ["tag", "parent", "none"];
 /// Tags of the services, in turn.
 const TAGS: [&[&str]; 3] = [&["shop"], &["shop", "pay"], &["pay"]];
-/// How long incidents may take to follow the services on a busy machine.
+/// Time in which incidents must follow the services on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Steps that are kept for the message of a failure.
 const STEPS_SHOWN: usize = 40;
@@ -200,7 +200,7 @@ impl World {
         "killed".into()
     }
 
-    /// What the incidents do not show yet: a service that is down and in no open incident, or well and in an open one of the
+    /// Differences between services and incidents: a service that is down and in no open incident, or up and in an open one of the
     /// engine.
     fn missing(&self, client: &Client) -> Option<String> {
         for service in &self.services {
