@@ -38,7 +38,7 @@ fn history() -> Vec<CheckRecord> {
     rows
 }
 
-/// What the filter lets through, newest first, decided row by row.
+/// Results that match the filter, newest first, decided row by row.
 fn expected(rows: &[CheckRecord], filter: &CheckFilter) -> Vec<(Timestamp, String)> {
     let wanted = |row: &&CheckRecord| {
         row.service == SERVICE
@@ -144,7 +144,7 @@ fn detailed(chance: &mut Chance, days: i64) -> Vec<CheckRecord> {
     rows
 }
 
-/// What the filter lets through, whole, newest first.
+/// All results that match the filter, newest first.
 fn whole(rows: &[CheckRecord], filter: &CheckFilter) -> Vec<StoredCheck> {
     let keys = expected(rows, filter);
     let of_service: Vec<_> = rows.iter().filter(|row| row.service == SERVICE).collect();
@@ -212,7 +212,7 @@ async fn rows_and_blocks_are_read_together(
     let mut now = START_MS + HOUR_MS;
     let mut recorded = 0;
     while recorded < rows.len() {
-        // Whatever is older than what was sealed before comes late.
+        // Results older than the last sealed ones are late.
         let next = (recorded + 80).min(rows.len());
         append_checks(&store.history, &rows[recorded.saturating_sub(20)..next]).await;
         recorded = next;

@@ -136,7 +136,7 @@ async fn mails_to_contacts_do_not_wait_for_each_other(
     assert!(next.iter().all(|delivery| delivery.key != first[1].key));
 }
 
-/// Who sleeps is told once in the morning, however often the steps came again, and not at all if somebody took it meanwhile.
+/// A step held by quiet hours is sent once in the morning, however often it was repeated, and not at all after an acknowledgement.
 #[rstest]
 #[case::not_acknowledged(false)]
 #[case::acknowledged(true)]

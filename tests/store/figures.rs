@@ -81,7 +81,7 @@ fn sample(numbers: &LocationNumbers, row: &CheckRecord) -> CheckSample {
     }
 }
 
-/// What is shown of sums.
+/// Figures shown of sums.
 type Shown = (u64, u64, Option<ResponseTimeSummary>, [Option<u32>; 4]);
 
 fn shown(buckets: BTreeMap<Timestamp, CheckSums>) -> BTreeMap<Timestamp, Shown> {

@@ -65,7 +65,7 @@ async fn a_status_line_contains_no_flapping(#[values(Backend::Sqlite, Backend::P
     let mut latest = changes::latest_of(reader, PartitionSet::ALL).await.unwrap();
     latest.sort_by_key(|change| change.service);
     assert_eq!(latest, [story()[1], story()[3], story()[7], story()[9]]);
-    // What tells of flapping supersedes no status.
+    // A change of flapping supersedes no status.
     let old = changes::superseded_before(reader, at(1_000)).await.unwrap();
     let transaction = store.history.begin().await.unwrap();
     changes::delete(&transaction, &old).await.unwrap();

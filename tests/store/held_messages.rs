@@ -1,4 +1,4 @@
-//! What waits for the end of quiet hours or for a digest: in its order, and no longer than it must.
+//! Messages held until the end of quiet hours or for a digest: in their order, and no longer than necessary.
 
 use rstest::rstest;
 use watchkeeper::clock::{DAY_MS, Timestamp};
@@ -156,7 +156,7 @@ async fn messages_beyond_the_limit_are_sent_in_one_digest(
     let MessageSubject::Digest(facts) = &digest[1].message.subject else { unreachable!("a digest") };
     assert_eq!((facts.count, facts.entries.len(), facts.is_over), (3, 3, false));
     assert_eq!(digest[1].message.headline(), "3 messages in one: 2 begun, 1 resolved");
-    // What is written now waits for the digest, whatever it is about.
+    // Messages written now wait for the digest, whatever their subject.
     let later =
         changed(&store, &incidents[3], at(WINDOW_MS * 2), |whole| resolve(whole, at(WINDOW_MS * 2))).await;
     assert_eq!(waiting(&store, at(WINDOW_MS * 9)).await.len(), 2);

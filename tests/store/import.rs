@@ -90,7 +90,7 @@ async fn results_imported_in_any_order_are_stored_once(
     assert_eq!((found[0].configured_at, found[0].revision), (Some(at(START_MS)), 1));
 }
 
-/// What Watchkeeper has watched itself stays as it was, and is the newest, although it was written first.
+/// Time monitored by Watchkeeper stays as it was, and is the newest, although it was written first.
 #[rstest]
 #[tokio::test]
 async fn monitored_time_is_not_changed(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {

@@ -90,7 +90,7 @@ async fn a_partially_read_incident_is_changed_as_a_whole(
     assert_eq!(excerpt::last_recovery(store.main.reader(), key).await.unwrap(), Some(at(9_000)));
 }
 
-/// What is to be known of all services is known of an incident that is read in part.
+/// Figures over all services are known of an incident that is read in part.
 #[rstest]
 #[tokio::test]
 async fn a_partially_read_incident_knows_unrecovered_services_and_evidence(
@@ -184,7 +184,7 @@ async fn a_group_key_finds_the_incident_of_its_policy(
     transaction.commit().await.unwrap();
 }
 
-/// What fails after an upgrade joins the incident that was open before.
+/// A failure after an upgrade joins the incident that was open before.
 #[rstest]
 #[tokio::test]
 async fn open_incidents_of_an_earlier_version_have_keys(

@@ -1,4 +1,4 @@
-//! What ids name: only what the organisation has is found, whatever else exists.
+//! Lookup of ids: only rows of the organisation are found, whatever else exists.
 
 use std::collections::HashMap;
 

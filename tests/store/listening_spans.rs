@@ -1,4 +1,4 @@
-//! When processes listened for pings: what they stored of it, and the absences that a later one reads from it.
+//! Times in which processes listened for pings: the stored marks, and the absences that a later process reads from them.
 
 use std::collections::BTreeMap;
 

@@ -222,7 +222,7 @@ fn interrupted_planning_is_repeated(#[values(Backend::Sqlite, Backend::Postgres)
     });
 }
 
-/// What people took out is remembered until it is over; a rule that has nothing to come ends its series.
+/// Removed windows are remembered until they are over; a rule without upcoming windows ends its series.
 #[rstest]
 fn a_skipped_window_stays_out_and_a_series_ends(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,

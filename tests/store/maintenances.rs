@@ -320,7 +320,7 @@ async fn no_window_ends_before_it_begins(#[values(Backend::Sqlite, Backend::Post
     assert_eq!(told(&store, a).await, (false, 3));
 }
 
-/// Whoever changes a service leaves the flag alone, even from an old copy of it.
+/// A write of a service leaves the flag unchanged, even from an old copy of it.
 #[rstest]
 #[tokio::test]
 async fn a_write_of_the_service_leaves_the_flag_alone(

@@ -211,7 +211,7 @@ async fn an_interrupted_migration_leaves_nothing() {
     assert!(has_table(&history, "fresh_check").await);
 }
 
-/// What is told to channels that hold exactly the former default, and to one that chose for itself.
+/// Events of channels with exactly the former default, and of one with its own choice.
 #[rstest]
 #[tokio::test]
 async fn channels_with_the_former_default_get_the_new_default(

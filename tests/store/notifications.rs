@@ -90,7 +90,7 @@ const fn of_channel(channel: DueChannel) -> WantedMessages {
     WantedMessages { channel, selection: MessageSelection::All, except: Vec::new() }
 }
 
-/// What is due, what has waited longest first.
+/// Due messages, longest wait first.
 pub(crate) async fn waiting(store: &Store, now: Timestamp) -> Vec<Delivery> {
     let reader = store.main.reader();
     let channels = due_channels(reader, now, (0, 100)).await.unwrap();
@@ -249,7 +249,7 @@ async fn old_messages_are_deleted_except_those_of_open_incidents(
     assert_eq!(subjects(&left), [open.incident.id.as_str()]);
 }
 
-/// What came of a try is written down for the others also when a channel was deleted while its message was under way.
+/// The outcome of a try is stored for the others also when a channel was deleted while its message was under way.
 #[rstest]
 #[tokio::test]
 async fn a_deleted_channel_keeps_the_attempts_of_others(
@@ -274,7 +274,7 @@ async fn a_deleted_channel_keeps_the_attempts_of_others(
     assert_eq!((left.len(), left[0].channel, left[0].status), (1, stays.key, DeliveryStatus::Delivered));
 }
 
-/// Whoever was told of a notice is known for as long as it lasts.
+/// Recipients of a notice are known as long as it lasts.
 #[rstest]
 #[tokio::test]
 async fn messages_about_a_notice_stay_as_long_as_it_lasts(
@@ -314,7 +314,7 @@ async fn messages_about_a_notice_stay_as_long_as_it_lasts(
     assert!(left[0].message.is_good_news(), "its end is told");
 }
 
-/// What the engine changes leaves the time of the last write by a client alone; a message about it is no older for that.
+/// Changes by the engine do not alter the time of the last write by a client; a message about them is no older for that.
 #[rstest]
 #[tokio::test]
 async fn a_message_has_the_time_of_its_change(
@@ -394,7 +394,7 @@ async fn an_overtaken_message_is_not_retried(#[values(Backend::Sqlite, Backend::
     transaction.commit().await.unwrap();
 }
 
-/// What one channel has waiting hides nothing of another, and what failed hides nothing that was never tried.
+/// Waiting messages of one channel do not displace those of another, and failed ones do not displace untried ones.
 #[rstest]
 #[tokio::test]
 async fn a_backlog_hides_nothing(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {

@@ -1,4 +1,4 @@
-//! What stands above the layers of on-call schedules: room is made for what is new, but only by a clock that is trusted.
+//! Overrides and absences of on-call schedules: old rows are deleted for new ones, but only by a trusted clock.
 
 use rstest::rstest;
 use watchkeeper::clock::DAY_MS;

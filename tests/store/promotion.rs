@@ -40,7 +40,7 @@ fn columns(table: &TableLayout) -> BTreeSet<&str> {
     table.columns.iter().map(|column| column.name).collect()
 }
 
-/// What PostgreSQL calls a type.
+/// PostgreSQL's name of a type.
 fn type_name(kind: ColumnKind) -> &'static str {
     match kind {
         ColumnKind::SmallInteger => "int2",
@@ -322,7 +322,7 @@ async fn until(url: &str, condition: &str) {
     database.close().await.unwrap();
 }
 
-/// What SQLite takes and PostgreSQL does not: said before anything is moved, with table and column.
+/// Rows that SQLite accepts and PostgreSQL does not: reported before anything is moved, with table and column.
 #[rstest]
 #[case::character_zero(
     "UPDATE service SET name = 'a' || char(0) || 'b' WHERE id = 2",

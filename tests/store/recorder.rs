@@ -167,7 +167,7 @@ fn a_locked_sqlite_only_delays_results() {
     });
 }
 
-/// What memory does not hold waits on disk, and all of it is written in order and counted once.
+/// Results beyond memory wait on disk, and all of them are written in order and counted once.
 #[test]
 fn results_beyond_memory_wait_on_disk() {
     System::new().block_on(async {
@@ -272,7 +272,7 @@ fn spooled_results_of_an_unknown_location_are_written() {
     });
 }
 
-/// How fast the spool takes results, in whatever way the tests were built.
+/// Speed of the spool, whatever the build profile of the tests.
 #[test]
 fn the_spool_stores_results_faster_than_they_arrive() {
     let folder = tempfile::tempdir().unwrap();

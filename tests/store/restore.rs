@@ -69,7 +69,7 @@ impl Handler<RecordBatch> for Collector {
     }
 }
 
-/// What a process that starts now makes of the store: what it knows of each service, and the changes it reports.
+/// State of a process that starts now: what it knows of each service, and the changes it reports.
 async fn restart(store: &Store, known: &[&Service]) -> (Vec<ServiceSnapshot>, Vec<StatusChange>) {
     restart_with(store, known, true).await
 }

@@ -70,7 +70,7 @@ async fn inserted(store: &Store, mut incident: WholeIncident) -> WholeIncident {
     incident
 }
 
-/// What has become a fact, by the texts of the entries.
+/// Stored facts, by the texts of the entries.
 async fn told(store: &Store, owner: &Organisation) -> Vec<String> {
     let facts = facts(store, owner).await;
     assert!(facts.iter().all(|fact| fact.kind == IncidentEntry));
@@ -233,7 +233,7 @@ async fn a_maintenance_is_notified_at_its_milestones(
     assert!(facts[1].message.text("en", "en").starts_with("Reminder: maintenance is planned from "));
 }
 
-/// What is not asked for is not told, and what is called off is not reminded of.
+/// Disabled notices are not sent, and cancelled maintenances have no reminders.
 #[rstest]
 #[tokio::test]
 async fn notification_flags_are_respected(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {

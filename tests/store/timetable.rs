@@ -173,7 +173,7 @@ fn several_processes_make_each_transition_once(
     });
 }
 
-/// What starts by itself or ends by itself was asked for; an open end never comes.
+/// Automatic starts and ends happen only when enabled; an open end never occurs.
 #[rstest]
 fn only_enabled_automatic_transitions_happen(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {

@@ -30,7 +30,7 @@ async fn store_named(database: Database, name: String, keeps: bool) -> bool {
         return false;
     }
     transaction.commit().await.unwrap();
-    // What was acknowledged can be read at once, from another connection.
+    // Acknowledged rows can be read at once, from another connection.
     let found = organisations::get(database.reader(), made.key).await.unwrap();
     assert_eq!(found.map(|found| found.name), Some(name));
     true
@@ -170,7 +170,7 @@ async fn an_abandoned_transaction_leaves_no_lock(#[case] backend: Backend, #[cas
     stored_organisation(&store, "after").await;
     let mut found = names(&store.main).await;
     if matches!(leaving, Leaving::GivesUp) {
-        // Whoever gives up does not learn whether it was stored.
+        // A client that gives up does not learn whether it was stored.
         found.remove("abandoned");
     }
     assert_eq!(found.len(), 4);
@@ -200,7 +200,7 @@ async fn a_transaction_abandoned_at_its_start_leaves_no_lock(
     tokio::time::timeout(Duration::from_secs(5), store.main.clone().close()).await.unwrap();
 }
 
-/// What was read after a stamp was taken is current until something that concerns it is committed.
+/// Data read after a stamp was taken is current until a change that concerns it is committed.
 #[rstest]
 #[tokio::test]
 async fn a_commit_invalidates_the_data_it_concerns() {

@@ -1,4 +1,4 @@
-//! What ends by its age, under a wall clock that is wrong: nothing does (reliability 15). One store with something of every
+//! Expiry by age under a wrong wall clock: nothing expires (reliability 15). One store with something of every
 //! kind that is kept for a while, and everything that ends such things, under each way a clock goes wrong.
 
 use std::sync::Arc;
@@ -59,7 +59,7 @@ struct Kept {
     stranger: i64,
 }
 
-/// What is left of it.
+/// Rows that are left.
 #[derive(Debug, PartialEq, Eq)]
 struct Left {
     checks: usize,
@@ -205,7 +205,7 @@ fn nothing_expires_because_of_a_clock_change(
         for hours in hours {
             clock.set_ahead(hours * HOUR_MS);
             process.work().await;
-            // What was retired is dropped by a later pass.
+            // Retired segments are dropped by a later pass.
             clock.set_ahead(70_000);
             process.work().await;
         }

@@ -15,7 +15,7 @@ use crate::support::postgres::Postgres;
 /// The files of SQLite: main, history.
 const FILES: [&str; 2] = ["main.db", "history.db"];
 
-/// Where main and history live.
+/// Kinds of databases for main and history.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Backend {
     /// Two files in a folder of their own.
