@@ -52,7 +52,7 @@ const KNOWN: [(&str, &str, &str); 16] = [
 /// A module as the names from the crate root to it.
 type Module = Vec<String>;
 
-/// Who uses whom.
+/// Modules and their dependencies.
 type Arrows = BTreeMap<Module, BTreeSet<Module>>;
 
 #[test]
@@ -200,7 +200,7 @@ fn rooms(arrows: &Arrows, folder: &[String]) -> Arrows {
 /// Collects the paths that a file names.
 struct Reader<'a> {
     file: &'a Module,
-    /// Where the reader stands: the file's module and the inner modules around it.
+    /// Module of the reader: the file's module and the inner modules around it.
     place: Module,
     /// Paths from the crate root.
     paths: Vec<Module>,

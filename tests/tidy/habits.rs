@@ -44,11 +44,11 @@ const ROW_CHANGERS: [&str; 2] = ["src/store/", "src/lifecycle/"];
 /// The modules of `store` that may read services with their configuration, which is as large as a client makes it.
 const WHOLE_SERVICES: [&str; 3] =
     ["src/store/services.rs", "src/store/services/", "src/store/named_services.rs"];
-/// What tells that a query of services reads a part of their columns, and how many lines below its start that must stand.
+/// Sign that a query of services reads a part of their columns, and the number of lines below its start in which it must occur.
 const PARTS_OF_SERVICES: [&str; 3] = ["select_only", "named_services::services", "outlines::selected"];
 const LINES_OF_QUERY: usize = 12;
 
-/// What stands before the number of an issue.
+/// Marks before the number of an issue.
 const ISSUE_WORDS: [&str; 5] = ["issue", "issues", "fixes", "closes", "resolves"];
 
 #[test]

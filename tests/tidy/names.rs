@@ -50,7 +50,7 @@ const PARTICIPLES: [&str; 27] = [
     "Listening",
 ];
 
-/// What is counted in one file.
+/// Counts of one file.
 #[derive(Default)]
 struct Counts {
     /// Names of types with their lines.

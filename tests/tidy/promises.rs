@@ -1,5 +1,5 @@
-//! What the documents promise is there: the tests that docs/reliability.md names, the files that links lead to; and the guides
-//! of what happens after a check name each other.
+//! Promises of the documents: the tests that docs/reliability.md names exist, and so do the files that links lead to; the guides
+//! of what happens after a check link to each other.
 
 use std::path::{Path, PathBuf};
 
@@ -106,7 +106,7 @@ fn names_are_found_and_missed() {
     assert!(is_there("tidy every_test_that_the_document_names_is_there"));
 }
 
-/// What stands between backticks and is a binary with a path to its tests. A path with `…` goes on from the name before it.
+/// Texts between backticks that are a binary with a path to its tests. A path with `…` continues the name before it.
 fn named_in(document: &str) -> impl Iterator<Item = &str> {
     document.lines().flat_map(|line| line.split('`').skip(1).step_by(2)).filter(|text| {
         let binary = text.split_once(' ').map(|(binary, _)| binary);

@@ -13,7 +13,7 @@ use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 const NOT_OURS: [&str; 3] = [".git", "data", "target"];
 /// Cargo leaves this in a build folder, whatever the folder is called.
 const BUILD_FOLDER_MARK: &str = "CACHEDIR.TAG";
-/// Where Rust code of ours may be.
+/// Folders with Rust code of ours.
 const RUST_FOLDERS: [&str; 5] = ["src/", "entities/src/", "migration/src/", "tests/", "benches/"];
 
 /// One text file.
