@@ -131,7 +131,7 @@ async fn a_name_that_cannot_be_queried_is_a_local_fault() {
     assert!(tally.troubles.contains_key("no_descriptors"), "{tally:?}");
 }
 
-/// What became of many checks.
+/// Outcomes of many checks.
 #[derive(Debug, Default)]
 struct Tally {
     up: usize,
@@ -159,7 +159,7 @@ impl Tally {
     }
 }
 
-/// What the starved process is told.
+/// Orders for the starved process.
 struct Orders {
     trouble: String,
     checks: usize,
