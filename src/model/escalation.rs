@@ -268,7 +268,7 @@ mod tests {
         ResourceReference { key, id: Id::random() }
     }
 
-    /// The waits of the steps, the repetition, the step after which (each reached somebody, all at second 1,000), and the round,
+    /// The waits of the steps, the repetition, the step after which (each reached a recipient, all at second 1,000), and the round,
     /// step and second that follow.
     #[rstest]
     #[case::the_second(&[0, 300], None, (1, 0), (1, 1, Some(1_300)))]

@@ -120,7 +120,7 @@ mod tests {
         sheet[start..].split('}').next().unwrap()
     }
 
-    /// On a phone a name is broken between its words, and what stands beside it wraps first.
+    /// On a phone a name breaks between its words, and the text beside it wraps first.
     #[test]
     fn long_names_do_not_break_within_words() {
         let (_, sheet) = SHEETS[0];

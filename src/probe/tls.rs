@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Contract 4.8, `tls_*`, and `tls_legacy` for what rustls cannot speak.
+    /// Contract 4.8, `tls_*`, and `tls_legacy` for versions that rustls does not support.
     #[rstest]
     #[case(Error::InvalidCertificate(CertificateError::Expired), 900, ErrorCode::TlsExpired)]
     #[case(Error::InvalidCertificate(CertificateError::NotValidYet), 900, ErrorCode::TlsExpired)]

@@ -109,7 +109,7 @@ fn channels_are_notified_of_a_change(
     assert_eq!(describe(&messages::message_effects(&change, &audience)), expected);
 }
 
-/// The end reaches everybody who was told the start, also a channel that was switched off meanwhile, and nobody else.
+/// The end is sent to every channel that got the start, also to one that was disabled meanwhile, and to no other.
 #[rstest]
 #[case::notified(Setting::default(), &["incident.opened 100"], &["retract steps", "release", "incident.resolved"])]
 #[case::notified_and_disabled(Setting::off(), &["incident.opened 100"], &["retract steps", "release", "incident.resolved"])]

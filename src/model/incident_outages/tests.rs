@@ -90,7 +90,7 @@ fn a_relapse_is_reported() {
     assert_eq!(incident.unrecovered().count(), 1);
 }
 
-/// The severity rises with the news, unless a member has stated it.
+/// The severity rises with the impact, unless a member has set it.
 #[rstest]
 #[case(EditedFields::default(), Severity::Major)]
 #[case(EditedFields { severity: true, ..EditedFields::default() }, Severity::Minor)]

@@ -111,7 +111,7 @@ mod tests {
 
     const TELL: OutageDecision = OutageDecision::Tell(Severity::Major);
 
-    /// An outage that began at 10 s, seen at 20 s; a policy opens after so many seconds.
+    /// An outage that began at 10 s, seen at 20 s; a policy opens after the given number of seconds.
     #[rstest]
     #[case::at_once(outage(Down), Some(0), TELL)]
     #[case::just_long_enough(outage(Down), Some(10), TELL)]

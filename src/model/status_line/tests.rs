@@ -101,7 +101,7 @@ proptest! {
                 if jump < 0 {
                     let closed = line.set_back(before, at(now));
                     if closed.is_empty() {
-                        // The same line goes on from here, and says anew what follows.
+                        // The same line continues from here and repeats the later changes.
                         seen.retain(|second, seen| seen.line != lines || *second < now);
                     } else {
                         lines += 1;

@@ -56,7 +56,7 @@ impl ResultArrivals {
 mod tests {
     use super::*;
 
-    /// The results, by their seconds, that are news; results further apart than 90 s leave a silence.
+    /// The results, by their seconds, that are new; results further apart than 90 s leave a gap.
     fn news(seconds: &[i64]) -> Vec<i64> {
         let mut arrivals = ResultArrivals::after(Some(Timestamp::from_ms(0)));
         let is_news = |second: &&i64| arrivals.take(Timestamp::from_ms(**second * 1_000), 90_000);

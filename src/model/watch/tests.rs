@@ -270,7 +270,7 @@ proptest! {
         let (due, started) = model.due_and_started();
         let accounted = started + model.met + model.missed;
         prop_assert!(due <= accounted, "{} of {} due times", accounted, due);
-        // A single location has no turn out of its phase but the first look, which a stall may replace by a due time.
+        // A single location has no check out of its phase but the first one, which a stall may replace by a due time.
         prop_assert!(model.plan.locations.len() > 1 || accounted <= due + 1, "{} for {} due times", accounted, due);
     }
 

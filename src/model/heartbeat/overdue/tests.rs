@@ -17,7 +17,7 @@ fn terms(interval: i64, grace: i64) -> PeriodTerms {
     PeriodTerms { interval_ms: interval * 1_000, grace_ms: grace * 1_000 }
 }
 
-/// Judges from a ping at 0 on: the deadline that was missed, the one that was not heard, the next one, and the periods before it that
+/// Judges from a ping at 0 on: the deadline that was missed, the one without data, the next one, and the periods before it that
 /// were no data.
 fn judged(
     terms: PeriodTerms,
@@ -166,7 +166,7 @@ proptest! {
         interval in (3_i64..40).prop_map(|tens| tens * 10), grace in 0_i64..100,
         steps in prop::collection::vec((1_i64..300, 1_i64..900), 0..8), now in 0_i64..4_000,
     ) {
-        // An absence that goes on ends now, as far as is known.
+        // An ongoing absence ends now, as far as is known.
         let spans = apart(&steps, 0).into_iter().filter(|(from, _)| *from < now);
         let spans: Vec<(i64, i64)> = spans.map(|(from, to)| (from, to.min(now))).collect();
         let hearing = ListeningHistory { absences: &absences(&spans), judged_until: None };

@@ -51,7 +51,7 @@ impl Twins {
     fn look(&mut self, Look { wait_ms, slot, status, then }: Look) {
         self.now = self.now.plus_ms(wait_ms);
         let now = self.now;
-        // Runs and urges are those of the rounds; here looks come as the script says.
+        // Runs and recheck requests are those of the rounds; here checks come as the script says.
         self.together.wake(now);
         self.mixed.wake(now);
         let attempt = CheckAttempt { slot, scheduled_at: now, attempt: 1 };
