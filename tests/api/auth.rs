@@ -1,6 +1,6 @@
 //! Authentication and authorisation (contract 1.13, 2, 1.8): tokens, permissions of every route, and the order of the checks.
 //!
-//! What plans allow stands in `plans`, what tenants see of each other in `tenants`.
+//! Limits of plans are in `plans`, the isolation of tenants in `tenants`.
 
 use rstest::rstest;
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::support::client::Client;
 use crate::support::server::Server;
 use crate::support::{UNKNOWN_ID, create_unconfigured, eventually, service};
 
-/// Contract 6: every route that exists so far, with its permission. `{}` stands for the id of a service.
+/// Contract 6: every route that exists so far, with its permission. `{}` is the id of a service.
 const ROUTES: [(&str, &str, &str); 17] = [
     ("GET", "/v1/probes", "services.view"),
     ("GET", "/v1/meta/check-types", "services.view"),

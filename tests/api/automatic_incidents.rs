@@ -9,7 +9,7 @@ use crate::support::server::Server;
 use crate::support::target::Target;
 use crate::support::{create, eventually, ms_of_day, service, until_status};
 
-/// A service that is looked at every second, with these tags.
+/// A service that is checked every second, with these tags.
 fn watched(client: &Client, name: &str, target: &Target, tags: &[&str]) -> String {
     let body = json!({"name": name, "check_type": "http", "target": target.url(), "tags": tags,
         "settings": {"interval_seconds": 1, "retries": 0}});
@@ -30,7 +30,7 @@ fn incidents(client: &Client) -> Vec<Value> {
     rows.iter().map(whole).collect()
 }
 
-/// Waits until there is exactly one incident, and it looks so.
+/// Waits until there is exactly one incident, and it meets the condition.
 async fn until_one(client: &Client, what: &str, is: impl Fn(&Value) -> bool) -> Value {
     eventually(what, || {
         let found = incidents(client);
@@ -79,7 +79,7 @@ async fn a_failed_target_opens_an_incident_until_it_recovers() {
     assert_eq!(statuses(&over), ["investigating", "monitoring", "resolved"]);
 }
 
-/// A return that does not last is no end: the incident goes on, and says so.
+/// A short recovery does not end the incident: it continues, and its timeline shows the relapse.
 #[tokio::test]
 async fn a_relapse_belongs_to_the_incident() {
     let server = Server::start();
@@ -174,7 +174,7 @@ async fn edited_fields_are_not_overwritten() {
         ids.iter().all(recovered).then_some(())
     })
     .await;
-    // Long enough for a look that would resolve it.
+    // Long enough for a pass that would resolve it.
     tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
     let left = client.get(&path).expect(200).data();
     assert_eq!(

@@ -196,7 +196,7 @@ fn an_incomplete_backup_is_refused_and_leaves_no_files() {
     let (_folder, backup) = place("backup");
     let server = Server::embedded("", &[]);
     done(&server, &["backup", "--to", &backup, "--with-key"]);
-    // Columns: what was done, what is told.
+    // Columns: the change, and the expected message.
     let rows: [(Change, &str); 6] = [
         (|copy| std::fs::remove_file(copy.join("manifest.json")).unwrap(), "it has no manifest.json"),
         (|copy| std::fs::remove_file(copy.join("history.db")).unwrap(), "history.db is missing"),
@@ -314,7 +314,7 @@ async fn a_failed_scheduled_backup_is_reported() {
     assert!(told.contains("has no fresh backup"), "{told}");
 }
 
-/// An operator elsewhere asks a server for a backup, which is made in the server's own folder.
+/// An operator on another machine requests a backup from a server, which is made in the server's own folder.
 #[tokio::test]
 async fn a_backup_is_made_over_the_network() {
     let (_folder, backups) = place("backups");
@@ -359,7 +359,7 @@ async fn a_backup_is_made_over_the_network() {
     assert!(without_folder.message().contains("set backup.folder"), "{}", without_folder.message());
 }
 
-/// A backup that cannot be made says why, to whoever asked for it.
+/// A failed backup shows its reason to the caller.
 #[tokio::test]
 async fn a_failed_backup_shows_its_reason() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Every kind of channel against a server that is as strict as the service that it stands for: paths, secrets, members, lengths,
+//! Every kind of channel against a server that is as strict as the service that it simulates: paths, secrets, members, lengths,
 //! escapes; and what a delivery shows when such a service refuses.
 
 mod discord;
@@ -112,7 +112,7 @@ async fn a_service_accepts_every_message_of_an_incident(
     }
 }
 
-/// A secret that the service does not know: its own words stand in the delivery, the secret does not.
+/// A secret that the service does not know: the delivery shows the error of the service, not the secret.
 #[rstest]
 #[case::slack(&slack::SERVICE, 404, "dead", "no_service")]
 #[case::discord(&discord::SERVICE, 401, "waiting", "Invalid Webhook Token")]

@@ -114,7 +114,7 @@ async fn paging_by_cursor_repeats_and_skips_nothing() {
     assert!(times.windows(2).all(|pair| pair[0] > pair[1]), "{times:?}");
 }
 
-/// All checks of a paused service, once two looks agree.
+/// All checks of a paused service, once two reads agree.
 async fn settled(client: &Client, id: &str) -> Vec<Value> {
     let path = format!("{}/checks?per_page=100", service(id));
     let mut before = Value::Null;

@@ -49,7 +49,7 @@ fn components_are_listed_depth_first() {
     assert_eq!(whole["components_count"], 6);
 }
 
-/// Contract 4.14.3: a new component stands behind its siblings, at 10000 at the most.
+/// Contract 4.14.3: a new component comes after its siblings, at 10000 at the most.
 #[test]
 fn a_new_component_comes_after_its_siblings() {
     let client = Server::shared_client();

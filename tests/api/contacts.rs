@@ -1,4 +1,4 @@
-//! `/v1/contacts`: people who can be told.
+//! `/v1/contacts`: people who can be notified.
 
 use rstest::rstest;
 use serde_json::{Value, json};

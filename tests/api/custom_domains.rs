@@ -1,6 +1,6 @@
 //! `/v1/statuspages/{id}/custom-domains` (contract 4.15).
 //!
-//! The DNS is a server of the test's own; when domains are looked at by the clock is tested with the rules and the timetable.
+//! The DNS is a server of the test's own; the times of automatic checks are tested with the rules and the timetable.
 
 mod claims;
 
@@ -214,7 +214,7 @@ fn domains_belong_to_their_page() {
     assert_eq!(refused.message(), "This token is missing the permission 'statuspages.view'.");
 }
 
-/// Contract 4.15, `last_error_code`: each look says what is wrong first.
+/// Contract 4.15, `last_error_code`: each verification reports the first problem.
 #[rstest]
 #[case("absent.look.example.com", |_: &NameServer, _: &str| {}, "no_records")]
 #[case(

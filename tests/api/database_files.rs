@@ -117,7 +117,7 @@ async fn a_full_disk_is_named() {
     }
 }
 
-/// A file system in memory, which goes with the test.
+/// A file system in memory, which is removed with the test.
 struct Mounted(PathBuf);
 
 impl Drop for Mounted {

@@ -67,7 +67,7 @@ fn an_invalid_entry_is_named(#[case] sent: Value, #[case] field: &str, #[case] m
     assert_eq!(client.get("/v1/services").expect(200).json()["meta"]["total"], 0);
 }
 
-/// Contract 1.5: a service or tag of somebody else is not there.
+/// Contract 1.5: a service or tag of another organisation is not found.
 #[test]
 fn a_dependency_on_a_foreign_service_is_refused() {
     let server = Server::shared();

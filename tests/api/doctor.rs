@@ -156,7 +156,7 @@ fn databases_that_cannot_be_reached_are_named() {
     assert_eq!(content(place.path()), [], "no folder is made");
 }
 
-/// One database elsewhere does not hide the other.
+/// An external database does not hide the other one.
 #[test]
 fn each_database_is_examined_at_its_location() {
     let place = tempfile::tempdir().unwrap();
@@ -184,7 +184,7 @@ fn a_server_that_does_not_answer_is_a_problem() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// Only root can become somebody else.
+/// Only root can become another user.
 #[test]
 fn unreadable_files_are_reported_as_unknown() {
     use std::os::unix::process::CommandExt as _;
@@ -201,7 +201,7 @@ fn unreadable_files_are_reported_as_unknown() {
     assert!(!said.contains("watchkeeper serve"), "{said}");
 }
 
-/// Answers every connection with this text, as long as the test runs; in HTTP the client speaks first.
+/// Answers every connection with this text, as long as the test runs; in HTTP the client sends first.
 fn answering(text: String) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -24,7 +24,7 @@ async fn open(address: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
     (address, tokio::spawn(async move { while listener.accept().await.is_ok() {} }))
 }
 
-/// The times of the changes to a status that the log tells of, in milliseconds of their day.
+/// The times of the changes to a status in the log, in milliseconds of their day.
 fn changes(log: &str, to: &str) -> Vec<i64> {
     let is_change = |line: &&str| line.contains("status changed") && line.contains(&format!("to=\"{to}\""));
     let at = |line: &str| {

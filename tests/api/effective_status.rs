@@ -82,7 +82,7 @@ fn unmeasured_components_are_unknown() {
     assert_eq!(shown(&scene.client, &scene.page, &unlinked)["effective_status"], "operational");
 }
 
-/// Row 5: the worst impact of open, published incidents; severity stands for it.
+/// Row 5: the worst impact of open, published incidents; the severity sets it.
 #[test]
 fn published_incidents_are_shown() {
     let scene = Scene::manual();

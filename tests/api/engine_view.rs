@@ -43,7 +43,7 @@ fn only_a_token_with_the_permission_sees_the_engine() {
     }
 }
 
-/// Contract 4.17: the permissions of the contract come in its order; that of operators stands last.
+/// Contract 4.17: the permissions of the contract come in its order; that of operators comes last.
 #[test]
 fn me_lists_the_operator_permission_last() {
     let server = Server::shared();

@@ -1,6 +1,6 @@
 //! Error bodies byte for byte (contract 5.1, 5.3): `message`, what belongs to the status, `request_id`, nothing else.
 //!
-//! What leads to each of them stands in the file of its noun.
+//! The causes of each of them are tested in the file of its noun.
 
 use rstest::rstest;
 

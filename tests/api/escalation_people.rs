@@ -1,4 +1,4 @@
-//! Steps of escalation policies that tell people: contacts, and whoever is on duty.
+//! Steps of escalation policies that notify people: contacts, and the contact on duty.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::support::{UNKNOWN_ID, create_unconfigured, eventually};
 
 const POLICIES: &str = "/v1/escalation-policies";
 
-/// A channel that is told nothing but what is told by name.
+/// A channel that gets only messages addressed to contacts.
 fn channel(client: &Client, sink: &Sink) -> Value {
     create_channel(client, &webhook(&sink.url(), &json!({"events": ["incident.acknowledged"]})))["id"].clone()
 }
@@ -56,7 +56,7 @@ async fn until_told(sink: &Sink, count: usize) -> Vec<String> {
     events(sink)
 }
 
-/// The names of the contacts for whom something waits, and why it does.
+/// The names of the contacts with held messages, and the reasons.
 fn held(client: &Client) -> Vec<(Value, Value)> {
     let rows = client.get("/v1/notifications?status=waiting").expect(200).data();
     let held = rows.as_array().unwrap().iter().filter(|row| !row["held_by"].is_null());
@@ -149,7 +149,7 @@ async fn held_messages_are_sent_when_quiet_hours_are_removed() {
     assert_eq!(until_told(&sink, 1).await, ["incident.escalated"]);
 }
 
-/// A contact that a step informed is told the first service that joins at once and the others together, that the severity rises, and
+/// A contact that a step informed is notified of the first joined service at once and the others together, that the severity rises, and
 /// the end.
 #[tokio::test]
 async fn a_notified_contact_gets_the_later_changes_of_an_incident() {
@@ -196,7 +196,7 @@ async fn a_step_without_recipients_is_skipped() {
     assert_eq!(until_told(&sink, 1).await, ["incident.escalated"]);
 }
 
-/// Two who read the same channel, which the step names as well: it is told once, and once of the end.
+/// Two contacts share a channel that the step names as well: it gets the step once, and the end once.
 #[tokio::test]
 async fn a_shared_channel_gets_each_message_once() {
     let client = Server::shared().tenant("business");
@@ -218,7 +218,7 @@ async fn a_shared_channel_gets_each_message_once() {
     assert_eq!(until_told(&shared, 2).await, ["incident.escalated", "incident.resolved"]);
 }
 
-/// A message for two who read the same channel is for that channel: it stays when one of them goes.
+/// A message for two contacts with the same channel is for that channel: it stays when one of them is deleted.
 #[tokio::test]
 async fn a_message_for_several_contacts_survives_the_deletion_of_one() {
     let client = Server::shared().tenant("business");
@@ -236,7 +236,7 @@ async fn a_message_for_several_contacts_survives_the_deletion_of_one() {
     assert_eq!(until_told(&sink, 2).await, ["incident.escalated", "incident.resolved"]);
 }
 
-/// Each contact is told in its own language; what is not written in it comes in that of the organisation.
+/// Each contact is notified in its own language; texts without that language are in the language of the organisation.
 #[tokio::test]
 async fn contacts_are_notified_in_their_language() {
     let server = Server::shared();

@@ -1,4 +1,4 @@
-//! `/v1/escalation-policies`: whom incidents are told to, step by step, until somebody acknowledges them.
+//! `/v1/escalation-policies`: recipients of incidents, step by step, until an acknowledgement.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn item(policy: &Value) -> String {
     format!("{PATH}/{}", policy["id"].as_str().unwrap())
 }
 
-/// A channel that is told of escalations, and of the end of what it was told.
+/// A channel that gets escalations, and the end of the incidents of which it got the start.
 fn pager(client: &Client, sink: &Sink) -> Value {
     create_channel(client, &webhook(&sink.url(), &json!({"events": ["incident.resolved"]})))["id"].clone()
 }
@@ -183,7 +183,7 @@ async fn steps_continue_until_an_acknowledgement() {
     assert_eq!(events(&third), [""; 0]);
 }
 
-/// It was not over after all: the policy begins anew.
+/// The reopened incident restarts its policy.
 #[tokio::test]
 async fn a_reopened_incident_restarts_its_escalation() {
     let client = Server::shared().tenant("business");

@@ -1,4 +1,4 @@
-//! `GET /v1/events`: what happens is told as it happens, to those who may see it, and to those who come back as well.
+//! `GET /v1/events`: events are sent as they happen, to clients that may see them, and to clients that reconnect.
 
 mod backlog;
 mod leaving;
@@ -50,7 +50,7 @@ fn everything_before(listener: &mut Listener, client: &Client, service: &str) ->
     heard
 }
 
-/// Reads until each of these subjects has been told in an event of its type.
+/// Reads until each of these subjects has had an event of its type.
 fn until_all(listener: &mut Listener, mut expected: Vec<(String, String)>) {
     while !expected.is_empty() {
         let told = subjects(&[listener.next()]);
@@ -120,7 +120,7 @@ fn every_type_is_streamed_in_the_shape_of_its_resource() {
     assert_eq!(events.until("maintenance", is_this).data["action"], "deleted");
 }
 
-/// Neither in what is told nor in the number of events anything shows through of what is outside of the scope, or of another
+/// Neither the events nor their number disclose anything what is outside of the scope, or of another
 /// organisation.
 #[test]
 fn a_confined_token_gets_only_events_of_its_services() {
@@ -298,7 +298,7 @@ async fn the_number_of_streams_is_limited() {
     let _next = Listener::open(&client, "", None);
 }
 
-/// Each different filter is looked at for itself.
+/// Each different filter is evaluated separately.
 #[test]
 fn the_number_of_different_filters_is_limited() {
     let server = Server::with("", &[("WATCHKEEPER_EVENTS__AUDIENCES_PER_ORGANISATION", "2")]);

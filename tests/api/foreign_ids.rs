@@ -193,7 +193,7 @@ fn unmeasured(mut shown: Value) -> Value {
     shown
 }
 
-/// A request with blanks: `{service}`, `{page}`, … are filled with the ids of somebody.
+/// A request with blanks: `{service}`, `{page}`, … are filled with the ids of one owner.
 #[derive(Debug)]
 struct Blank {
     method: &'static str,
@@ -366,7 +366,7 @@ impl Somebody<'_> {
         if self.has.page == UNKNOWN_ID { "nobody" } else { "somebody" }
     }
 
-    /// The answer with everything that names this somebody, or what the request has just made, replaced.
+    /// The answer with everything that names this owner, or what the request has just made, replaced.
     fn without_names(&self, answer: &Answer) -> (u16, String) {
         let (status, mut body) = answer.without_request_id();
         let Belongings {

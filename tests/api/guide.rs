@@ -1,4 +1,4 @@
-//! Guides, followed literally: their blocks are typed into one shell. To being told (docs/alerting.md), and to backups
+//! Guides, followed literally: their blocks are typed into one shell. For alerting (docs/alerting.md), and for backups
 //! (docs/operations.md).
 
 use std::net::TcpListener;

@@ -303,7 +303,7 @@ fn a_deleted_heartbeat_has_no_address() {
     ping(&client, "GET", &address(&shown)).expect(404);
 }
 
-/// `ping_base_url` is what clients are told; what stands before `/ping` is the business of a proxy.
+/// `ping_base_url` is shown to clients; the part before `/ping` is handled by a proxy.
 #[test]
 fn the_address_starts_as_configured() {
     let server = Server::with("", &[("WATCHKEEPER_PING_BASE_URL", "https://ping.example.com/in/")]);
@@ -314,9 +314,9 @@ fn the_address_starts_as_configured() {
     ping(&server.client(), "GET", &address(&shown)).expect(200);
 }
 
-/// Reliability 4: a ping that was answered is known after a kill, and stands in the history once, also where the history has lost
+/// Reliability 4: a ping that was answered is known after a kill, and is in the history once, also where the history has lost
 /// it. A deadline that passes while nobody runs is no data, since the ping may have been lost; the next one, an interval after the
-/// start, decides. Each later deadline stands in the history once.
+/// start, decides. Each later deadline is in the history once.
 #[tokio::test]
 async fn a_deadline_survives_a_kill() {
     let mut server = Server::start();

@@ -77,7 +77,7 @@ fn paths_are_taken_literally(#[case] path: &str, #[case] status: u16) {
     }
 }
 
-/// Contract 1.1: outside `/v1` no token is needed to learn that nothing is there; inside it is.
+/// Contract 1.1: outside `/v1` an unknown path is 404 without a token; inside a token is needed.
 #[test]
 fn unknown_paths_are_404_outside_of_v1_and_401_inside() {
     let stranger = Server::shared_client().without_token();
@@ -101,7 +101,7 @@ fn head_is_get_without_the_body(#[case] path: &str, #[case] status: u16) {
     }
 }
 
-/// Contract 1.1: OPTIONS tells the methods without a token; 405 tells them with one.
+/// Contract 1.1: OPTIONS lists the methods without a token; 405 lists them with one.
 #[rstest]
 #[case("/v1/services", "GET, HEAD, POST", "PATCH")]
 #[case("/v1/services/x", "GET, HEAD, PUT, PATCH, DELETE", "POST")]

@@ -214,7 +214,7 @@ fn a_refused_request_frees_its_key(#[case] path: &str, #[case] body: &str, #[cas
     post_with(&client, "/v1/services", "a", &manual("Shop")).expect(201);
 }
 
-/// Steps 7 to 9 of contract 1.8: the size of a body is looked at after key, path and content type; actions ignore it.
+/// Steps 7 to 9 of contract 1.8: the size of a body is checked after key, path and content type; actions ignore it.
 #[test]
 fn an_oversized_body_is_refused_in_the_documented_order() {
     let server = Server::shared();
@@ -307,7 +307,7 @@ async fn one_of_many_equal_simultaneous_requests_runs(
             assert_eq!(answer.message(), "A request with this Idempotency-Key is still running.");
         }
     }
-    // A machine that has other things to do may put some off (contract 5.1); whoever asks again is told the one effect.
+    // A machine that has other things to do may put some off (contract 5.1); a repetition gets the one effect.
     assert!(statuses.keys().all(|status| matches!(status, 201 | 409 | 503)), "{statuses:?}");
     let last = eventually("the key is answered", || {
         let answer = ask();
@@ -350,7 +350,7 @@ async fn a_reset_at_any_moment_leaves_one_effect(
     assert_eq!(count(&client), ROUNDS);
 }
 
-/// A POST as it goes over the wire.
+/// A POST as sent over the wire.
 fn raw_post(client: &Client, key: &str, body: &Value) -> String {
     raw_post_to(client, "/v1/services", key, body)
 }

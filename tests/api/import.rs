@@ -23,7 +23,7 @@ use crate::support::{create, service};
 
 const MINUTE_MS: i64 = 60_000;
 
-/// A service that is looked at once, and finds nobody.
+/// A service that is checked once, at a closed port.
 fn created(client: &Client, name: &str) -> String {
     let settings = json!({"interval_seconds": 604_800, "retries": 0});
     let body = json!({"name": name, "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
@@ -53,12 +53,12 @@ fn summary(server: &Server, arguments: &[&str]) -> Value {
     server.command_json(&[&["import", "--interval", "60"], arguments].concat())
 }
 
-/// Midnight, so many days ago.
+/// Midnight, the given number of days ago.
 fn midnight(days_ago: i64) -> i64 {
     (in_ms(0).day() - days_ago) * DAY_MS
 }
 
-/// Results of one day, every minute; `down` from noon for so many minutes.
+/// Results of one day, every minute; `down` from noon for the given number of minutes.
 fn day(start_ms: i64, down_minutes: i64) -> impl Iterator<Item = (i64, bool)> {
     let is_down = move |minute: &i64| (720..720 + down_minutes).contains(minute);
     (0..1_440).map(move |minute| (start_ms + minute * MINUTE_MS, !is_down(&minute)))
@@ -210,7 +210,7 @@ async fn a_bad_line_ends_the_import_or_is_skipped() {
     }
 }
 
-/// Makes services that take no results, or cannot be told apart.
+/// Creates services that accept no results, or have the same name.
 fn create_unfit(server: &mut Server) {
     server.restart();
     let client = server.client();
@@ -291,7 +291,7 @@ async fn reached(history: &sea_orm::DatabaseConnection) -> i64 {
     progress.iter().filter(|row| row.name.starts_with("import ")).map(|row| row.value).max().unwrap_or(0)
 }
 
-/// An import that is killed goes on where it was; nothing is lost or doubled.
+/// A killed import continues where it was; nothing is lost or doubled.
 #[tokio::test]
 async fn a_killed_import_continues() {
     const LINES: i64 = 120_000;

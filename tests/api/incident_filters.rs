@@ -15,7 +15,7 @@ fn titles(list: &Value) -> Vec<&str> {
 }
 
 /// A client whose organisation has three services (A has all incidents) and five incidents, named by their start; the
-/// names in the braces of a query stand for ids.
+/// names in the braces of a query are replaced by ids.
 struct World {
     client: Client,
     a: String,

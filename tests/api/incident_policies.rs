@@ -178,7 +178,7 @@ fn a_tag_used_by_a_policy_cannot_be_deleted() {
     client.delete(&format!("/v1/tags/{tag}")).expect(200);
 }
 
-/// Contract 1.5: what belongs to somebody else is not there, as a policy and as a tag.
+/// Contract 1.5: policies and tags of another organisation are not found.
 #[test]
 fn foreign_policies_and_tags_are_not_found() {
     let server = Server::shared();

@@ -24,7 +24,7 @@ use crate::support::server::Server;
 const STEPS: usize = 300;
 /// Services at any time; the last one is unstable now and then.
 const SERVICES: usize = 5;
-/// Incidents beyond which somebody clears up.
+/// Number of incidents at which some are deleted.
 const INCIDENTS: usize = 40;
 /// The time that the engine has to catch up with a step.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -113,7 +113,7 @@ impl World {
         let affected = affected.iter().filter(|row| claims::services(row).contains(&gone.id));
         for row in affected {
             let claim = self.claims.of(id(row));
-            // It ends with its only service, or goes; otherwise people have taken it over still.
+            // It ends with its only service, or is deleted; otherwise people are still in charge of it.
             claim.is_handled |= claim.status.take().is_some();
         }
         let flag = if with_incidents { "?delete_orphaned_incidents=true" } else { "" };

@@ -44,7 +44,7 @@ async fn until_waiting(client: &Client, expected: &[(Value, Value)]) {
     eventually("these wait", || (messages(client, "waiting") == expected).then_some(())).await;
 }
 
-/// The first services that join are told at once, the next ones together.
+/// The first joined services are reported at once, the next ones together.
 #[tokio::test]
 async fn joined_services_are_reported_by_name_and_then_in_a_batch() {
     let client = Server::shared().tenant("business");
@@ -68,7 +68,7 @@ async fn joined_services_are_reported_by_name_and_then_in_a_batch() {
     assert_eq!(joined["count"], 3, "{joined}");
 }
 
-/// A rise is told to who was told less, with the default events, and releases what quiet hours held.
+/// A raised severity is sent to channels that were notified of less, with the default events, and releases held messages.
 #[tokio::test]
 async fn a_raised_severity_is_reported_and_releases_held_messages() {
     let client = Server::shared().tenant("business");

@@ -1,6 +1,6 @@
 //! `/v1/incidents` (contract 4.10.1-4.10.3): create, read, change, delete.
 //!
-//! The timeline stands in `incident_timeline`, filters in `incident_filters`, languages in `incident_languages`, the side
+//! The timeline is in `incident_timeline`, filters in `incident_filters`, languages in `incident_languages`, the side
 //! of the services in `service_incidents`.
 
 use std::sync::Arc;

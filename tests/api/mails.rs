@@ -110,7 +110,7 @@ async fn a_mail_without_valid_recipient_is_dead() {
     assert_eq!((&row["status"], &row["tries"][0]["status_code"]), (&json!("dead"), &json!(550)), "{row}");
 }
 
-/// A colleague who has left does not keep the others from being told.
+/// A refused recipient does not prevent the delivery to the others.
 #[tokio::test]
 async fn known_recipients_get_the_mail() {
     let Some(mut server) = MailServer::start() else { return };

@@ -54,7 +54,7 @@ async fn without_its_database_the_server_is_unavailable_and_recovers() {
     client.post("/v1/services", &manual).expect(201);
 }
 
-/// Steps 13 and 14 of contract 1.8: a write that fails takes no place of the plan, and a full plan is told as soon as the
+/// Steps 13 and 14 of contract 1.8: a write that fails does not count for the plan, and a full plan is reported as soon as the
 /// database can be asked.
 #[test]
 fn a_failed_write_does_not_count_against_the_plan() {

@@ -20,7 +20,7 @@ fn second(seconds: i64) -> String {
     now.plus_ms(seconds * 1_000 - now.ms().rem_euclid(1_000)).to_string()
 }
 
-/// A daily window of an hour that begins first after so many seconds, with further fields.
+/// A daily window of an hour that starts after this number of seconds, with further fields.
 fn daily(client: &Client, begins: i64, more: &Value) -> Value {
     let mut body = json!({
         "scheduled_start": second(begins), "scheduled_end": second(begins + HOUR),

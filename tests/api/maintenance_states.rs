@@ -62,7 +62,7 @@ fn a_maintenance_is_started_and_completed_once() {
     assert_eq!(shown(&client, &id), ended);
 }
 
-/// Contract 4.11.3: a cancellation is told as the creation was.
+/// Contract 4.11.3: a cancellation is announced as the creation was.
 #[rstest]
 fn a_maintenance_is_cancelled_once(#[values(true, false)] notify_announcement: bool) {
     let client = Server::shared_client();
@@ -89,7 +89,7 @@ fn an_operation_ignores_its_body(
     client.send("POST", &path, &["Content-Type: text/plain"], body.as_bytes()).expect(200);
 }
 
-/// Contract 4.11.3: an extension goes on, or waits again when its start is in the future.
+/// Contract 4.11.3: an extension continues, or reschedules when its start is in the future.
 #[rstest]
 fn an_extension_continues_or_reschedules(
     #[values("in_progress", "completed")] status: &str,

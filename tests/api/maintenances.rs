@@ -1,6 +1,6 @@
 //! `/v1/maintenances` (contract 4.11.1, 4.11.2): create, read, change, delete.
 //!
-//! Operations stand in `maintenance_states`, filters in `maintenance_filters`, the effect on services in
+//! Operations are in `maintenance_states`, filters in `maintenance_filters`, the effect on services in
 //! `maintenance_effects`.
 
 use rstest::rstest;
@@ -15,7 +15,7 @@ use crate::support::{UNKNOWN_ID, create, create_unconfigured};
 
 const PATH: &str = "/v1/maintenances";
 
-/// Contract 4.11.1, 4.11.2: everything that is not sent has its default; the keys stand in the order of the table.
+/// Contract 4.11.1, 4.11.2: omitted fields have their defaults; the keys are in the order of the table.
 #[test]
 fn a_maintenance_is_created_with_its_defaults() {
     let client = Server::shared_client();
@@ -251,7 +251,7 @@ fn clearing_the_end_disables_automatic_completion() {
     assert_eq!(off["auto_complete"], false);
 }
 
-/// Contract 4.11.2: `post_update`, `notify_subscribers`; only a changed window is told.
+/// Contract 4.11.2: `post_update`, `notify_subscribers`; only a changed window is announced.
 #[rstest]
 #[case(json!({}), Some(false))]
 #[case(json!({"notify_subscribers": true}), Some(true))]
@@ -393,7 +393,7 @@ fn refusals_are_in_the_order_of_the_contract() {
     client.send("POST", PATH, &[], b"[]").expect(400);
 }
 
-/// Contract 4.11.1: chosen pages stand in the order of the client, in single responses alone; an update replaces them.
+/// Contract 4.11.1: chosen pages are in the order of the client, only in single responses; an update replaces them.
 #[test]
 fn pages_are_chosen_in_order() {
     let server = Server::shared();

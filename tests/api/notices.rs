@@ -1,4 +1,4 @@
-//! Events that are no incidents: they are told once when they begin and once when they are over, and can be looked at.
+//! Events that are not incidents: they are sent once at their start and once at their end, and are listed.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -20,14 +20,14 @@ const DAY_SECONDS: i64 = 86_400;
 /// Trouble of locations and of the process counts after a second.
 const SOON: (&str, &str) = ("WATCHKEEPER_WATCHDOG__NOTICE_AFTER_SECONDS", "1");
 
-/// A channel that is told of this event alone.
+/// A channel that gets only this event.
 fn sink_for(client: &Client, event: &str) -> Sink {
     let sink = Sink::start();
     create_channel(client, &webhook(&sink.url(), &json!({"events": [event]})));
     sink
 }
 
-/// The notices that a sink was told of: whether they are over, and their titles.
+/// The notices that a sink received: whether they are over, and their titles.
 async fn until_told(sink: &Sink, expected: &[(bool, &str)]) -> Vec<Value> {
     let told = eventually(&format!("{expected:?}"), || {
         let received = sink.received();
@@ -147,7 +147,7 @@ async fn an_impaired_location_causes_a_notice_where_it_is_seen() {
     assert!(elsewhere.received().is_empty(), "the neighbour has seen nothing");
 }
 
-/// A notice is shown also when no channel exists that could be told of it.
+/// A notice is listed also without a channel that could receive it.
 #[tokio::test]
 async fn an_impaired_location_is_listed_without_a_channel() {
     let server = three_locations();
@@ -181,7 +181,7 @@ async fn a_burning_budget_causes_a_notice() {
     assert_eq!((&rows[0]["event"], &rows[0]["about"]), (&json!("sla.burning"), &target["id"]));
 }
 
-/// The day of the week in so many days.
+/// The day of the week after this number of days.
 fn weekday(days: i64) -> &'static str {
     let day = in_ms(days * DAY_SECONDS * 1_000).day();
     // The first day of 1970 was a Thursday.
@@ -257,7 +257,7 @@ async fn notices_can_be_listed_without_a_channel() {
     .await;
 }
 
-/// A certificate that ends soon is told once, whatever else the service fails by, and its renewal, too.
+/// An expiring certificate causes one notice, whatever else the service fails by, and its renewal another.
 #[tokio::test]
 async fn an_expiring_certificate_causes_a_notice_until_it_is_renewed() {
     let target = TlsTarget::ending_in_days(5);
@@ -271,7 +271,7 @@ async fn an_expiring_certificate_causes_a_notice_until_it_is_renewed() {
     let told = until_told(&sink, &[(false, "The certificate of Shop ends soon")]).await;
     assert_eq!(told[0]["severity"], "minor");
     assert!(told[0]["message"].as_str().unwrap().contains("metadata.days_until_expiry"), "{}", told[0]);
-    // While somebody works on it, nothing is said.
+    // During a maintenance no notice is sent.
     client.post(&format!("/v1/services/{shop}/pause"), &json!({})).expect(200);
     target.renew(300);
     client.post(&format!("/v1/services/{shop}/resume"), &json!({})).expect(200);

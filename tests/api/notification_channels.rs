@@ -1,4 +1,4 @@
-//! `/v1/notification-channels`: the ways by which people are told what happens.
+//! `/v1/notification-channels`: channels by which people are notified.
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Telling people: what happens to incidents arrives at channels, and every delivery can be looked at.
+//! Notifications: changes of incidents arrive at channels, and every delivery is listed.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::support::server::Server;
 use crate::support::sink::{Conduct, Received, Sink};
 use crate::support::{create_unconfigured, eventually};
 
-/// Everything that a channel can be told.
+/// Every event that a channel can get.
 fn every_event() -> Value {
     json!({"events": ["incident.opened", "incident.updated", "incident.acknowledged", "incident.reopened",
         "incident.resolved"]})
@@ -163,7 +163,7 @@ async fn a_channel_gets_only_matching_incidents() {
     }
     let of_shop = open_incident(&client, &json!({"service_ids": [shop], "severity": "critical"}));
     let of_mail = open_incident(&client, &json!({"service_ids": [mail], "severity": "minor"}));
-    // Less severe now, but whoever was told is told the end.
+    // Less severe now, but channels that got the start also get the end.
     let path = format!("/v1/incidents/{}", id_of(&of_shop));
     client.patch(&path, &json!({"severity": "minor"})).expect(200);
     resolve(&client, &of_shop);
@@ -259,7 +259,7 @@ async fn a_requested_retry_delay_is_respected() {
     assert!(waited >= Duration::from_millis(2_900), "{waited:?}");
 }
 
-/// Deleting the last service of an incident ends it; whoever was told of it is told so.
+/// Deleting the last service of an incident ends it; channels that got the start get the end.
 #[tokio::test]
 async fn an_end_by_a_deleted_service_is_reported() {
     let client = Server::shared().tenant("business");

@@ -64,7 +64,7 @@ fn unserved_paths_are_not_described() {
     assert!(document["paths"].get("/metrics").is_none());
 }
 
-/// The same for people: nothing is loaded from elsewhere, and nothing runs.
+/// The same for people: the page loads no external resource and runs no script.
 #[test]
 fn the_reference_page_contains_no_scripts_or_external_resources() {
     let answer = Server::shared_client().without_token().get("/docs").expect(200);
@@ -82,7 +82,7 @@ fn the_reference_page_contains_no_scripts_or_external_resources() {
     }
 }
 
-/// Contract 1.1: outside `/v1`, too, a wrong method is told which ones are right.
+/// Contract 1.1: outside `/v1`, too, a wrong method gets the allowed ones.
 #[test]
 fn read_only_paths_refuse_other_methods() {
     let client = Server::shared_client().without_token();

@@ -107,7 +107,7 @@ fn a_toml_error_shows_its_position() {
     assert!(lines.iter().any(|line| line.trim_start_matches([' ', '|']).starts_with('^')), "{said}");
 }
 
-/// A second organisation is refused until somebody has decided what checks may reach.
+/// A second organisation is refused until the egress policy is set.
 #[test]
 fn a_second_organisation_needs_a_decision_about_egress() {
     let server = Server::with("", &[]);
@@ -141,7 +141,7 @@ async fn an_organisation_is_edited_by_its_name() {
     assert_eq!(revoked["revoked"], true);
 }
 
-/// A tenant's text neither forges a line of the log nor controls the terminal of whoever reads it.
+/// A tenant's text can neither forge a log line nor control the terminal of its reader.
 #[tokio::test]
 async fn tenants_cannot_write_escape_codes_to_the_log() {
     let server = Server::with("", &[]);

@@ -12,7 +12,7 @@ use crate::support::server::Server;
 use crate::support::target::Target;
 use crate::support::{create, eventually, service, until_status};
 
-/// A service that is looked at every second, with this tag.
+/// A service that is checked every second, with this tag.
 fn watched(client: &Client, name: &str, target: &Target, tag: &str) -> String {
     let body = json!({"name": name, "check_type": "http", "target": target.url(), "tags": [tag],
         "settings": {"interval_seconds": 1, "retries": 0, "flapping_changes": 0}});
@@ -128,7 +128,7 @@ async fn only_failed_services_are_awaited(#[case] fails: bool) {
             (found[0]["service_impact"]["is_recovered"] == true).then_some(())
         })
         .await;
-        // Long enough for a look that would resolve it.
+        // Long enough for a pass that would resolve it.
         tokio::time::sleep(Duration::from_millis(1_500)).await;
         assert_eq!(incidents_of(&client, &id)[0]["status"], "investigating");
         other.start_again();
@@ -146,7 +146,7 @@ enum HeldBackBy {
     Policy,
 }
 
-/// An outage that waits for people is not looked at, and so not written, until they let it go; then it is looked at.
+/// An outage that is held back is not examined, and so not written, until it is released; then it is examined.
 #[rstest]
 #[case(HeldBackBy::Maintenance)]
 #[case(HeldBackBy::Override)]
@@ -202,7 +202,7 @@ async fn an_outage_is_released_by_a_maintenance_that_no_longer_covers_it(#[case]
     until_incident(&client, &id, "investigating").await;
 }
 
-/// Waits until there is an outage, and no time at which it would be looked at again.
+/// Waits until there is an outage without a time at which it is due again.
 async fn until_at_rest(server: &Server) {
     let database = server.main_database().await;
     let question = "SELECT look_at FROM outage WHERE look_at IS NULL AND told_at IS NULL";

@@ -1,7 +1,7 @@
 //! Every route × every permission × every plan (contract 2, 3.1, 6): asked of the running server, not of its code.
 //!
 //! The routes are those of the server's own description, so that a new one cannot be forgotten; what each of them
-//! needs stands here as in contract 6. All requests name ids that nobody has: a caller who is let in is told so by
+//! needs is listed here as in contract 6. All requests have unknown ids: a permitted caller is recognised by
 //! 404, 400 or 422.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use crate::support::UNKNOWN_ID;
 use crate::support::client::{Answer, Client};
 use crate::support::server::Server;
 
-/// Contract 6, column "permission", by method and path; `PUT` stands for `PATCH` as well.
+/// Contract 6, column "permission", by method and path; `PUT` includes `PATCH`.
 const NEEDED: &str = "
     GET /v1/me -
     GET /v1/probes services.view
@@ -296,7 +296,7 @@ fn a_plan_opens_every_route_or_only_me(#[case] plan: &str, #[case] has_access: b
     }
 }
 
-/// A caller without a token learns the same everywhere.
+/// A caller without a token gets the same response everywhere.
 #[test]
 fn no_route_opens_without_a_token() {
     let client = Server::shared_client().without_token();

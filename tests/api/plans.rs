@@ -177,7 +177,7 @@ fn the_plan_limits_resources_of_services(
     let id = made["id"].as_str().unwrap();
     client.patch(&format!("{path}/{id}"), &json!({})).expect(200);
     if key == "maintenance_series" {
-        // One that stands alone is none.
+        // A single one does not count.
         body.as_object_mut().unwrap().remove("recurrence");
         client.post(&path, &body).expect(201);
     } else {

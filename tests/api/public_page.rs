@@ -431,7 +431,7 @@ fn announcements_of_other_pages_do_not_displace_those_of_a_page() {
     assert!(!shown.contains("Theirs"));
 }
 
-/// Thirty nights of the same work are told of one at a time.
+/// Of thirty nights of the same work only the next one is shown.
 #[test]
 fn a_page_shows_the_next_window_of_a_series() {
     let client = Server::shared_client();

@@ -1,4 +1,4 @@
-//! The rate limit (contract 1.9): exact, per token, told on every answer; strangers are counted by address.
+//! The rate limit (contract 1.9): exact, per token, shown on every response; unauthenticated requests are counted by address.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ fn unauthenticated_requests_are_counted_by_address() {
     server.client().get("/v1/me").expect(200);
 }
 
-/// Contract 1.8: a plan without API access learns its real problem, not "slow down".
+/// Contract 1.8: a plan without API access is reported before the rate limit.
 #[test]
 fn the_plan_is_checked_before_the_rate_limit() {
     let server = limited();

@@ -1,7 +1,7 @@
 //! Two organisations and three access scopes that overlap: random requests of confined tokens over every route, and a look
 //! through each answer for ids, names and counts of anything that its token must not see.
 //!
-//! The truth is read anew by tokens that see everything, after each request that may have changed something. Each run draws
+//! The truth is read again by unscoped tokens, after each request that may have changed something. Each run draws
 //! its requests from a seed, which a failure prints; `WATCHKEEPER_TEST_SEED` repeats one.
 
 mod requests;
@@ -20,9 +20,9 @@ use crate::support::server::Server;
 
 /// Requests of one run; those that name something unseen are sent twice.
 const REQUESTS: usize = 1_500;
-/// Requests between two changes by somebody who sees everything.
+/// Requests between two changes by an unscoped client.
 const BETWEEN_CHANGES: usize = 15;
-/// Requests between two looks at what was told in streams.
+/// Requests between two searches of the streams.
 const BETWEEN_LOOKS: usize = 30;
 /// Maximum number of repetitions for a pair of responses that differ.
 const AGAIN: usize = 20;
@@ -125,7 +125,7 @@ impl World {
         self.truth = Truth::read(&self.admins);
     }
 
-    /// Reports an incident, or how an open one goes on: whatever random requests do, the streams have something to tell.
+    /// Reports an incident, or an update of an open one, so that the streams always have events.
     fn report(&mut self, chance: &mut Chance) {
         let services = self.truth.ids("service", true);
         let incidents = self.truth.ids("incident", true);
@@ -155,7 +155,7 @@ impl World {
     }
 }
 
-/// Nothing unseen is told, but for what the request said itself.
+/// Nothing unseen is disclosed, except for the content of the request itself.
 fn check_words(answer: &Answer, asked: &Asked, truth: &Truth, seen: &Seen, about: &str) {
     let headers: String = answer.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
     let told = format!("{headers}\n{}", answer.body);
@@ -227,7 +227,7 @@ fn nothing_outside_of_a_scope_is_disclosed() {
     let mut streams = Streams::open(&world.confined);
     let (mut answered, mut doubled) = (0, 0);
     for round in 0..REQUESTS {
-        // Also what was true for a moment may have been told.
+        // A temporary state may have been disclosed, too.
         streams.note(&world.truth);
         if round % BETWEEN_CHANGES == 0 {
             world.change(&mut chance);

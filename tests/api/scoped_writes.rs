@@ -149,7 +149,7 @@ fn a_change_of_tags_applies_at_once() {
     }
 }
 
-/// A quota counts the whole organisation: whoever is confined is told that it is full, not how much there is.
+/// A quota counts the whole organisation: a confined token learns that it is full, not the usage.
 #[test]
 fn a_quota_error_shows_no_usage() {
     let world = World::new();

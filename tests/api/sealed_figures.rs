@@ -1,6 +1,6 @@
 //! Figures over sealed segments (contract 4.5, 4.6), through the API, against sums that are made here.
 //!
-//! Imported results become the same blocks and rollups as sealed ones, so days of known results stand behind the answers.
+//! Imported results become the same blocks and rollups as sealed ones, so the responses are based on days of known results.
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -82,7 +82,7 @@ async fn a_narrowed_list_has_pages_and_follows_changes() {
     assert_eq!(other.get("/v1/services?q=e").expect(200).json()["meta"]["total"], 0);
 }
 
-/// Columns: query, parameter, what is told of it.
+/// Columns: query, parameter, error.
 #[rstest]
 #[case(
     "status=broken",

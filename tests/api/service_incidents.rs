@@ -97,7 +97,7 @@ fn resolving_recovers_and_reopening_does_not() {
 }
 
 /// Contract 4.9, 4.12: an incident changes nothing about a service; when the measured status returns to `up`, the service
-/// has recovered while the incident goes on. A notice affects nothing, so nothing recovers from it.
+/// has recovered while the incident continues. A notice affects nothing, so nothing recovers from it.
 #[tokio::test]
 async fn a_service_that_is_up_again_has_recovered() {
     let (client, mut target) = (tenant(), Target::start());
@@ -113,7 +113,7 @@ async fn a_service_that_is_up_again_has_recovered() {
     let seen = client.get(&service(&id)).expect(200).data();
     assert_eq!((&seen["status"], &seen["effective_status"]), (&down["status"], &json!("down")));
     target.start_again();
-    // A changed setting makes it look at once instead of after its interval.
+    // A changed setting makes it check at once instead of after its interval.
     client.patch(&service(&id), &json!({"settings": {"timeout_seconds": 2}})).expect(200);
     until_status(&client, &id, "up").await;
     let recovered = eventually("the service recovers", || {
@@ -253,7 +253,7 @@ fn a_deleted_service_resolves_incidents_that_affect_it_alone(
     }
 }
 
-/// Contract 4.3.9, with the flag: what concerned this service alone goes with it, whatever its state.
+/// Contract 4.3.9, with the flag: incidents and maintenances of this service alone are deleted, whatever their state.
 #[test]
 fn a_deleted_service_can_delete_incidents_that_affect_it_alone() {
     let left = Left::new();
@@ -285,7 +285,7 @@ fn without_the_permission_a_delete_touches_nothing() {
     assert_eq!(all.get(&incident(&id_of(&made))).expect(200).data()["status"], "resolved");
 }
 
-/// Contract 4.3.9: a delete and those who name the service at the same time do not stand in each other's way; whatever came
+/// Contract 4.3.9: a delete and simultaneous writes that name the service do not block each other; whatever came
 /// first, nothing concerns a service that is gone.
 #[test]
 fn a_delete_does_not_collide_with_new_links_on_postgresql() {

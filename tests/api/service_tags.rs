@@ -99,7 +99,7 @@ fn an_invalid_entry_stores_nothing(#[case] tags: Value, #[case] expected: &[(&st
     assert_eq!((count(&client, "/v1/services"), count(&client, "/v1/tags")), (json!(1), json!(1)));
 }
 
-/// Contract 5.3: the errors of tags stand between those of the target and of the settings; other errors store no tag.
+/// Contract 5.3: the errors of tags come between those of the target and of the settings; other errors store no tag.
 #[test]
 fn tag_errors_are_in_the_documented_order() {
     let client = tenant();
@@ -111,7 +111,7 @@ fn tag_errors_are_in_the_documented_order() {
     assert_eq!(count(&client, "/v1/tags"), 0);
 }
 
-/// Contract 4.3.6, rule 1: what looks like an id may be the name of a tag; in small letters it is just a name.
+/// Contract 4.3.6, rule 1: a text in the form of an id may be the name of a tag; in small letters it is just a name.
 #[test]
 fn a_text_in_the_form_of_an_id_may_be_a_name() {
     let client = tenant();

@@ -1,6 +1,6 @@
 //! `/v1/services` (contract 4.3.1-4.3.3, 4.3.9): create, read, list, change, delete.
 //!
-//! What stands inside `settings` is the business of `settings` and `secrets`.
+//! The content of `settings` is tested in `settings` and `secrets`.
 
 use rstest::rstest;
 use serde_json::{Value, json};

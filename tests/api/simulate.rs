@@ -1,6 +1,6 @@
 //! `POST /v1/services/{id}/simulate`: what other settings and another policy would have made of what is stored.
 //!
-//! Known results stand behind the answers: they were imported from a location that the server knows, before it started again.
+//! The responses are based on known results: they were imported from a location that the server knows, before it started again.
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `/v1/sla-targets/{id}/report`: what a period comes to, in three forms, and to whom.
+//! `/v1/sla-targets/{id}/report`: the figures of a period, in three formats, and their visibility.
 
 use rstest::rstest;
 use serde_json::{Value, json};

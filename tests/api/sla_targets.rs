@@ -95,7 +95,7 @@ fn an_invalid_field_is_refused(#[case] change: Value, #[case] path: &str, #[case
     assert_eq!(client.post(PATH, &body).errors(), [(path.to_owned(), text.to_owned())]);
 }
 
-/// Contract 4.4: what a target is about cannot be deleted, if it is a tag; with its service a target goes.
+/// Contract 4.4: a tag with a target cannot be deleted; a deleted service deletes its target.
 #[test]
 fn a_tag_in_use_cannot_be_deleted_and_a_service_deletes_its_target() {
     let client = Server::shared().tenant("business");

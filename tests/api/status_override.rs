@@ -36,7 +36,7 @@ fn an_override_is_set_replaced_and_removed() {
         assert_eq!(removed.data()[format!("status_override{suffix}")], Value::Null);
     }
     assert_eq!(removed.data()["effective_status"], "operational");
-    // Uptime goes on.
+    // Uptime continues.
     let without_uptime = |mut service: Value| {
         service["uptime_30d"].take();
         service

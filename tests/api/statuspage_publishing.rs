@@ -34,7 +34,7 @@ fn a_page_is_published_once_and_withdrawn_once() {
         .expect(200);
 }
 
-/// Contract 4.13.3, 2.3: a new page goes online only with permission and unless told otherwise.
+/// Contract 4.13.3, 2.3: a new page is published only with permission and unless `is_published` is false.
 #[test]
 fn a_new_page_is_published_only_with_permission() {
     let server = Server::shared();

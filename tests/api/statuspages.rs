@@ -1,6 +1,6 @@
 //! `/v1/statuspages` (contract 4.13): create, read, list, change, delete, slugs.
 //!
-//! The fields one by one stand in `statuspage_fields`, publishing in `statuspage_publishing`.
+//! The individual fields are in `statuspage_fields`, publishing in `statuspage_publishing`.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -252,7 +252,7 @@ fn a_slug_belongs_to_one_page_and_stays_with_its_organisation() {
     assert_eq!(theirs.post(PATH, &body).errors(), taken);
     let foreign = new_page(&theirs);
     assert_eq!(theirs.patch(&statuspage(&foreign), &json!({ "slug": slug })).errors(), taken);
-    // All problems of a body are told, in the order of the table.
+    // All errors of a body are listed, in the order of the table.
     let several = json!({"name": "", "slug": slug, "logo_size": "huge"});
     assert_eq!(keys(&theirs.post(PATH, &several)), ["name", "slug", "logo_size"]);
 

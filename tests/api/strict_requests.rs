@@ -128,7 +128,7 @@ fn every_operation_refuses_unknown_fields_without_effect() {
                 strictly(&client, &method, &target, &json!({"unknown_member": {"a": 1}}))
             };
             assert_eq!(answer.header("preference-applied"), Some("handling=strict"), "{method} {path}");
-            // The maintenance has not begun: that is told before what is unknown (contract 1.8).
+            // The maintenance has not started: that error comes before unknown fields (contract 1.8).
             if ["/v1/maintenances/{id}/complete", "/v1/maintenances/{id}/extend"].contains(&&**pattern) {
                 answer.expect(409);
                 continue;
@@ -215,7 +215,7 @@ fn only_strict_requests_are_handled_strictly() {
     strictly(&client, "GET", "/v1/services?tag=a:b&page=1&per_page=5", &json!({})).expect(200);
 }
 
-/// Contract 1.8: what comes first is told first.
+/// Contract 1.8: the earlier check decides.
 #[test]
 fn unknown_fields_are_checked_in_the_documented_order() {
     let server = Server::shared();

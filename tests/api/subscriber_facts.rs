@@ -36,7 +36,7 @@ fn kinds(facts: &[(String, String, Vec<String>)]) -> Vec<&str> {
     facts.iter().map(|(kind, _, _)| kind.as_str()).collect()
 }
 
-/// Contract 4.10: what is internal is told to nobody; its publication tells the newest entry.
+/// Contract 4.10: an internal incident notifies nobody; its publication sends the newest entry.
 #[tokio::test]
 async fn a_published_incident_notifies_the_pages_that_show_it() {
     let server = Server::start();

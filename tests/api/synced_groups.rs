@@ -22,7 +22,7 @@ fn tagged(client: &Client, name: &str, tags: &[&str]) -> String {
     create(client, &json!({"name": name, "check_type": "manual", "tags": tags}))
 }
 
-/// Names and services of what lies in a group, in order.
+/// Names and services of the children of a group, in order.
 fn inside(client: &Client, page: &str, group: &str) -> Vec<(String, Value)> {
     let children = all(client, page).into_iter().filter(|one| one["parent_id"] == group);
     children
@@ -168,7 +168,7 @@ fn a_group_readopts_its_released_children() {
     assert_eq!(inside(&client, &page, &group_id), pairs(&expected[1..]));
 }
 
-/// A child that somebody made by hand for a service of the tag becomes the managed one, instead of a second one.
+/// A manual child of a service with the tag becomes the managed one, instead of a second one.
 #[test]
 fn a_group_adopts_manual_children_of_the_same_service() {
     let client = Server::shared_client();
@@ -195,7 +195,7 @@ fn a_group_adopts_manual_children_of_the_same_service() {
     assert_eq!(refused.errors(), [("component".to_owned(), MANAGED.to_owned())]);
 }
 
-/// A child follows the name of its service until somebody names it.
+/// A child follows the name of its service until it is renamed.
 #[test]
 fn a_child_has_the_name_of_its_service_until_it_is_renamed() {
     let client = Server::shared_client();

@@ -80,7 +80,7 @@ fn notices_about(client: &Client, channel: &str, lasts: bool) -> Option<Value> {
     rows.as_array().unwrap().iter().find(|row| row["about"] == channel).cloned()
 }
 
-/// It passes with the samples and fails with the real message: the message arrives all the same, and somebody is told.
+/// The template passes with the samples and fails with the real message: the message arrives all the same, with a notice.
 #[tokio::test]
 async fn a_failing_template_sends_the_default_body_and_causes_a_notice() {
     let client = Server::shared().tenant("business");
@@ -118,7 +118,7 @@ async fn a_failing_template_sends_the_default_body_and_causes_a_notice() {
     until_received(&sink, "a filled template", |received| received.body.starts_with("now: ")).await;
 }
 
-/// A template that an earlier program has taken and this one does not know is told before a message needs it.
+/// A stored template that this version cannot parse causes a notice before a message needs it.
 #[tokio::test]
 async fn an_incompatible_stored_template_causes_a_notice_at_the_start() {
     let mut server = Server::start();

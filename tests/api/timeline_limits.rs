@@ -1,4 +1,4 @@
-//! Limits of timelines (contract 7 no. 45): 1,000 entries and 1,000,000 characters, beyond which only the end is told.
+//! Limits of timelines (contract 7 no. 45): 1,000 entries and 1,000,000 characters, beyond which only the end is accepted.
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};

@@ -95,7 +95,7 @@ fn a_notice_shows_no_progress() {
     assert!(html.contains("Back in January.") && !html.contains("Investigating"), "{html}");
 }
 
-/// Also what says that there is no page looks like one; it brings its style along, as there are no files either.
+/// The page for a missing page looks like one; it includes its style, as there are no files either.
 #[test]
 fn a_missing_page_includes_its_style() {
     let client = Server::shared_client();

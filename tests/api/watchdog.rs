@@ -1,4 +1,4 @@
-//! `[watchdog]`: pings leave as long as everything works, and tell nobody where they go.
+//! `[watchdog]`: pings are sent as long as everything works, and their address is not disclosed.
 
 use crate::support::client::Client;
 use crate::support::eventually;

@@ -1,4 +1,4 @@
-//! Discord's webhooks, as a server of the tests stands for them.
+//! Discord's webhooks, simulated by a test server.
 
 use serde_json::{Value, json};
 

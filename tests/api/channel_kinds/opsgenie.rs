@@ -1,4 +1,4 @@
-//! The Alert API of Opsgenie, as a server of the tests stands for it.
+//! The Alert API of Opsgenie, simulated by a test server.
 
 use serde_json::json;
 

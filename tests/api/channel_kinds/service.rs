@@ -1,4 +1,4 @@
-//! A service of others as a server of the tests stands for it: what it takes, and how it refuses the rest.
+//! An external service, simulated by a test server: what it accepts, and how it refuses the rest.
 
 use serde_json::Value;
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// The rule for a value.
 pub(super) enum Shape {
-    /// A text that is not empty, of at most so many characters.
+    /// A text that is not empty, with this maximum number of characters.
     Text(usize),
     /// The same in a markup, which this function reads.
     Markup(usize, fn(&str) -> Result<(), String>),
@@ -21,11 +21,11 @@ pub(super) enum Shape {
     Flag,
     /// Nothing.
     Null,
-    /// An object of texts under any names, of at most so many characters in all.
+    /// An object of texts under any names, with this maximum number of characters in all.
     Texts(usize),
-    /// An object of any values, of at most so many characters in all.
+    /// An object of any values, with this maximum number of characters in all.
     AnyObject(usize),
-    /// A list of at most so many values.
+    /// A list with this maximum number of values.
     List(usize, &'static Self),
     /// An object of these members.
     Object(&'static [Member]),

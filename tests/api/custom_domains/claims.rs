@@ -162,7 +162,7 @@ fn one_of_two_simultaneous_proofs_wins() {
             });
             asked.map(|asked| asked.join().unwrap())
         });
-        // 422: the other one had won before this one was looked at.
+        // 422: the other one had won before this one was checked.
         assert!(
             answers.contains(&200) && answers.iter().all(|status| [200, 422].contains(status)),
             "{answers:?}"

@@ -1,4 +1,4 @@
-//! A client that has missed very much, and reads what it is told slowly: all of it comes, and the stream ends when it must.
+//! A slow client with a large backlog: it gets all of it, and the stream ends when it must.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,7 +57,7 @@ async fn a_slow_client_gets_its_whole_backlog() {
     heard.extend(slow.all(QUIET));
     let mut told: Vec<String> = subjects(&heard).into_iter().map(|(_, id)| id).collect();
     if server.databases.is_some() {
-        // On PostgreSQL the last minute comes again: what came before is told once more.
+        // On PostgreSQL the last minute is repeated: earlier events are sent once more.
         told.retain(|id| expected.contains(id));
     }
     assert_eq!(told.len(), expected.len(), "each once; has it been cut off: {}", slow.has_ended());

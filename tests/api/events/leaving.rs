@@ -26,7 +26,7 @@ fn gone(action: &str, opened: &str, planned: &str) -> Vec<(String, Value)> {
     ]
 }
 
-/// Other services are affected from now on.
+/// Replaces the affected services by others.
 fn moved(world: &World, opened: &str, planned: &str, services: &[&str]) {
     let body = json!({"service_ids": services});
     world.admin.patch(&format!("/v1/incidents/{opened}"), &body).expect(200);
@@ -52,7 +52,7 @@ fn hears_of_leaving(world: &World, is_confined: bool, query: &str) -> [Vec<Event
     assert_eq!(everything_before(&mut listener, &world.admin, &world.inside), [], "they are nothing to it");
     let mut again = Listener::open(client, query, Some(&start));
     let mut replayed = everything_before(&mut again, &world.admin, &world.inside);
-    // Others were opened since; on PostgreSQL what came in the minute before both is told once more, too.
+    // Others were opened since; on PostgreSQL the minute before both is repeated, too.
     replayed.retain(|event| event.data["id"] == opened || event.data["id"] == planned);
     let mut expected = gone(action, &opened, &planned);
     expected[1].1["action"] = json!("deleted");
@@ -69,7 +69,7 @@ fn a_resource_that_no_longer_matches_the_filter_has_left(#[case] filter: &str) {
     hears_of_leaving(&world, false, &world.fill(&format!("?{TYPES}&{filter}")));
 }
 
-/// To a confined token what has left its scope is what is deleted: it does not hear that it goes on elsewhere.
+/// For a confined token a resource that left its scope is deleted: it does not learn that the resource still exists.
 #[rstest]
 #[case("")]
 #[case("&tag=shop")]
@@ -80,7 +80,7 @@ fn a_resource_that_left_the_scope_is_reported_as_deleted(#[case] filter: &str) {
     assert!(!text.contains(&world.outside) && !text.contains("bank service"), "{text}");
 }
 
-/// It goes on where the token sees it, so it is not said to be deleted.
+/// The token still sees the resource, so it is not reported as deleted.
 #[test]
 fn a_resource_that_moves_within_the_scope_has_left_the_filter() {
     let world = World::new();

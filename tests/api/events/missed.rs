@@ -96,7 +96,7 @@ fn a_deleted_service_does_not_outdate_an_event_id() {
     assert!(missed.iter().all(|event| event.kind != "reset"), "{missed:?}");
 }
 
-/// More than was ever read for one client, by somebody else.
+/// More events of another organisation than are ever read for one client.
 #[tokio::test]
 async fn events_of_other_organisations_do_not_outdate_an_event_id() {
     let mut server = Server::start();

@@ -15,7 +15,7 @@ pub(crate) struct Claim {
     pub(crate) title: Option<String>,
     pub(crate) severity: Option<String>,
     pub(crate) status: Option<String>,
-    /// People have opened it again, or chosen its services: how it goes on is theirs.
+    /// People have reopened it, or chosen its services: they decide about its course.
     pub(crate) is_handled: bool,
     /// The time at which it ended, however it did.
     ended: Option<Value>,

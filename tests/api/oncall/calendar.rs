@@ -69,7 +69,7 @@ fn an_address_works_until_it_is_replaced_or_removed() {
     assert_eq!(stranger.send("POST", &second, &[], b"").status, 405);
 }
 
-/// The calendar goes with its contact.
+/// The calendar is deleted with its contact.
 #[test]
 fn the_calendar_of_a_deleted_contact_is_not_found() {
     let client = Server::shared().tenant("business");

@@ -26,7 +26,7 @@ fn answer(client: &Client, request: &Value, word: &str, contact: &Value) -> Answ
     client.post(&format!("{}/{word}", item("cover-requests", request)), &json!({"contact_id": contact}))
 }
 
-/// Everybody else in the schedule is asked; the first who accepts is on duty, and the next one is told so.
+/// All other contacts of the schedule are asked; the first acceptance decides, and a later one is refused.
 #[test]
 fn the_first_acceptance_closes_the_request() {
     let client = Server::shared().tenant("business");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{SCHEDULES, create_schedule, daily, item, people, shifts, shown};
 use crate::support::server::Server;
 
-/// Two who take turns; a later layer stands above on weekday nights; shifts and gaps are the whole period.
+/// Two alternating contacts; a later layer takes precedence on weekday nights; shifts and uncovered periods fill the whole period.
 #[test]
 fn layers_become_shifts_and_uncovered_periods() {
     let client = Server::shared().tenant("business");
@@ -38,7 +38,7 @@ fn handovers_follow_the_time_zone_of_the_schedule() {
     assert_eq!(shown(&duty).0, ["23T07 Anna", "24T07 Ben", "25T08 Anna", "26T08 Ben"]);
 }
 
-/// A preview answers as the saved schedule does, and saves nothing; one of a change has what stands above the layers.
+/// A preview answers as the saved schedule does, and saves nothing; one of a change includes overrides and absences.
 #[test]
 fn a_preview_shows_the_resulting_duty() {
     let client = Server::shared().tenant("business");

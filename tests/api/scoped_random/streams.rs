@@ -15,7 +15,7 @@ pub(super) struct Streams {
     open: Vec<Stream>,
     /// Everything that there ever was.
     known: BTreeMap<String, Thing>,
-    /// Events that were heard.
+    /// Received events.
     pub(super) heard: usize,
 }
 
@@ -49,7 +49,7 @@ impl Streams {
         }
     }
 
-    /// Looks through what was told since the last look for anything that was not to be seen.
+    /// Searches the events since the last search for anything unseen.
     pub(super) fn check(&mut self, about: &str) {
         for stream in &mut self.open {
             while let Some(event) = stream.listener.within(SENT) {

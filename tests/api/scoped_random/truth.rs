@@ -143,7 +143,7 @@ impl Truth {
         self.things.iter().filter(|thing| seen.contains(&thing.id) && is_counted(thing)).count()
     }
 
-    /// The total of the list at this address, if it is one that can be told.
+    /// The total of the list at this address, if it has one.
     pub(super) fn total(&self, target: &str, seen: &Seen) -> Option<usize> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let of_kind = |kind: &'static str| move |thing: &Thing| thing.kind == kind;

@@ -2,7 +2,7 @@
 //!
 //! So each test of the API is a test of its description as well. Bodies are held against closed schemas: a member that
 //! is not described is refused here, although clients must put up with it. Operations that the document does not know
-//! (a wrong method, a path that is none) are let pass.
+//! (a wrong method, an unknown path) are not checked.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -85,7 +85,7 @@ impl Pair {
         pair
     }
 
-    /// Holds the locks of this statement in one of the two, `main` or `history`, until it is told to release them.
+    /// Holds the locks of this statement in one of the two, `main` or `history`, until they are released.
     pub(crate) fn hold(&self, kind: &str, statement: &str) -> Hold {
         postgres().hold_in(&format!("{kind}_{}", self.number), statement)
     }

@@ -34,7 +34,7 @@ pub(crate) struct Event {
 }
 
 impl Listener {
-    /// Opens a stream with this query, from now on or from the event with this id on. Returns when the server listens for it.
+    /// Opens a stream with this query, live or after the event with this id. Returns when the server has subscribed it.
     pub(crate) fn open(client: &Client, query: &str, last_id: Option<&str>) -> Self {
         let mut stream = TcpStream::connect(client.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
@@ -54,7 +54,7 @@ impl Listener {
         listener
     }
 
-    /// The connection; what has been read of it stays unread by whoever takes it.
+    /// The connection; data that has been read of it is not passed on.
     #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn into_stream(self) -> TcpStream {
         self.stream

@@ -1,6 +1,6 @@
 //! A name server on loopback whose answers can be changed while it runs. It ends with the process.
 //!
-//! Names that it was told nothing about do not exist.
+//! Names without records do not exist.
 
 use std::collections::HashMap;
 use std::net::{SocketAddr, UdpSocket};
@@ -15,7 +15,7 @@ use hickory_proto::rr::{Name, RData, Record, RecordType};
 #[derive(Clone, Debug)]
 enum Known {
     Records(Vec<RData>),
-    /// Its signatures do not hold: it is told only to those who do not want them checked.
+    /// Its signatures are invalid: it is returned only to clients that disable their validation.
     BadlySigned,
     Silent,
 }

@@ -1,4 +1,4 @@
-//! Another process with the server's embedded database open: it can look, and keep everybody else from writing.
+//! Another process with the server's embedded database open: it can read, and block all writes.
 
 use sea_orm::{ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, DbBackend, Statement};
 use tokio::runtime::{Builder, Runtime};

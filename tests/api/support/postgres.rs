@@ -153,7 +153,7 @@ impl Postgres {
         String::from_utf8(output.stdout).expect("it is text").trim().to_owned()
     }
 
-    /// Holds the locks of this statement until it is told to release them.
+    /// Holds the locks of this statement until they are released.
     pub(crate) fn hold(&self, statement: &str) -> Hold {
         self.hold_in("postgres", statement)
     }

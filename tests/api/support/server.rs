@@ -256,13 +256,13 @@ impl Server {
         (self.child, self.client.address) = launch(&self.folder, &self.environment);
     }
 
-    /// Starts with this variable from now on.
+    /// Sets this variable for later starts.
     #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn set(&mut self, variable: &str, value: &str) {
         self.environment.push((variable.to_owned(), value.to_owned()));
     }
 
-    /// Starts without this variable from now on.
+    /// Removes this variable for later starts.
     #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn unset(&mut self, variable: &str) {
         self.environment.retain(|(name, _)| name != variable);
@@ -341,7 +341,7 @@ fn data_folder(folder: &TempDir, environment: &[(String, String)]) -> PathBuf {
     folder.path().join(chosen.map_or("data", |(_, chosen)| chosen))
 }
 
-/// Starts the process and reads where it answers: where it was told to, or what it says.
+/// Starts the process and reads its address: the given one, or the printed one.
 fn launch(folder: &TempDir, environment: &[(String, String)]) -> (Child, SocketAddr) {
     let log = File::options().create(true).append(true).open(folder.path().join("log")).unwrap();
     let mut command = command(folder, environment);

@@ -1,5 +1,5 @@
 //! A real web server on loopback that takes messages as a receiver of webhooks would: it keeps what arrives, and answers as
-//! it is told to.
+//! it is set to.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -18,7 +18,7 @@ pub(crate) enum Conduct {
     Answer(u16, &'static str),
     /// It answers with this status, these further lines of the head, and this body.
     Say(u16, &'static str, &'static str),
-    /// It looks at the request as the service does that it stands for, and answers as that does: a status and a body.
+    /// It judges the request as the simulated service does, and responds as that does: a status and a body.
     Judge(fn(&Received) -> (u16, String)),
     /// It reads and says nothing.
     Hang,

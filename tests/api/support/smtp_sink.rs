@@ -37,7 +37,7 @@ pub(crate) struct SentMail {
 }
 
 impl SentMail {
-    /// The value of a header that stands on one line.
+    /// The value of a header on a single line.
     pub(crate) fn header(&self, name: &str) -> &str {
         let mut lines = self.text.lines().filter_map(|line| line.split_once(": "));
         lines.find(|(known, _)| *known == name).map_or("", |(_, value)| value)
