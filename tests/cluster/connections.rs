@@ -1,4 +1,4 @@
-//! Connections: who gets one, and that a lost one comes back by itself.
+//! Connections: who gets one, and that a lost one is restored by itself.
 
 use std::path::PathBuf;
 

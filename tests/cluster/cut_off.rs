@@ -86,7 +86,7 @@ async fn one_cut_off_location_of_two_misses_nothing() {
             .map(|check| ms_of_day(&check["scheduled_at"]))
             .collect();
         due.sort_unstable();
-        // The first look is at once, between two due times.
+        // The first check is at once, between two due times.
         let holes: Vec<&[i64]> = due[1..].windows(2).filter(|pair| pair[1] - pair[0] != 1_000).collect();
         assert!(holes.is_empty(), "each due time has its check, once: {holes:?}");
         until_status(&client, id, "up").await;

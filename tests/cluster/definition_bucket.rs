@@ -1,4 +1,4 @@
-//! The bucket of definitions: a change is refused where something else lies than what it replaces.
+//! The bucket of definitions: a change is refused where the entry differs from the one that it replaces.
 
 use watchkeeper::bus::connection::BusConnection;
 use watchkeeper::bus::definition_bucket::{self, BucketChange, BucketDefinition, BucketEntry, DefinitionKey};
@@ -21,7 +21,7 @@ async fn change(node: &BusConnection, change: BucketChange) -> Result<BucketEntr
     Ok(done[0].1.clone())
 }
 
-/// Returns what lies in the bucket, as a node finds it that has just come.
+/// Returns the entry of the bucket, as a new node finds it.
 async fn found(node: &BusConnection, place: &DefinitionKey) -> Option<BucketEntry> {
     definition_bucket::entries(node, PartitionSet::ALL).await.unwrap().remove(place)
 }
@@ -47,7 +47,7 @@ async fn a_delayed_write_does_not_overwrite_a_newer_definition() {
     change(&a, put(&place, Some(&gone), "again")).await.unwrap();
 }
 
-/// A mark of what was taken away lies there for an hour only.
+/// A delete marker is stored for an hour only.
 #[tokio::test]
 async fn an_expired_delete_marker_is_no_obstacle() {
     let Some(bus) = Bus::start().await else { return };

@@ -1,4 +1,4 @@
-//! Locations in other places: a machine becomes one, checks what it is given, and is told of changes.
+//! Remote locations: a machine joins as one, checks what it is assigned, and is notified of changes.
 
 use std::time::Duration;
 
@@ -98,7 +98,7 @@ async fn a_restarted_engine_misses_nothing() {
         eventually("everything is there", || Some(checks(&client, &id)).filter(|all| all.len() > requests));
     let mut times: Vec<i64> = all.await.iter().map(|check| ms_of_day(&check["checked_at"])).collect();
     times.sort_unstable();
-    // The first look is at once, between two due times. The engine was away for four seconds.
+    // The first check is at once, between two due times. The engine was away for four seconds.
     let longest = if endures() { 1_500 } else { 3_500 };
     assert!(times.windows(2).all(|pair| (1..longest).contains(&(pair[1] - pair[0]))), "{times:?}");
     until_status(&client, &id, "up").await;
@@ -135,7 +135,7 @@ async fn until_changes(engine: &Server, one: &str) -> String {
     }
 }
 
-/// A time in which nobody told anything is measured time, once it is told.
+/// Time without reports becomes measured time as soon as its results arrive.
 #[tokio::test]
 async fn late_results_turn_a_gap_into_measured_time() {
     let Some((mut bus, engine, _place)) = scene().await else { return };

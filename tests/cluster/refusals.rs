@@ -127,7 +127,7 @@ async fn an_enrolment_may_use_only_its_own_subjects() {
     assert_eq!(positions(&engine).await, before);
 }
 
-/// The servers' own account is nobody's, and a node cannot hear another node's answers.
+/// No user has access to the servers' own account, and a node cannot receive another node's replies.
 #[tokio::test]
 async fn a_node_receives_only_its_own_replies() {
     let Some(bus) = Bus::start().await else { return };

@@ -1,4 +1,4 @@
-//! A location that was taken over: whoever has its credentials sends what it likes.
+//! A compromised location: an attacker with its credentials sends arbitrary messages.
 //!
 //! Each kind of message is refused for its own reason, a flood neither fills the memory of the engine nor keeps results of
 //! another location from being stored.
@@ -88,7 +88,7 @@ impl Scene {
     }
 }
 
-/// The version of a service as it is told.
+/// The version of a service in a definition.
 fn version_of(client: &Client, id: &str) -> u64 {
     let told = client.get(&service(id)).expect(200).data();
     let config: Map<String, Value> = told["settings"]["config"].as_object().unwrap().clone();

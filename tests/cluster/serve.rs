@@ -1,4 +1,4 @@
-//! A server that is told of NATS servers joins them, or says in one line why it cannot.
+//! A server with a NATS URL joins the servers, or reports in one line why it cannot.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! A location whose clock is 90 s ahead: its results are of the time at which they were measured, also those that it tells
+//! A location whose clock is 90 s ahead: its results are of the time at which they were measured, also those that it sends
 //! later, and none is of the future.
 
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::support::target::Target;
 use crate::support::{create_watched, eventually, until_checks, until_status};
 
 const AHEAD_MS: i64 = 90_000;
-/// They lie in several partitions.
+/// They are in several partitions.
 const SERVICES: usize = 6;
 /// Tolerance of a correction: whole seconds, and the transfer time of a report.
 const OFF_MS: i64 = 2_000;
@@ -67,7 +67,7 @@ async fn results_of_a_location_with_a_wrong_clock_have_corrected_times() {
     drop(place);
 }
 
-/// The node that corrected the clock dies; the one that takes over has to learn how wrong it is.
+/// The node that corrected the clock dies; the one that takes over has to measure the difference again.
 #[tokio::test]
 async fn corrected_times_survive_a_takeover() {
     let Some(mut nodes) = Nodes::start(2).await else { return };

@@ -63,7 +63,7 @@ impl History {
         history
     }
 
-    /// The same, with the checks of these services as the API tells them: sealed ones as well.
+    /// The same, with the checks of these services as the API returns them: sealed ones as well.
     pub(crate) fn told(postgres: &Postgres, client: &Client, ids: &[String]) -> Self {
         let mut history = Self::read(postgres);
         for id in ids {

@@ -142,12 +142,12 @@ pub(crate) fn location(code: &str) -> LocationCode {
     code.parse().unwrap()
 }
 
-/// Waits until `look` says yes.
+/// Waits until `look` returns true.
 pub(crate) async fn until<F: Future<Output = bool>>(what: &str, look: impl FnMut() -> F) {
     within(DEADLINE, what, look).await;
 }
 
-/// Waits until `look` says yes, which is promised within this time; returns how long that was.
+/// Waits until `look` returns true, which is promised within this time; returns the elapsed time.
 pub(crate) async fn within<F: Future<Output = bool>>(
     limit: Duration,
     what: &str,

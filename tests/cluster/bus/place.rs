@@ -41,7 +41,7 @@ pub(crate) async fn until_online(client: &Client, code: &str) {
     eventually(&format!("{code} is online"), is_online).await;
 }
 
-/// Every check of a service that is told.
+/// Every check of a service that is returned.
 pub(crate) fn checks(client: &Client, id: &str) -> Vec<Value> {
     let first = format!("{}/checks?per_page=100", service(id));
     let (mut all, mut path) = (Vec::new(), first.clone());

@@ -8,7 +8,7 @@ pub(crate) struct Rhythm {
 }
 
 impl Rhythm {
-    /// Those of all visits that lie in `[from_ms, until_ms]`.
+    /// The visits within `[from_ms, until_ms]`.
     pub(crate) fn between(visits_ms: &[i64], from_ms: i64, until_ms: i64) -> Self {
         let within = visits_ms.iter().copied().filter(|at| (from_ms..=until_ms).contains(at));
         let mut visits_ms: Vec<i64> = within.collect();

@@ -115,7 +115,7 @@ async fn a_change_at_any_node_applies_at_the_owner_within_two_seconds() {
     }
 }
 
-/// The same request reaches both nodes at the same moment, again and again: it happens once, and both tell of the same.
+/// The same request reaches both nodes at the same moment, again and again: it happens once, and both return the same.
 #[tokio::test]
 async fn a_request_sent_to_two_nodes_happens_once() {
     let Some(nodes) = Nodes::start(2).await else { return };

@@ -1,4 +1,4 @@
-//! A node that reaches NATS and not PostgreSQL: others watch its services. PostgreSQL away from all: everybody goes on.
+//! A node that reaches NATS and not PostgreSQL: others take over its services. Without PostgreSQL for all: every node continues.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use crate::nodes::{JOINED, TAKEN_OVER, ms};
 const SERVICES: usize = 30;
 /// Until a node that cannot write has given everything back, and others have it.
 const GIVEN_BACK: Duration = Duration::from_secs(15);
-/// The longest time that a service is watched by nobody, or its outage told to nobody.
+/// The longest time that a service is not checked, or its outage not reported.
 const UNWATCHED: Duration = Duration::from_secs(20);
-/// Longer than any node waits before it gives back.
+/// Longer than any node waits before it releases its partitions.
 const AWAY_SECONDS: u64 = 16;
 
 // The way to PostgreSQL is carried by this process, which also asks the nodes.

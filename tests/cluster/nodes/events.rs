@@ -15,7 +15,7 @@ use crate::support::service;
 
 /// So many that each node watches some.
 const SERVICES: usize = 40;
-/// Until what is on its way has been told, and stored.
+/// Until events under way have been sent, and results stored.
 const TOLD: Duration = Duration::from_secs(3);
 
 /// Events received until it has listened for this long.

@@ -1,4 +1,4 @@
-//! A heartbeat service may be pinged at any node: its owner hears of it, and every node shows it.
+//! A heartbeat service may be pinged at any node: its owner is notified, and every node shows it.
 
 use std::time::Duration;
 

@@ -30,7 +30,7 @@ use std::time::Duration;
 pub(crate) const JOINED: Duration = Duration::from_secs(15);
 /// Until others own the partitions of a node that was asked to stop.
 const LEFT: Duration = Duration::from_secs(2);
-/// Until others own the partitions of a node that has died or stands still.
+/// Until others own the partitions of a node that has died or is frozen.
 pub(crate) const TAKEN_OVER: Duration = Duration::from_secs(15);
 /// Until a change that any node has taken is in force at the owner.
 const IN_FORCE: Duration = Duration::from_secs(2);
@@ -40,7 +40,7 @@ pub(crate) fn endures() -> bool {
     std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1")
 }
 
-/// The rate that somebody asks for who runs a long form.
+/// The rate set for a long form.
 pub(crate) fn checks_per_second() -> Option<usize> {
     std::env::var("WATCHKEEPER_TESTS_CHECKS_PER_SECOND").ok().and_then(|rate| rate.parse().ok())
 }

@@ -27,7 +27,7 @@ fn ping(client: &Client, address: &str) {
     client.without_token().send("POST", address, &[], b"").expect(200);
 }
 
-/// Titles of the notices that a sink was told of, each with the ids of the messages that told it.
+/// Titles of the notices that a sink received, each with the ids of its messages.
 fn told(sink: &Sink) -> BTreeMap<String, BTreeSet<String>> {
     let mut told = BTreeMap::<String, BTreeSet<String>>::new();
     for message in sink.received() {

@@ -7,7 +7,7 @@ use crate::nodes::{JOINED, TAKEN_OVER};
 use crate::support::client::Client;
 use crate::support::eventually;
 
-/// Two nodes, and somebody who may see how they are.
+/// Two nodes, and an operator who may see their state.
 struct Watched {
     nodes: Nodes,
     token: String,

@@ -47,7 +47,7 @@ pub(super) fn settings() -> Value {
 }
 
 impl Scene {
-    /// Nodes that share the partitions evenly, and so many services that they have found up; `None` without nats-server or
+    /// Nodes that share the partitions evenly, and this number of services that are up; `None` without nats-server or
     /// PostgreSQL.
     pub(super) async fn start(nodes: usize, services: usize) -> Option<Self> {
         Some(Self::of(Nodes::start(nodes).await?, services).await)
@@ -156,7 +156,7 @@ impl Scene {
         self.until_stored_by(lost, || History::read(&self.nodes.postgres)).await
     }
 
-    /// The same by what the first node tells of results, some of which may be sealed by now.
+    /// The same by the results that the first node returns, some of which may be sealed by now.
     pub(super) async fn until_told(&self, lost: usize) -> History {
         let ids: Vec<String> = self.services.iter().map(|watched| watched.id.clone()).collect();
         self.until_stored_by(lost, || History::told(&self.nodes.postgres, &self.nodes.client(0), &ids)).await
@@ -222,17 +222,17 @@ async fn until_these_are_stored(wanted: Vec<Wanted<'_>>, lost: usize, read: impl
     }
 }
 
-/// Every due time since the first look has its check.
+/// Every due time since the first check has its check.
 #[track_caller]
 pub(super) fn assert_no_due_time_is_missing(history: &History, watched: &Watched) {
-    // The first look is at once, between two due times.
+    // The first check is at once, between two due times.
     let mut due: Vec<i64> = history.checks(&watched.id).iter().skip(1).map(|one| one.scheduled_ms).collect();
     due.sort_unstable();
     let holes: Vec<&[i64]> = due.windows(2).filter(|pair| pair[1] - pair[0] != INTERVAL_MS).collect();
     assert!(holes.is_empty(), "{}: no check between {holes:?}", watched.page);
 }
 
-/// No status was told twice in a row, and the verdicts are up, then down and up again so many times.
+/// No status was stored twice in a row, and the verdicts are up, then down and up again this number of times.
 #[track_caller]
 pub(super) fn assert_outages(history: &History, watched: &Watched, outages: usize) {
     let statuses = history.statuses(&watched.id);
@@ -247,7 +247,7 @@ pub(super) fn assert_outages(history: &History, watched: &Watched, outages: usiz
     assert!((not_up > 0) == (outages > 0), "{}: {not_up} checks found it not up", watched.page);
 }
 
-/// The service as this client is told.
+/// The service as this client gets it.
 pub(super) fn told(client: &Client, watched: &Watched) -> Value {
     client.get(&service(&watched.id)).expect(200).data()
 }

@@ -16,7 +16,7 @@ const WATCHED: Duration = Duration::from_secs(10);
 #[tokio::test]
 async fn two_nodes_check_every_service_once_an_interval() {
     let Some(scene) = Scene::start(2, SERVICES).await else { return };
-    // The first look may be anywhere between two due times.
+    // The first check may be anywhere between two due times.
     sleep(Duration::from_secs(2)).await;
     let begin = now().ms();
     sleep(WATCHED).await;
