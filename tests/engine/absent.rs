@@ -1,4 +1,4 @@
-//! A restart whose locations elsewhere become known a moment later: what they said before holds meanwhile.
+//! A restart whose remote locations become known a moment later: their earlier votes count meanwhile.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::hearing::{Nobody, Seen};
 use crate::script::Scripted;
 use crate::world::{Watching, World, address, clock, definition, id, in_paused_time, location};
 
-/// The service, which the engine watches from `here` locations of its own and from so many elsewhere.
+/// The service, which the engine checks from `here` local locations and from this number of remote ones.
 fn watched(target: u64, here: usize, elsewhere: usize) -> WatchDefinition {
     let mut definition = definition(1, 1, Some(&Watching { target, ..Watching::default() }));
     let task = definition.task.as_mut().expect("it is checked");
@@ -90,7 +90,7 @@ impl Restart {
     }
 }
 
-/// Named after what it mends: the status ended as if the service had been paused.
+/// Regression: the status ended as if the service had been paused.
 #[test]
 fn a_service_without_known_location_keeps_its_status() {
     in_paused_time(async || {
@@ -107,7 +107,7 @@ fn a_service_without_known_location_keeps_its_status() {
     });
 }
 
-/// Named after what it mends: what the others had said was forgotten, and the first look from here decided alone.
+/// Regression: the votes of the others were forgotten, and the first local check decided alone.
 #[test]
 fn a_local_location_does_not_decide_until_the_others_are_known() {
     in_paused_time(async || {
@@ -118,7 +118,7 @@ fn a_local_location_does_not_decide_until_the_others_are_known() {
         assert_eq!(scene.verdict().await, Verdict::Down);
         scene.pass_until(30).await;
         scene.hear(1, 30, CheckStatus::Up).await;
-        // The first look that saw it up; nobody has seen it down since.
+        // The first check that saw it up; none has seen it down since.
         assert_eq!(scene.end().await, "0 down>up votes");
     });
 }

@@ -1,5 +1,5 @@
-//! Locations that cannot look for reasons of their own machine: after a minute what they saw counts no more, and a service that
-//! nobody else looks at is unknown, never down; each comes back by its next look.
+//! Locations that cannot check because of a local fault: after a minute their results no longer count, and a service that
+//! no other location checks is unknown, never down; each recovers with its next check.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,7 +52,7 @@ fn results_of_a_blind_location_do_not_count(
     assert_eq!(play(script, moves).changes(), changes);
 }
 
-/// The other service is looked at every ten minutes: it need not be asked to be known no longer.
+/// The other service is checked every ten minutes: it becomes unknown without a check.
 #[test]
 fn a_service_that_is_not_due_is_unknown_until_its_next_check() {
     in_paused_time(async || {

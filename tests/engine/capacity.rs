@@ -2,7 +2,7 @@
 //! turns. The figures are in docs/capacity.md.
 //!
 //! Only the pure types run: for each service a watch at every location, as the engine gives it to them, and the watch of the
-//! engine, which hears what they found with their next batch. 20,000 services over two minutes; `WATCHKEEPER_ENDURE=1` runs
+//! engine, which gets their results with their next batch. 20,000 services over two minutes; `WATCHKEEPER_ENDURE=1` runs
 //! 1,000,000 over three.
 
 use std::cmp::Reverse;
@@ -30,7 +30,7 @@ const LOCATIONS: usize = 3;
 const INTERVAL_MS: i64 = 60_000;
 /// Engine nodes that share the partitions evenly.
 const NODES: usize = 16;
-/// Locations send what they have at these moments, and it is heard so much later.
+/// Locations send their results at these moments, and they arrive after this delay.
 const BATCH_MS: i64 = 250;
 const ON_ITS_WAY_MS: i64 = 50;
 /// The short span of time in which starts are counted.
@@ -67,13 +67,13 @@ struct Seen {
     /// Starts by moment, and by second and partition.
     by_moment: Vec<u32>,
     by_partition: Vec<[u32; PARTITIONS as usize]>,
-    /// Results that a node hears, by moment and node.
+    /// Results that a node receives, by moment and node.
     by_node: Vec<[u32; NODES]>,
     /// Batches sent, and the partitions of each location in the one that is being filled.
     messages: u64,
     filling: [u64; LOCATIONS],
     filled_at: Timestamp,
-    /// Times at which an engine's watch looked whether somebody had fallen silent.
+    /// Times at which an engine's watch checked for silent locations.
     judgements: u64,
 }
 
@@ -92,7 +92,7 @@ fn plan(hash: u64) -> WatchPlan {
     }
 }
 
-/// Up, and looked at by each of these places when it was due last.
+/// Up, and checked by each of these locations at its last due time.
 fn memory(hash: u64, slots: impl Iterator<Item = usize>, now: Timestamp) -> WatchMemory {
     let looked = |slot| CheckSchedule::new(hash, INTERVAL_MS, slot, LOCATIONS).latest(now);
     let votes = slots.enumerate().map(|(place, slot)| (place, vote(looked(slot)))).collect();
@@ -176,7 +176,7 @@ impl Installation {
         &mut self.services[usize::try_from(number).expect("it has a place")]
     }
 
-    /// A location looks; the time at which that ends.
+    /// A location checks; the time at which that ends.
     fn look(&mut self, number: u32, slot: usize, now: Timestamp) -> (Timestamp, Next) {
         let watched = self.service(number);
         let effects = watched.locations[slot].wake(now);
@@ -188,7 +188,7 @@ impl Installation {
         (now.plus_ms(takes_ms), Next::End(slot))
     }
 
-    /// A check is over; the times at which the engine hears of it and at which the location looks again.
+    /// A check is over; the times at which the engine gets it and at which the location checks again.
     fn end(&mut self, number: u32, slot: usize, now: Timestamp) -> (Timestamp, Timestamp) {
         let watch = &mut self.service(number).locations[slot];
         let attempt = watch.under_way(0).expect("it looks");
@@ -330,7 +330,7 @@ fn a_million_services_start_evenly() {
         .assert_even("starts a second");
     Counts::of(seen.by_moment.iter().copied()).assert_even("starts in 10 ms");
     Counts::of(seen.by_partition.iter().flatten().copied()).assert_even("starts a second and partition");
-    // Results come in batches: in the moments between nobody hears anything. The first second has no results of before.
+    // Results come in batches: none arrive in the moments between. The first second has no results of before.
     let heard = &seen.by_node[100..];
     Counts::of(by_second(heard)).assert_even("results heard a second and node");
     let batches = Counts::of(heard.iter().flatten().copied().filter(|count| *count > 0));

@@ -10,7 +10,7 @@ use watchkeeper::config::limits::EngineLimits;
 use crate::script::Scripted;
 use crate::world::{Watching, World, clock, definition, id, in_paused_time};
 
-/// A write that outlives its client tells the engine of a service while it stops, or of the end of the last one.
+/// A write that outlives its client notifies the engine of a service while it stops, or of the end of the last one.
 #[test]
 fn a_stop_is_not_delayed_by_concurrent_changes_of_services() {
     in_paused_time(async || {

@@ -157,7 +157,7 @@ fn live_through_a_day(services: i64, seed: u64) -> Digest {
     })
 }
 
-/// Every due time of the day is looked at, and what is uncertain is looked at more often, within bounds.
+/// Every due time of the day has its check, and uncertain services are checked more often, within limits.
 fn check_sum(services: i64, seed: u64, checks: u64) {
     let due = services.unsigned_abs() * 288;
     assert!((due * 99 / 100..=due * 11 / 10).contains(&checks), "seed {seed}: {checks} checks of {due}");

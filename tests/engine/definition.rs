@@ -70,7 +70,7 @@ fn a_late_older_definition_changes_nothing() {
     });
 }
 
-/// Named after what it mends: the end of the first actor was taken for the end of the second.
+/// Regression: the end of the first actor was taken for the end of the second.
 #[test]
 fn a_service_added_again_under_its_id_stays_known() {
     in_paused_time(async || {
@@ -89,7 +89,7 @@ fn a_service_added_again_under_its_id_stays_known() {
     });
 }
 
-/// Named after what it mends: a change that was committed before the delete, and announced after it, started the
+/// Regression: a change that was committed before the delete, and announced after it, started the
 /// service again.
 #[test]
 fn a_definition_from_before_the_delete_does_not_restore_the_service() {

@@ -1,6 +1,6 @@
 //! Delay of the detection of an outage, and precision of its recorded edges: targets that fail and recover at any moment.
 //!
-//! Three locations look every minute, by the default rule. The moments are drawn from a seed.
+//! Three locations check every minute, by the default rule. The moments are drawn from a seed.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -15,7 +15,7 @@ use crate::play::play;
 const SEED: u64 = 11;
 const OUTAGES: u64 = 100;
 const LOCATIONS: [&str; 3] = ["a", "b", "c"];
-/// Starts and ends may be recorded so much later than the first look that could see them.
+/// Starts and ends may be recorded this much later than the first check that could see them.
 const EXACT_MS: i64 = 2_000;
 
 /// Figures of one outage, in milliseconds.
@@ -23,7 +23,7 @@ const EXACT_MS: i64 = 2_000;
 struct Found {
     /// From the target's going to the verdict.
     known_after: i64,
-    /// From the first look that saw it to the start that was recorded.
+    /// From the first check that saw it to the start that was recorded.
     start_off: i64,
     /// The same of the end.
     end_off: i64,
@@ -42,7 +42,7 @@ fn seconds(ms: u64) -> String {
     format!("{}.{:03}", ms / 1_000, ms % 1_000)
 }
 
-/// One outage: a bad attempt takes `takes_ms`, and is tried again so many times.
+/// One outage: a bad attempt takes `takes_ms`, and is retried this number of times.
 fn outage(number: u64, takes_ms: u64, retries: u8) -> Found {
     let gone_ms = 120_000 + draw(number, 60_000);
     let back_ms = gone_ms + 90_000 + draw(number + 1_000, 300_000);

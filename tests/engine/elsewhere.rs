@@ -1,4 +1,4 @@
-//! Locations that are engines of their own: they keep their schedules, send results, and heed requests to look.
+//! Remote locations: they keep their schedules, send results, and follow recheck requests.
 //!
 //! The way between them is two actors of the scene, which can be cut; nothing of it is simulated inside the engines.
 
@@ -133,7 +133,7 @@ impl Scene {
         tokio::time::sleep_until(self.origin + Duration::from_secs(second)).await;
     }
 
-    /// Cuts the way to these locations, both directions, or mends it.
+    /// Cuts the connection to these locations, both directions, or restores it.
     fn cut(&self, locations: &[usize], is_cut: bool) {
         for slot in locations {
             self.up[*slot].is_cut.set(is_cut);
@@ -169,7 +169,7 @@ impl Scene {
     }
 }
 
-/// A service as the engine watches it: from so many locations, none of them here.
+/// A service that the engine watches from this number of remote locations, and no local one.
 pub(crate) fn watched_from(number: i64, locations: usize) -> WatchDefinition {
     let mut definition = definition(number, 1, Some(&Watching::default()));
     let task = definition.task.as_mut().expect("it is checked");
@@ -206,7 +206,7 @@ fn remote_locations_decide_together(#[case] script: &str, #[case] changes: &str)
     });
 }
 
-/// Named after what it mends: a location stayed with the recipient that it was added with, also when that had died.
+/// Regression: a location stayed with the recipient that it was added with, also when that had died.
 #[test]
 fn recheck_requests_reach_the_replacement_of_a_dead_downlink() {
     in_paused_time(async || {

@@ -1,4 +1,4 @@
-//! Many services that come at once: their first looks are spread over an interval, and one that comes alone is looked at at
+//! Many new services at once: their first checks are spread over an interval, and a single one is checked at
 //! once all the same.
 //!
 //! 20,000 come, with `WATCHKEEPER_ENDURE=1` the promised 100,000.

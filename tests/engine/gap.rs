@@ -1,5 +1,5 @@
-//! Time in which nobody looked: silence becomes a gap that begins where results end, never an outage; and a restart
-//! goes on where the process before stopped.
+//! Time without checks: silence becomes a gap that starts where results end, never an outage; and a restart
+//! continues where the process before stopped.
 
 use rstest::rstest;
 

@@ -1,6 +1,6 @@
-//! Results from locations elsewhere, one by one: what votes, what only counts for its day, and what counts nowhere.
+//! Results from remote locations, one by one: which vote, which only count for their day, and which do not count.
 //!
-//! No location looks here; the scene says what each has seen, and when the engine hears it.
+//! There is no local location; the scene says what each has measured, and when the engine gets it.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Seen {
     }
 }
 
-/// An engine that watches services 1 and 2 from `a`, which is elsewhere.
+/// An engine that watches services 1 and 2 from the remote location `a`.
 struct Scene {
     world: World,
     origin: Instant,
@@ -90,7 +90,7 @@ impl Scene {
         Self { world, origin }
     }
 
-    /// At that second one message tells of these results, under the id of service 1.
+    /// At that second one message carries these results, under the id of service 1.
     async fn hear_at(&self, second: u64, seen: &[Seen]) {
         let records = seen.iter().map(|seen| seen.record()).collect();
         self.hear_all_at(second, vec![ServiceResults { id: id(1), records }]).await;
@@ -113,7 +113,7 @@ impl Scene {
     }
 }
 
-/// Named after what it mends: a result that was delivered twice was counted twice.
+/// Regression: a result that was delivered twice was counted twice.
 #[test]
 fn a_repeated_result_counts_once() {
     in_paused_time(async || {
@@ -131,7 +131,7 @@ fn a_repeated_result_counts_once() {
     });
 }
 
-/// Named after what it mends: what a location had kept while it was cut off became its newest result.
+/// Regression: a result that a location had stored while it was cut off became its newest one.
 #[test]
 fn a_late_result_counts_for_its_day_but_not_as_the_last() {
     in_paused_time(async || {

@@ -349,7 +349,7 @@ fn new_settings_after_a_clock_was_set_back_count_from_their_change(#[case] end: 
     assert_eq!(played.matches("push down").count(), missed, "{played}");
 }
 
-/// The process ends while the clock is ahead, and starts when it is right again: the last ping lies in the future.
+/// The process ends while the clock is ahead, and starts when it is right again: the last ping is in the future.
 /// Ending takes two minutes of a scene.
 #[rstest]
 #[case::a_service_that_pings("250 ping; 315 end", 0)]

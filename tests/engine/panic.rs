@@ -1,6 +1,6 @@
 //! Reliability 20: a service whose actor panics is back within a second, the others do not notice, and it is counted.
 //!
-//! The panic is a real one: whoever writes the log panics while the actor logs a status change, as a standard output that
+//! The panic is a real one: the log writer panics while the actor logs a status change, as a standard output that
 //! is gone makes `println!` do.
 
 use std::sync::Arc;
@@ -119,7 +119,7 @@ fn a_definition_received_during_the_wait_is_used_at_the_restart() {
     });
 }
 
-/// Named after what it mends: the status went to unknown and back, as if the target had changed.
+/// Regression: the status went to unknown and back, as if the target had changed.
 #[test]
 fn a_panic_does_not_change_the_status_of_the_target() {
     let log = tracing_subscriber::registry().with(BrokenLog { name: "service 1", panics: AtomicU64::new(0) });

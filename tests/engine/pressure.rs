@@ -92,7 +92,7 @@ fn one_slow_host_does_not_delay_the_others() {
     });
 }
 
-/// A recorder that takes one batch and then stands still until it is told to go on.
+/// A recorder that takes one batch and then stops until it is released.
 struct Slow {
     facts: Facts,
     is_awake: bool,

@@ -1,4 +1,4 @@
-//! Reliability 15: somebody sets the wall clock. No check is missed or doubled, and the history stays in order.
+//! Reliability 15: the wall clock is set. No check is missed or doubled, and the history stays in order.
 
 use rstest::rstest;
 use watchkeeper::model::history::MeasuredStatus;
@@ -50,7 +50,7 @@ fn a_check_under_way_moves_with_the_clock(#[case] moves: &str, #[case] facts: &s
     assert_eq!(play("a: 0 up/5", moves).text(), facts);
 }
 
-/// A machine that sleeps looks like a clock that is set ahead: nobody has looked in between.
+/// A machine that sleeps looks like a clock that is set ahead: there were no checks in between.
 #[test]
 fn time_skipped_by_the_clock_does_not_count() {
     let played = play("a: 0 down", "0 watch; 130 clock 28800; 400 end");
@@ -61,7 +61,7 @@ fn time_skipped_by_the_clock_does_not_count() {
 }
 
 /// Each outage lasts as long as it did, also where the clock has been before: what was recorded in the time undone ends where
-/// the clock was set back, and the status goes on from there. (A millisecond after second -3480 is written -3480.001.)
+/// the clock was set back, and the status continues from there. (A millisecond after second -3480 is written -3480.001.)
 #[test]
 fn a_clock_setback_starts_a_new_status_line() {
     let played = play(
