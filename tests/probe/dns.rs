@@ -1,4 +1,4 @@
-//! DNS checks (contract 4.2.4 `dns`, 4.8 `dns_*`) against a name server that answers as it is told.
+//! DNS checks (contract 4.2.4 `dns`, 4.8 `dns_*`) against a name server with scripted responses.
 
 use std::time::Duration;
 

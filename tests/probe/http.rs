@@ -1,4 +1,4 @@
-//! HTTP checks: what goes over the wire, what conditions see, what a failure is called (contract 4.2, 4.8).
+//! HTTP checks: the bytes on the wire, the facts for conditions, the error codes (contract 4.2, 4.8).
 
 use std::time::Duration;
 
@@ -194,7 +194,7 @@ async fn a_target_that_cannot_be_reached_has_its_code() {
     assert_eq!(verdict(&measure(&check, &toolbox()).await), down(ErrorCode::ConnectTimeout));
 }
 
-/// Reliability 13: no phase is shorter than the server took. That none is longer is shown by `timings`: one look may be late for
+/// Reliability 13: no phase is shorter than the server took. That none is longer is shown by `timings`: one check may be late for
 /// any time on a busy machine, which makes the first phase longer and the second one shorter.
 #[tokio::test]
 async fn phases_show_the_delays_of_the_server() {

@@ -1,7 +1,7 @@
 //! ICMP checks (contract 4.2.4 `icmp`, reliability 11) on loopback: real sockets, real packets.
 //!
 //! Where this machine permits no ICMP sockets, each test asserts that the check then is not measured. The tests with
-//! forged replies also need a network namespace, which whoever may open raw sockets usually may have.
+//! forged replies also need a network namespace, which a user with raw sockets usually may create.
 
 use std::process::Command;
 use std::sync::Arc;

@@ -34,7 +34,7 @@ struct MailServer {
 }
 
 impl MailServer {
-    /// One that speaks like this, with a certificate for this name; `None`, and a word about it, where aiosmtpd is missing.
+    /// A server with this mode and a certificate for this name; `None`, and a printed line, where aiosmtpd is missing.
     async fn start(mode: &str, name: &str) -> Option<Self> {
         let python = std::env::var("WATCHKEEPER_TESTS_SMTP_PYTHON").unwrap_or_else(|_| PYTHON.to_owned());
         if !std::path::Path::new(&python).exists() {
@@ -68,7 +68,7 @@ impl MailServer {
         self.send_trusting(&self.authority, changes).await
     }
 
-    /// The same, by somebody who trusts this authority.
+    /// The same, by a client that trusts this authority.
     async fn send_trusting(&self, authority: &Authority, changes: &Value) -> SendReport {
         let mut settings = json!({"host": "localhost", "port": self.port, "username": "status",
             "password": "parole", "from": "status@example.org", "to": ["a@example.org", "b@example.org"]});
@@ -163,7 +163,7 @@ async fn refusals_are_classified(
     assert!(carried.detail.contains(text) && !carried.detail.contains("wrong-one"), "{carried:?}");
 }
 
-/// Neither password nor mail goes to a server that shows the wrong certificate.
+/// Neither password nor mail is sent to a server with a wrong certificate.
 #[rstest]
 #[case::of_another_name("starttls", "mail.example.org", true, "The certificate is for another name")]
 #[case::of_another_name("tls", "mail.example.org", true, "The certificate is for another name")]

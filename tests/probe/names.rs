@@ -153,7 +153,7 @@ async fn a_name_cannot_bypass_the_egress_gate(#[case] texts: &[&str], #[case] po
     let server = DnsServer::start([("shop.test", addresses(texts))]).await;
     let measured = measure(&tcp(80, &json!({})), &asking(server.address, policy)).await;
     assert_eq!(verdict(&measured), down(ErrorCode::TargetBlocked));
-    // A stranger learns nothing about the inside of our network.
+    // A tenant learns nothing about the inside of our network.
     let message = measured.failure.unwrap().message.to_string();
     assert!(texts.iter().all(|address| !message.contains(address)), "{message}");
 }

@@ -1,4 +1,4 @@
-//! The client that tells others something, against real listeners: what comes of every way to answer or not.
+//! The client for outgoing messages, against real listeners: the outcome of every kind of response.
 
 use std::io::Write;
 use std::net::SocketAddr;

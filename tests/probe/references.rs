@@ -1,4 +1,4 @@
-//! A location that has lost its own network knows it by its reference targets, calls nobody down, and comes back.
+//! A location without network detects it by its reference targets, reports no target down, and recovers.
 //!
 //! In a network namespace with a cable to another one, which is the gateway and has the targets.
 
@@ -245,7 +245,7 @@ fn a_dead_resolver_reports_no_target_down_and_no_location_impaired() {
     });
 }
 
-/// Five hundred failing checks of a location that is well share its looks, at most one a second.
+/// Five hundred failing checks of a location with a network share its reference checks, at most one a second.
 #[rstest]
 #[case::that_are_refused("10.88.0.1:9")]
 #[case::that_see_silence("10.88.0.9:9")]

@@ -75,7 +75,7 @@ impl Authority {
         Identity::new(vec![certificate.der().clone(), self.issuer.der().clone()], &key)
     }
 
-    /// A certificate for this name behind so many others between it and this authority.
+    /// A certificate for this name with this number of intermediate certificates below this authority.
     pub(crate) fn issue_behind(&self, count: usize, name: &str) -> Identity {
         self.issue_behind_others(count, name, |_, _| ())
     }

@@ -1,6 +1,6 @@
-//! A name server on loopback, UDP and TCP, that answers as it is told.
+//! A name server on loopback, UDP and TCP, with scripted responses.
 //!
-//! Names it was told nothing about are refused, which is a sign of life. It ends when it is dropped.
+//! Names without a script are refused, which is a sign of life. It ends when it is dropped.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -45,7 +45,7 @@ pub(crate) enum Answer {
 /// Records that are added to a message as they are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OddPart {
-    /// The section: its count stands at this byte of the header.
+    /// The section: its count is at this byte of the header.
     pub(crate) count_at: usize,
     /// By so much the count is raised.
     pub(crate) count: u8,
@@ -69,9 +69,9 @@ pub(crate) enum EdnsRefusal {
     Code(ResponseCode),
     /// A header that says FORMERR, and nothing else.
     BareHeader,
-    /// BADVERS, half of which stands in an OPT record.
+    /// BADVERS, half of which is in an OPT record.
     BadVersion,
-    /// BADCOOKIE, half of which stands in an OPT record.
+    /// BADCOOKIE, half of which is in an OPT record.
     BadCookie,
     /// Bytes that are no message.
     Garbage,

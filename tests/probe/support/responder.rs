@@ -27,7 +27,7 @@ pub(crate) enum Manner {
     WrongIdentifier,
     /// A reply that was damaged on the way.
     WrongChecksum,
-    /// A reply that is none: the request itself comes back.
+    /// An invalid reply: the request itself is returned.
     Mirror,
     /// A reply that was sent by another address.
     FromElsewhere,
@@ -70,7 +70,7 @@ impl Drop for Responder {
     }
 }
 
-/// A raw socket that hears what is sent to `address`, and sends from there.
+/// A raw socket that receives packets to `address`, and sends from there.
 fn socket(address: &str) -> UdpSocket {
     let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4)).unwrap();
     socket.set_nonblocking(true).unwrap();

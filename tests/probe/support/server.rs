@@ -1,6 +1,6 @@
-//! A real TCP listener on loopback that treats its visitors as told, and remembers what they sent.
+//! A real TCP listener on loopback that treats its visitors as scripted, and records what they sent.
 //!
-//! Stops when it is dropped. Its handlers speak bytes, so that they can misbehave in every way.
+//! Stops when it is dropped. Its handlers send bytes, so that they can misbehave in every way.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
