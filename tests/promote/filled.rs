@@ -31,7 +31,7 @@ pub(crate) struct Filled {
     from_ms: i64,
 }
 
-/// A stopped installation with so many imported results; the server's settings beside the usual ones.
+/// A stopped installation with this number of imported results; the server's settings beside the usual ones.
 pub(crate) async fn filled(results: i64) -> Filled {
     let mut server = Server::start();
     let client = server.client();

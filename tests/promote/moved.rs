@@ -124,7 +124,7 @@ fn repeated(client: &Client) {
     assert_eq!(count(), before);
 }
 
-/// Names and contents of the databases and segments; write-ahead logs are folded in by whoever opens them last.
+/// Names and contents of the databases and segments; write-ahead logs are merged by the last process that opens them.
 fn contents(installed: &Filled) -> Vec<(String, Vec<u8>)> {
     let files = installed.server.files().into_iter();
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "db"));
