@@ -1,4 +1,4 @@
-//! Locations that lose their own network (reliability 10): no service is called down, no incident begins, the others go on,
+//! Locations that lose their own network (reliability 10): no service is reported down, no incident starts, the others continue,
 //! and all of it is shown. In a network namespace with a cable for each location, to a machine that has the target.
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::support::{create_watched, eventually, service, until_status};
 const TARGET: &str = "10.88.0.1";
 const LOCATIONS: [&str; 3] = ["a", "b", "c"];
 
-/// A server with three locations, each with an uplink of its own, and what they look at.
+/// A server with three locations, each with an uplink of its own, and the services they check.
 struct Scene {
     peer: Peer,
     server: Server,
@@ -51,7 +51,7 @@ impl Scene {
         Self { peer, server, client, services }
     }
 
-    /// Everything that comes back to this location is dropped, silently.
+    /// Packets to this location are dropped silently.
     fn cut(&self, number: usize) {
         self.peer.ip(&format!("route add blackhole 10.77.{number}.1/32"));
     }
@@ -108,7 +108,7 @@ impl Scene {
         changes
     }
 
-    /// Waits until this many times without data have begun.
+    /// Waits until this number of periods without data have started.
     async fn until_gaps(&self, count: usize) {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
@@ -131,7 +131,7 @@ fn gaps(changes: &[MeasuredStatus]) -> usize {
     changes.iter().filter(|to| **to == MeasuredStatus::NoData).count()
 }
 
-/// The way of a location to everything, as `ip` is told of it.
+/// The default route of a location, as arguments of `ip`.
 fn uplink(number: usize) -> String {
     format!("route add default via 10.77.{number}.2 dev near{number} table {}", 100 + number)
 }

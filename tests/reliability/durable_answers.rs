@@ -25,7 +25,7 @@ pub(crate) fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 
-/// Sends both requests so that they share a commit; `look` is called with the second answer as soon as it is there.
+/// Sends both requests so that they share a commit; `look` is called with the second response as soon as it arrives.
 fn share_a_commit(
     outsider: &Outsider,
     [first, second]: [&(dyn Fn() -> Answer + Sync); 2],
@@ -148,7 +148,7 @@ fn a_response_contains_only_durable_data() {
     tracer.detach();
 }
 
-/// Contract 1.10: the stored answer is told again only when it, and what it speaks of, is durable.
+/// Contract 1.10: the stored response is replayed only when it, and the resource it shows, is durable.
 #[test]
 fn a_response_is_replayed_only_when_it_is_durable() {
     if !tracer::is_possible() {

@@ -64,7 +64,7 @@ fn counted(client: &Client) -> HashMap<String, (usize, usize)> {
     counts
 }
 
-/// Waits until every service has so many incidents, open or not.
+/// Waits until every service has this number of incidents, open or not.
 async fn until_counted(client: &Client, ids: &[String], (all, open): (usize, usize)) {
     let what = format!("{all} incidents each, {open} of them open");
     let counts = eventually(&what, || {
@@ -78,7 +78,7 @@ async fn until_counted(client: &Client, ids: &[String], (all, open): (usize, usi
     assert_eq!(counts.len(), ids.len());
 }
 
-/// The last incidents and checks of a service, for whoever looks for what went wrong.
+/// The last incidents and checks of a service, for diagnosis.
 fn told(client: &Client, id: &str) -> String {
     let last = |path: &str, keys: &[&str]| {
         let rows = client.get(&format!("{}/{path}", service(id))).expect(200).data();

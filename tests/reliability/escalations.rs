@@ -1,4 +1,4 @@
-//! Steps of escalations under kills: each step of each incident is told under one id, and none is left out.
+//! Steps of escalations under kills: each step of each incident is sent under one id, and none is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

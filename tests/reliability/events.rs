@@ -19,7 +19,7 @@ use crate::support::server::Server;
 /// Clients, checks a second, and for how long they listen; in the long form and in the quick one.
 const LONG: (usize, usize, Duration) = (1_000, 100, Duration::from_secs(60));
 const QUICK: (usize, usize, Duration) = (100, 20, Duration::from_secs(8));
-/// Clients that look at the time of every event; the others count.
+/// Clients that measure the delay of every event; the others count.
 const TIMED: usize = 20;
 /// The time from the end of a check until a client has its result.
 const DELIVERED_MS: i64 = 1_000;
@@ -41,7 +41,7 @@ fn a_thousand_clients_get_every_result_within_a_second() {
     let server = Server::with(ROOM, &[]);
     let client = server.client();
     Crowd::gather(&client, services);
-    // Until every service has been looked at, and looks have found their rhythm.
+    // Until every service has been checked, and checks are in phase.
     pause(Duration::from_secs(5));
     let alone = listen(&client, 1, listening / 4);
     let alone = alone.into_iter().next().unwrap();

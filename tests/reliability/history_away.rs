@@ -48,7 +48,7 @@ fn a_history_that_refuses_the_login_is_an_error_at_the_start() {
     assert!(said.contains("postgres_unknown"), "{said}");
 }
 
-/// SIGTERM while the history is away: what waits in memory goes to the spool, and the next start writes it.
+/// SIGTERM while the history is unavailable: results in memory are spooled, and the next start writes them.
 #[tokio::test]
 async fn a_stop_while_the_history_is_unavailable_loses_nothing() {
     let Some(postgres) = Postgres::start() else { return };

@@ -32,7 +32,7 @@ fn add_webhook(client: &Client, sink: &Sink) -> String {
     add_channel(client, &json!({"kind": "webhook", "name": "Hook", "settings": settings}))
 }
 
-/// A channel to this sink that is told the end alone: it is for contacts.
+/// A channel to this sink that gets only the end: it is for contacts.
 fn add_mails(client: &Client, sink: &SmtpSink, more: &Value) -> String {
     let mut body = json!({"kind": "email", "name": "Mails", "settings": sink.settings("list@example.org")});
     for (name, value) in more.as_object().unwrap() {
@@ -123,7 +123,7 @@ async fn failing_messages_delay_no_other_message() {
     }
 }
 
-/// A digest to a list that does not take it stands in front of no page.
+/// A digest to a list that refuses it delays no page.
 #[tokio::test]
 async fn a_digest_that_is_refused_delays_no_page() {
     let server = Server::start();
@@ -264,7 +264,7 @@ async fn an_overtaken_message_is_not_redelivered() {
     assert_eq!(actions, ["trigger", "resolve"]);
 }
 
-/// A message of which nobody can make sense keeps no other from being told, nor the list from being shown.
+/// An unreadable message prevents neither the delivery of others nor the listing.
 /// The process starts, watches the others, and says so.
 #[tokio::test]
 async fn a_service_that_cannot_be_read_stops_no_other() {

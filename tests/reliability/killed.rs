@@ -19,7 +19,7 @@ use crate::support::{eventually, until_status};
 
 const SERVICES: usize = 300;
 
-/// Results become blocks after a second, and the history is looked over five times a second.
+/// Results become blocks after a second, and the history is compacted five times a second.
 const COMPACTING: [(&str, &str); 3] = [
     ("WATCHKEEPER_COMPACTION__PASS_MS", "200"),
     ("WATCHKEEPER_COMPACTION__ROWS_PER_BUCKET", "1"),
@@ -77,7 +77,7 @@ async fn nothing_acknowledged_is_lost_on_postgres() {
     nothing_acknowledged_is_lost(&[("WATCHKEEPER_HISTORY_URL", &postgres.url())]).await;
 }
 
-/// The same while the history is away and comes back: what was spooled is acknowledged later, and all of it is there.
+/// The same while the history is intermittent: spooled results are acknowledged later, and all of them are stored.
 #[tokio::test]
 async fn kills_lose_no_spooled_result_while_the_history_is_intermittent() {
     let Some(postgres) = Postgres::start() else { return };

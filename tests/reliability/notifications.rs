@@ -1,4 +1,4 @@
-//! Reliability of telling people: whenever the process is killed, each message arrives at least once, always under the same id,
+//! Reliability of notifications: whenever the process is killed, each message arrives at least once, always under the same id,
 //! in the order of its incident; a channel that takes nothing holds up no other.
 
 use std::collections::{BTreeMap, HashSet};

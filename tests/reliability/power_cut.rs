@@ -1,6 +1,6 @@
 //! Reliability 2: what was acknowledged outlives a power cut, and the files are sound.
 //!
-//! The data folder lies on an ext4 of its own, in an image file. A copy of the image holds what has reached the disk:
+//! The data folder is on an ext4 of its own, in an image file. A copy of the image holds what has reached the disk:
 //! what only the kernel knew is missing, as after a power cut. The copy replaces the disk, and the server starts on
 //! it. The power is cut twice, with `WATCHKEEPER_ENDURE=1` fifty times.
 
@@ -135,7 +135,7 @@ async fn acknowledged_data_survives_a_power_cut() {
         client.patch(&path, &json!({"name": name})).expect(200);
         let acknowledged = number(&client, "results_acked_total");
         server.signal("STOP");
-        // A call that is under way ends; nothing is begun after it, and the copy is one moment of the disk.
+        // A call under way ends; none starts after it, and the copy is one moment of the disk.
         tokio::time::sleep(Duration::from_millis(300)).await;
         let copy = disk.copy();
         server.kill();

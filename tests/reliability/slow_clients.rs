@@ -74,7 +74,7 @@ impl Slow {
         if self.closed_after.is_some() {
             return;
         }
-        // A connection that was cut in silence is noticed by whoever sends on it.
+        // A connection that was cut silently is noticed by its sender.
         let is_cut = self.stream.write(b" ").is_err_and(|error| error.kind() != ErrorKind::WouldBlock);
         let is_closed = is_cut || (self.kind != Kind::NeverReads && self.has_ended());
         self.closed_after = is_closed.then(|| started.elapsed());

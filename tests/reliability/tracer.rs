@@ -45,7 +45,7 @@ impl Tracer {
         let mut said = BufReader::new(child.stderr.take()?).lines();
         let is_attached = said.by_ref().map_while(Result::ok).any(|line| line.contains("attached"));
         let tracer = Self { child };
-        // It waits for whoever reads what it says.
+        // It waits until its output is read.
         std::thread::spawn(move || said.for_each(drop));
         is_attached.then_some(tracer)
     }

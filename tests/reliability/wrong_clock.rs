@@ -1,5 +1,5 @@
 //! Reliability 15, the whole process: a start whose clock is 400 days ahead serves, says so, and deletes nothing; when the
-//! operator says that the clock is right, what is old enough goes.
+//! operator says that the clock is right, what is old enough is deleted.
 //!
 //! In this process, for no test sets the clock of the machine.
 

@@ -131,7 +131,7 @@ impl Receiver {
         self.change(client, &json!({"quiet_hours": if is_quiet { hours } else { Value::Null }}));
     }
 
-    /// A change that concerns nothing of what it hears.
+    /// A change that does not affect its messages.
     pub(crate) fn rename(&self, client: &Client, number: usize) {
         self.change(client, &json!({"name": format!("{} {number}", self.name)}));
     }

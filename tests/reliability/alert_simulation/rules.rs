@@ -45,7 +45,7 @@ pub(crate) fn check(receiver: &Receiver, incidents: &[KnownIncident], about: &st
         let messages = by_incident.get(&incident.id).map_or(&[][..], Vec::as_slice);
         let events: Vec<&str> = messages.iter().map(|message| message.event.as_str()).collect();
         let about = format!("{about}channel {}, incident {}: {events:?}", receiver.name, incident.id);
-        // A channel that is off when an incident begins or grows hears of it with its next change.
+        // A channel that is disabled when an incident starts or grows is notified with its next change.
         let was_off = receiver.was_off_since(&incident.created_at);
         check_order(messages, was_off, &about);
         if incident.is_resolved {
