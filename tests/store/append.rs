@@ -147,7 +147,7 @@ async fn an_aborted_copy_does_not_disturb_later_statements() {
     assert_eq!(page(history, 1, &every, 100).await.unwrap().len(), 21);
 }
 
-/// Named after what it mends: PostgreSQL refuses a text with a zero byte, and the recorder could never get past it.
+/// Regression: PostgreSQL refuses a text with a zero byte, and the recorder could never get past it.
 #[rstest]
 #[tokio::test]
 async fn a_zero_byte_in_a_reason_does_not_stop_the_batch(

@@ -66,7 +66,7 @@ async fn the_last_change_of_every_service_is_found(
 async fn every_status_and_cause_survives(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let mut made = Vec::new();
-    // Those that tell of flapping are no changes of the status.
+    // Flapping rows are not changes of the status.
     let is_read = |cause: &ChangeCause| *cause != ChangeCause::Clock && !cause.is_about_flapping();
     let causes = ChangeCause::ALL.into_iter().filter(is_read);
     for (place, cause) in (0_i64..).zip(causes) {

@@ -372,7 +372,7 @@ async fn a_damaged_block_does_not_stop_other_merges(
     assert_eq!(levels(&store).await, [], "and all of them end");
 }
 
-/// Named after what it mends: the lock of a server may be lost unnoticed, and another one begins to compact meanwhile.
+/// Regression: the lock of a server may be lost unnoticed, and another one begins to compact meanwhile.
 #[tokio::test]
 async fn an_old_fencing_token_publishes_nothing() {
     let Some(store) = Backend::Postgres.open().await else { return };
@@ -392,7 +392,7 @@ async fn an_old_fencing_token_publishes_nothing() {
     assert!(segments::publish(&transaction, segment.id, 1).await.is_err(), "somebody else has published it");
 }
 
-/// Named after what it mends: a file that was lost was made again, empty, and its checks were missing from every answer.
+/// Regression: a file that was lost was made again, empty, and its checks were missing from every answer.
 #[tokio::test]
 async fn a_lost_segment_is_an_error_and_not_empty() {
     let Some(store) = Backend::Sqlite.open().await else { return };

@@ -29,7 +29,7 @@ const fn state(domain: &CustomDomain) -> (DomainStatus, Option<DomainProblem>) {
     (domain.status, domain.problem)
 }
 
-/// A look of a client that saw both records.
+/// A verification by a client that saw both records.
 const PROOF: DomainRecordsCheck = DomainRecordsCheck {
     reason: DomainCheckReason::Requested(NOW),
     sight: DomainRecordsState::Right,
@@ -70,7 +70,7 @@ async fn a_due_check_activates_one_of_several_proven_claims(
     }
 }
 
-/// Resolves once somebody waits for an advisory lock of this database.
+/// Resolves once a session waits for an advisory lock of this database.
 async fn somebody_waits(store: &Store) {
     let text = "SELECT count(*) AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";

@@ -1,4 +1,4 @@
-//! Steps of escalations: each is taken once, whoever looks how often, and none after somebody has taken the incident.
+//! Steps of escalations: each is taken once, however often they are polled, and none after an acknowledgement.
 
 use rstest::rstest;
 use watchkeeper::clock::Timestamp;
@@ -26,7 +26,7 @@ use crate::support::Backend;
 use crate::support::backend::Store;
 use crate::support::rows::{at, stored_organisation};
 
-/// A policy of two steps, a minute apart, that begins anew after a minute.
+/// A policy of two steps, a minute apart, that repeats after a minute.
 async fn stored_policy(store: &Store, owner: &Organisation) -> EscalationPolicy {
     let channel = stored_channel(store, owner).await;
     let told = ResourceReference { key: channel.key, id: channel.id };
@@ -39,7 +39,7 @@ async fn stored_policy(store: &Store, owner: &Organisation) -> EscalationPolicy 
     stored_policy_of(store, owner, vec![step(0), step(60)]).await
 }
 
-/// A policy of these steps, that begins anew after a minute.
+/// A policy of these steps, that repeats after a minute.
 async fn stored_policy_of(
     store: &Store,
     owner: &Organisation,

@@ -54,7 +54,7 @@ async fn every_change_of_an_incident_writes_an_event(
     assert_eq!(noted, expected.map(|(act, services)| (act, id, services)));
 }
 
-/// Also what becomes of it when a service goes.
+/// Also its changes when a service is deleted.
 #[rstest]
 #[tokio::test]
 async fn every_change_of_a_maintenance_writes_an_event(
@@ -135,7 +135,7 @@ async fn an_event_is_stored_for_an_hour(#[values(Backend::Sqlite, Backend::Postg
     assert!(note().await > first);
 }
 
-/// The services that it concerned until then. Those that it concerns from then on are read when it is told.
+/// The services that were affected until then. The services affected now are read when the event is sent.
 #[rstest]
 #[tokio::test]
 async fn an_event_names_the_services_that_were_removed(

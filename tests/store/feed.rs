@@ -26,7 +26,7 @@ async fn write(store: &Store, changes: &[StatusChange]) {
     transaction.commit().await.unwrap();
 }
 
-/// A reader that has begun with everything, before the first change.
+/// A reader that starts before the first change.
 async fn reader(store: &Store) -> ChangeFeed {
     let mut reader = ChangeFeed::new(READER);
     let missing = reader.take(store.main.reader(), PartitionSet::ALL).await.unwrap();

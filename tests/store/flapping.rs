@@ -1,4 +1,4 @@
-//! Rows that tell of flapping: no reader of the status line sees them, and a start reads them with the turns.
+//! Flapping rows: no reader of the status line sees them, and a start reads them with the transitions.
 
 use rstest::rstest;
 use watchkeeper::model::flapping::FlappingState;
@@ -15,7 +15,7 @@ fn told(service: i64, at_ms: i64, cause: ChangeCause) -> StatusChange {
     StatusChange { cause, ..change(service, at_ms, (Down, Down)) }
 }
 
-/// Service 1 flaps, 2 did and does not any more, 3 goes up and down, 4 only has gaps.
+/// Service 1 flaps, 2 did and does not any more, 3 is up and down, 4 only has gaps.
 fn story() -> Vec<StatusChange> {
     vec![
         change(1, 10, (Unknown, Up)),

@@ -1,4 +1,4 @@
-//! Holds of partitions, and who stands in their way.
+//! Holds of partitions, and the locks that delay them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -65,7 +65,7 @@ fn batch(at_ms: i64) -> RecordBatch {
     RecordBatch { checks: vec![check(7, "a", at_ms, CheckStatus::Down)], changes: vec![change] }
 }
 
-/// A node stood still, another has taken its partitions since: of what it writes only a check counts that was made before.
+/// A node was frozen, another has taken its partitions since: of its writes only a check from before counts.
 #[rstest]
 #[tokio::test]
 async fn a_stale_write_is_refused_and_counted(

@@ -295,7 +295,7 @@ async fn a_deleted_service_is_removed_from_its_incidents(
     assert_eq!((ended.updates.len(), last.created_at), (2, at(50)));
 }
 
-/// The last service that an incident waited for is deleted: those that have recovered are looked at at once, not in a minute.
+/// The last awaited service of an incident is deleted: those that have recovered are examined at once, not in a minute.
 #[rstest]
 #[tokio::test]
 async fn an_incident_does_not_wait_for_a_deleted_service(
@@ -332,7 +332,7 @@ async fn an_incident_does_not_wait_for_a_deleted_service(
     assert_eq!(looks, [(c.key, Some(at(300))), (b.key, Some(at(60_000)))]);
 }
 
-/// Contract 4.9: what the history says about services of open incidents, at a start and when somebody is told.
+/// Contract 4.9: recoveries in the history of services of open incidents, at a start and on a notification.
 #[rstest]
 #[tokio::test]
 async fn a_missed_recovery_is_read_from_the_history(

@@ -1,4 +1,4 @@
-//! Series of maintenances: every window stands once, whatever the clock does and however many look at it.
+//! Series of maintenances: every window is created once, whatever the clock does and however many processes plan it.
 
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ fn a_stored_series_is_read_back(#[values(Backend::Sqlite, Backend::Postgres)] ba
     });
 }
 
-/// Forty days, three processes, looking several times a day: every window stands once, begins and ends.
+/// Forty days, three processes, planning several times a day: every window is created, started and ended once.
 #[rstest]
 fn windows_are_created_once_as_time_passes(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
@@ -140,7 +140,7 @@ fn windows_are_created_once_as_time_passes(#[values(Backend::Sqlite, Backend::Po
         assert_eq!(stand.len(), created);
         let expected: Vec<i64> = (0..).step_by(2).take(created).collect();
         assert_eq!(days(&stand), expected);
-        // The last look was at the begin of day 39; the next window is that of day 70.
+        // The last planning was at the start of day 39; the next window is that of day 70.
         assert_eq!(expected.last(), Some(&68));
         let done = stand.iter().filter(|one| one.status == MaintenanceStatus::Completed).count();
         assert_eq!(done, 20);
@@ -178,7 +178,7 @@ fn windows_that_are_over_are_not_created(
 }
 
 /// A clock that jumps is doubted, and nothing is created; one that was believed wrongly creates no more than fits, and the
-/// right one looks at once.
+/// right one plans at once.
 #[rstest]
 fn a_wrong_clock_plans_a_bounded_number_of_windows(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
@@ -200,7 +200,7 @@ fn a_wrong_clock_plans_a_bounded_number_of_windows(
     });
 }
 
-/// A look that was never committed leaves nothing, and the next one finds everything to do.
+/// Planning that was never committed leaves nothing, and the next one finds everything to do.
 #[rstest]
 fn interrupted_planning_is_repeated(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {

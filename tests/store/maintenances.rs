@@ -43,7 +43,7 @@ fn window(service: ServiceKey, from: i64, to: Option<i64>) -> ServiceWindow {
     ServiceWindow { service, kind: WindowKind::Maintenance, from: at(from), to: to.map(at) }
 }
 
-/// Flag and revision, as the engine would be told.
+/// Flag and revision, as the engine would get them.
 async fn told(store: &Store, key: ServiceKey) -> (bool, i64) {
     let found = services::by_keys(store.main.reader(), &[key]).await.unwrap();
     (found[0].in_planned_maintenance, found[0].revision)
@@ -146,7 +146,7 @@ async fn lists_are_ordered_and_paged(#[values(Backend::Sqlite, Backend::Postgres
     let starts: Vec<i64> = all.iter().map(|one| one.schedule.start.ms()).collect();
     assert_eq!(starts, [7, 7, 6, 5]);
     assert!(all.iter().all(|one| one.organisation == owner.key));
-    // In which order a PostgreSQL sorts text is the choice of whoever made the database.
+    // The collation of PostgreSQL depends on the creation of the database.
     if matches!(backend, Backend::Sqlite) {
         assert!(all[0].id.as_str() < all[1].id.as_str());
     }
@@ -234,7 +234,7 @@ async fn states_and_services_are_filtered(#[values(Backend::Sqlite, Backend::Pos
     }
 }
 
-/// Contract 4.12: whoever is covered by a maintenance in progress, planned or not.
+/// Contract 4.12: services covered by a maintenance in progress, planned or not.
 #[rstest]
 #[tokio::test]
 async fn only_maintenance_in_progress_covers(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
@@ -259,7 +259,7 @@ async fn only_maintenance_in_progress_covers(#[values(Backend::Sqlite, Backend::
     );
 }
 
-/// A window follows state, kind and services; two maintenances have a window each, and the engine hears of the first and
+/// A window follows state, kind and services; two maintenances have a window each, and the engine is notified of the first and
 /// the last.
 #[rstest]
 #[tokio::test]

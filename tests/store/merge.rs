@@ -40,7 +40,7 @@ async fn append_when_retired(store: &Store, backend: Backend, late: &CheckRecord
     store.history.reader().execute_unprepared(&trigger).await.unwrap();
 }
 
-/// Named after what it mends: a pass that merged several days read all of them as they were when it began. What was sealed
+/// Regression: a pass that merged several days read all of them as they were when it began. What was sealed
 /// into a later one meanwhile was in no segment afterwards, and dropped with its day.
 #[rstest]
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn a_merge_loses_no_concurrently_appended_results(
     assert_eq!(in_blocks(&store).await.len() as u64 + fresh_rows(&store).await, 41 * 500);
 }
 
-/// A segment may only end as what it was read as: whoever has read it does not know of a later batch.
+/// A segment may only be retired with the content that was read: a later batch is unknown to the reader.
 #[rstest]
 #[tokio::test]
 async fn a_concurrently_written_segment_is_not_retired(

@@ -1,4 +1,4 @@
-//! Migrations: every step goes up, down and up again, with both databases apart and in one.
+//! Migrations: every one can be applied, reverted and applied again, with both databases apart and in one.
 
 use std::ops::Range;
 
@@ -113,7 +113,7 @@ async fn opening_twice_changes_nothing(#[values(Backend::Sqlite, Backend::Postgr
 
 async fn refusal(place: &Place) -> String {
     let opened = Databases::open(&place.main_url, &place.history_url, &StoreLimits::default()).await;
-    // As the command line shows it: with what lies behind.
+    // As the command line shows it: with the causes.
     format!("{:#}", anyhow::Error::from(opened.unwrap_err()))
 }
 
@@ -159,7 +159,7 @@ async fn a_damaged_file_is_named(#[case] broken: Range<usize>, #[case] said: &st
     assert!(refusal.contains(file) && refusal.contains(said), "{refusal}");
 }
 
-/// The policy of a new organisation grouped by any tag before; those that somebody has edited keep their meaning.
+/// The policy of a new organisation grouped by any tag before; edited ones keep their meaning.
 #[rstest]
 #[tokio::test]
 async fn only_unedited_default_policies_group_by_parent(
@@ -197,7 +197,7 @@ async fn only_unedited_default_policies_group_by_parent(
     assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<(String, String, String)>>());
 }
 
-/// Named after what it mends: a step that was cut off left its first table behind, and no later start could do it.
+/// Regression: a step that was cut off left its first table behind, and no later start could do it.
 #[tokio::test]
 async fn an_interrupted_migration_leaves_nothing() {
     let Some(place) = Backend::Sqlite.place().await else { return };

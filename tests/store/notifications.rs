@@ -1,4 +1,5 @@
-//! The outbox: messages of a subject wait for each other, what ends makes way, what is old goes, and dead ones come again.
+//! The outbox: messages of a subject wait for each other, finished ones make room, old ones are deleted, and dead ones are
+//! retried.
 
 use rstest::rstest;
 use serde_json::Map;
@@ -33,7 +34,7 @@ pub(crate) async fn stored_channel(store: &Store, owner: &Organisation) -> Notif
     routed_channel(store, owner, ChannelRouting::default()).await
 }
 
-/// A channel that is told everything, within these bounds.
+/// A channel that gets every event, within these limits.
 pub(crate) async fn routed_channel(
     store: &Store,
     owner: &Organisation,

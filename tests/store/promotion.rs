@@ -228,7 +228,7 @@ async fn a_concurrent_write_is_detected() {
     assert!(refused.contains("written to the embedded installation meanwhile"), "{refused}");
 }
 
-/// A promotion that looked before another one ended does not begin again on what serves by now.
+/// A promotion that read the state before another one ended does not restart on a database in use.
 #[tokio::test]
 async fn a_promotion_with_outdated_state_deletes_nothing() {
     if Backend::Postgres.place().await.is_none() {
@@ -269,7 +269,7 @@ async fn a_promotion_waits_for_the_lock_of_a_killed_one() {
     next.verify(&mut next_target, &mut |_, _| {}).await.unwrap();
 }
 
-/// Should a marker stand beside the note of a finished promotion, nothing is cleared.
+/// A marker beside the note of a finished promotion does not cause a clearing.
 #[tokio::test]
 async fn a_finished_database_is_never_cleared() {
     if Backend::Postgres.place().await.is_none() {
@@ -284,7 +284,7 @@ async fn a_finished_database_is_never_cleared() {
     assert!(refused.ends_with("holds an installation whose promotion has ended"), "{refused}");
 }
 
-/// A write between the last look and the end is noticed as well.
+/// A write between the last check and the end is detected as well.
 #[tokio::test]
 async fn a_write_at_the_end_is_detected() {
     if Backend::Postgres.place().await.is_none() {

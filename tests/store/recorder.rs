@@ -59,7 +59,7 @@ fn start_spooling(
     (thread, recorder, counters)
 }
 
-/// A SQLite whose lock somebody else holds.
+/// A SQLite locked by another process.
 async fn lock(store: &Store) -> DatabaseConnection {
     let mut options = ConnectOptions::new(store.place.history_url.clone());
     options.max_connections(1).sqlx_logging(false);
@@ -199,7 +199,7 @@ fn a_spool_survives_the_processes_that_write_it() {
         let (store, folder) = (impatient().await, tempfile::tempdir().unwrap());
         let limits = RecordLimits { waiting_results: 10, rows_per_commit: 4, ..quick() };
         for process in 0..4 {
-            // Connections of its own, which end with it and take what they had begun with them.
+            // Connections of its own, which end with it together with their transactions.
             let impatience = StoreLimits { acquire_timeout_seconds: 1, ..StoreLimits::default() };
             let place = &store.place;
             let own = Databases::open(&place.main_url, &place.history_url, &impatience).await.unwrap();
@@ -320,7 +320,7 @@ fn results_beyond_the_limit_are_shed_and_counted(
     });
 }
 
-/// Named after what it mends: results pointed to a location whose row had been rolled back, and no page showed them.
+/// Regression: results pointed to a location whose row had been rolled back, and no page showed them.
 #[rstest]
 fn a_first_write_that_fails_does_not_lose_the_locations(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,

@@ -141,7 +141,7 @@ type Votes = &'static [(&'static str, i64, CheckStatus)];
     &[("gone", 20, CheckStatus::Down), ("a", 40, CheckStatus::Up)],
     Verdict::Up
 )]
-// Named after what it mends: one location heard of lately silenced the others of a slow service.
+// Regression: one recent location silenced the others of a slow service.
 #[case::votes_of_a_slow_service_are_found_however_old(
     3_600,
     &[("a", 60, CheckStatus::Down), ("b", 1_260, CheckStatus::Up), ("c", 2_460, CheckStatus::Up)],
@@ -227,7 +227,7 @@ fn a_restart_reports_its_own_gap(
     });
 }
 
-/// Time in which nobody looked is a gap, also when the process that starts cannot know it yet.
+/// Time without checks is a gap, also when the process that starts cannot know it yet.
 #[rstest]
 fn a_history_available_late_gets_its_gap(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {

@@ -176,7 +176,7 @@ async fn act(store: &Store, step: MaintenanceTransition, now: i64) -> Maintenanc
     step.after
 }
 
-/// All reminders that are due at this moment are told, by somebody who looks twice.
+/// All reminders due at this moment are sent, by a process that runs twice.
 async fn remind(store: &Store, now: i64) {
     for _ in 0..2 {
         for due in reminders::due(store.main.reader(), at(now), 9).await.unwrap() {
@@ -257,7 +257,7 @@ async fn notification_flags_are_respected(#[values(Backend::Sqlite, Backend::Pos
     assert_eq!(kinds(&store, &owner).await, [MaintenanceAnnounced, MaintenanceCancelled]);
 }
 
-/// A moved window is reminded of anew; a moment that lies in the past when it is planned is left out.
+/// A moved window gets new reminders; a moment that is past at the planning is left out.
 #[rstest]
 #[tokio::test]
 async fn a_moved_window_gets_new_reminders(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
@@ -274,7 +274,7 @@ async fn a_moved_window_gets_new_reminders(#[values(Backend::Sqlite, Backend::Po
         act(&store, MaintenanceTransition::revise(&near, far, announcement, stamp(HOUR_MS + 1)), HOUR_MS + 1)
             .await;
     remind(&store, DAY_MS).await;
-    // A change of anything else plans nothing anew.
+    // Other changes plan no reminder.
     let renamed = Maintenance { title: TranslatedText::single("en", "Other"), ..far.clone() };
     act(&store, MaintenanceTransition::revise(&far, renamed, announcement, stamp(DAY_MS + 1)), DAY_MS + 1)
         .await;
@@ -283,7 +283,7 @@ async fn a_moved_window_gets_new_reminders(#[values(Backend::Sqlite, Backend::Po
     assert_eq!(kinds(&store, &owner).await, expected);
 }
 
-/// A clock that is set back plans a reminder again that has been told: it stays one fact.
+/// A clock setback plans a reminder again that has been sent: it stays one fact.
 #[rstest]
 #[tokio::test]
 async fn a_clock_setback_repeats_no_reminder(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {

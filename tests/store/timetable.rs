@@ -1,4 +1,4 @@
-//! The clock of the maintenances: each transition once, whatever the wall clock does and however many look at it.
+//! Automatic transitions of maintenances: each once, whatever the wall clock does and however many processes run.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl Handler<RecordBatch> for Deaf {
     fn handle(&mut self, _: RecordBatch, _: &mut Context<Self>) {}
 }
 
-/// A process that looks at this store with this clock.
+/// A process with this store and this clock.
 pub(crate) fn transitions(store: &Store, clock: &Clock) -> TransitionExecutor {
     let here =
         Location { code: code("here"), name: "here".into(), place: String::new(), country_code: "ZZ".into() };
@@ -146,7 +146,7 @@ fn missed_transitions_are_caught_up_in_order(
     });
 }
 
-/// Several processes look at the same timetable at the same moment.
+/// Several processes run the same timetable at the same moment.
 #[rstest]
 fn several_processes_make_each_transition_once(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
@@ -196,7 +196,7 @@ fn only_enabled_automatic_transitions_happen(#[values(Backend::Sqlite, Backend::
     });
 }
 
-/// The engine hears of planned maintenance as soon as it begins, and as soon as it ends.
+/// The engine is notified of planned maintenance as soon as it starts, and as soon as it ends.
 #[rstest]
 fn the_engine_is_notified_of_transitions(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {

@@ -103,7 +103,7 @@ async fn a_failure_does_not_spread(#[values(Backend::Sqlite, Backend::Postgres)]
     assert_eq!((failed, names(&store.main).await.len()), (25, 51));
 }
 
-/// Named after what it mends: a writer that gave up while it committed for others left no outcome, and they were told that
+/// Regression: a writer that gave up while it committed for others left no outcome, and they reported that
 /// all had gone well.
 #[tokio::test]
 async fn an_abandoned_shared_commit_is_not_reported_as_success() {
@@ -237,7 +237,7 @@ async fn a_database_with_other_writers_has_no_change_tracking() {
     assert!(store.main.changes().is_none());
 }
 
-/// A `BEGIN` that was given up may have happened without the driver knowing it: its connection comes back to the pool in a
+/// A `BEGIN` that was given up may have happened without the driver knowing it: its connection returns to the pool in a
 /// transaction, here even a failed one.
 #[rstest]
 #[case::open("BEGIN")]

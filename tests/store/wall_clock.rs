@@ -1,5 +1,5 @@
 //! Expiry by age under a wrong wall clock: nothing expires (reliability 15). One store with something of every
-//! kind that is kept for a while, and everything that ends such things, under each way a clock goes wrong.
+//! kind that is stored for a while, and everything that ends such things, under each way a clock goes wrong.
 
 use std::sync::Arc;
 use std::time::Duration;
