@@ -8,7 +8,7 @@ use crate::source::{Source, Token};
 /// Keywords after which a path may start with `::`.
 const BEFORE_PATHS: [&str; 9] = ["as", "dyn", "else", "if", "impl", "in", "match", "return", "use"];
 
-/// A path's first segment and the line where it stands.
+/// A path's first segment and its line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Arrow {
     /// A module below the crate root, or a crate; `*` where the whole root is meant.
@@ -36,7 +36,7 @@ pub(crate) fn modules(source: &Source) -> Vec<Arrow> {
     found
 }
 
-/// The words that stand at the start of a path and may thus name another crate.
+/// The words at the start of a path that may name another crate.
 pub(crate) fn crates(source: &Source) -> Vec<Arrow> {
     let tokens = source.tokens();
     let starts_path = |at: usize| {

@@ -181,7 +181,7 @@ fn circles_of_rooms(arrows: &Arrows) -> Vec<Vec<String>> {
     folders.into_iter().flat_map(|folder| circles(&rooms(arrows, folder))).collect()
 }
 
-/// The arrows between the entries of a folder. What stands in the folder's own file belongs to no entry.
+/// The arrows between the entries of a folder. The folder's own file belongs to no entry.
 fn rooms(arrows: &Arrows, folder: &[String]) -> Arrows {
     let room = |module: &Module| {
         let inside = module.starts_with(folder) && module.len() > folder.len();

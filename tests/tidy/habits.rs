@@ -1,7 +1,7 @@
-//! Names, openings and words: rules that look at one file at a time.
+//! Names, module comments and words: rules that examine one file at a time.
 //!
 //! Code is searched as tokens, so a comment may talk about what code must not do; markers of unfinished work
-//! and references to a machine or an issue are refused wherever they stand.
+//! and references to a machine or an issue are refused everywhere.
 
 use crate::source::Source;
 use crate::{assert_clean, assert_tells_apart};
@@ -20,12 +20,12 @@ const UNFINISHED: [&[&str]; 4] =
 const WALL_CLOCKS: [&str; 3] = ["SystemTime", "Utc", "Local"];
 const CLOCK_FILE: &str = "src/clock.rs";
 
-/// Folders that exist on somebody's machine only, written so that this file does not hold them.
+/// Folders that exist only on a developer's machine, written so that this file does not contain them.
 const MACHINE_FOLDERS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
 
 /// Ways to start an actor or a task by the way, and who may: supervision itself, the checks of a location (each catches its
 /// panic and owes an answer), the watch over a thread's turns (it must wait in the queue of the checks), common commits
-/// (somebody awaits each), and what only measures.
+/// (each is awaited), and what only measures.
 const UNSUPERVISED: [&[&str]; 4] =
     [&["actix", "::", "spawn"], &["tokio", "::", "spawn"], &["spawn_local"], &["start_in_arbiter"]];
 const STARTERS: [&str; 5] = [

@@ -28,7 +28,7 @@ fn every_test_that_the_document_names_is_there() {
     assert!(missing.is_empty(), "no test has these names:\n{}\n", missing.join("\n"));
 }
 
-/// The guides of what happens after a check: whoever reads one finds the others.
+/// The guides of what happens after a check: each links to the others.
 const GUIDES: [&str; 9] = [
     "access-scopes.md",
     "alerting.md",

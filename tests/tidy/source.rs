@@ -22,7 +22,7 @@ pub(crate) struct Source {
     pub(crate) path: String,
     /// Everything in it.
     pub(crate) text: String,
-    /// Its tokens, once somebody has asked for them.
+    /// Its tokens, computed on first use.
     tokens: OnceLock<Vec<Token>>,
 }
 
