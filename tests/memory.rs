@@ -125,7 +125,7 @@ async fn no_body_costs_more_than_two_mebibytes() {
         let server = Server::answering([head.into_bytes(), attack.body].concat()).await;
         let mut check = http(&server.url("/"), &config);
         check.timeout = Duration::from_secs(20);
-        // The server before this one has been told to end; its memory goes when the runtime comes by.
+        // The server before this one has been told to end; its memory is freed when the runtime drops it.
         tokio::time::sleep(Duration::from_millis(20)).await;
         ALLOCATOR.reset_peak_usage();
         let before = ALLOCATOR.current_usage();

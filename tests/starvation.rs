@@ -1,6 +1,6 @@
 //! Our own starvation is never the target's (reliability 10): no descriptors, no ports, no resolver, no processor, stopped.
 //!
-//! Each trouble is inflicted on a process of its own, which looks at targets that this one serves and that are up all
+//! Each trouble is inflicted on a process of its own, which checks targets that this one serves and that are up all
 //! the time: whatever it says, it must never say `down`. 2,000 checks each, fewer where each takes long; `WATCHKEEPER_ENDURE=1`
 //! makes it 100,000 and the stop a minute long. A full queue is in `tests/engine/pressure.rs`, a history that is away in
 //! `tests/reliability/history_away.rs`.
@@ -187,7 +187,7 @@ impl Orders {
     }
 }
 
-/// The starved process: looks, counts, and fails when it has called anybody down. Does nothing without orders.
+/// The starved process: checks, counts, and fails when it has reported a target down. Does nothing without orders.
 #[tokio::test]
 async fn starved() {
     let Some(orders) = Orders::read() else { return };
@@ -237,7 +237,7 @@ impl Drop for Guarded {
     }
 }
 
-/// Starts this binary again as the starved process; returns when it begins to look. It is polite, or it would take the
+/// Starts this binary again as the starved process; returns when it starts to check. It is polite, or it would take the
 /// processor from its targets; one that has to wait its turn among many others alone is not.
 fn starve(orders: &Orders) -> Guarded {
     let niceness = if orders.trouble == "turns" { "0" } else { "19" };
@@ -287,7 +287,7 @@ async fn serve() -> SocketAddr {
     address
 }
 
-/// Serves targets and lets the starved process look at them. `meanwhile` happens to it.
+/// Serves targets and lets the starved process check them. `meanwhile` happens to it.
 async fn look(trouble: &str, at_once: usize, meanwhile: impl AsyncFnOnce(u32)) {
     let target = serve().await;
     let shop = Answer::Records(vec![address("127.0.0.1")]);

@@ -1,9 +1,9 @@
 //! The rules of the house that no compiler checks, each as a test; they read the sources as text.
 //!
 //! The tables come first: a new module is given a floor in [`FLOORS`], a new crate that belongs to one place is added
-//! to [`HOMES`]. This file rules who may use whom; `circles` that no two use each other; `habits` rules names,
-//! openings and words; `promises` that the documents name tests that exist. Every rule finds violations, and beside
-//! every rule stands a test that shows it bad code.
+//! to [`HOMES`]. This file rules which module may use which; `circles` that no two use each other; `habits` rules names,
+//! module comments and words; `promises` that the documents name tests that exist. Every rule finds violations, and has
+//! a test beside it that shows it bad code.
 
 #[path = "tidy/arrows.rs"]
 mod arrows;
@@ -50,7 +50,7 @@ const FORBIDDEN: [(&str, &str, &str); 2] = [
     ("engine", "lifecycle", "the engine reports facts; what follows from them is decided elsewhere"),
 ];
 
-/// Crates that belong to one place; a trailing `*` stands for any ending.
+/// Crates that belong to one module; a trailing `*` matches any ending.
 const HOMES: [(&[&str], &[&str]); 5] = [
     (&["actix_web"], &["http", "pages"]),
     (&["actix"], &["supervise", "engine", "record", "notify", "timetable", "bus", "remote", "agent", "app"]),
