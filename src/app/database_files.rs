@@ -69,8 +69,8 @@ mod tests {
         let config = Config { data_dir: "data".into(), ..Config::default() };
         let embedded = files(&config).unwrap();
         assert_eq!((embedded.main, embedded.history), ("data/main.db".into(), "data/history.db".into()));
-        let elsewhere = Config { history_url: Some("sqlite:///far/h.db?mode=rwc".into()), ..config.clone() };
-        assert_eq!(files(&elsewhere).unwrap().history, PathBuf::from("/far/h.db"));
+        let external = Config { history_url: Some("sqlite:///far/h.db?mode=rwc".into()), ..config.clone() };
+        assert_eq!(files(&external).unwrap().history, PathBuf::from("/far/h.db"));
         let moved = Config { database_url: Some("postgres://h/d".into()), ..config };
         assert_eq!(files(&moved).unwrap_err().key, "database_url");
     }

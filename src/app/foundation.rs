@@ -208,8 +208,8 @@ mod tests {
             std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
         assert_eq!(files, [HISTORY_FILE]);
 
-        let elsewhere = Config { data_dir: folder.path().join("new"), ..config };
-        assert!(Foundation::find(elsewhere, Clock::System).await.is_err());
+        let other_folder = Config { data_dir: folder.path().join("new"), ..config };
+        assert!(Foundation::find(other_folder, Clock::System).await.is_err());
         assert!(!folder.path().join("new").exists());
     }
 }

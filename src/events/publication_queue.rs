@@ -159,9 +159,9 @@ mod tests {
         fn render<'a>(&'a self, facts: &'a [EventFact]) -> Words<'a> {
             Box::pin(async move {
                 tokio::time::sleep(self.0).await;
-                let told =
+                let rendered =
                     |fact: &EventFact| RenderedEvent { origin: fact.what.origin(), text: "event".into() };
-                Ok(facts.iter().map(told).collect())
+                Ok(facts.iter().map(rendered).collect())
             })
         }
 

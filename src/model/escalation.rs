@@ -389,11 +389,11 @@ mod tests {
             incident_policy: None,
         };
         let at_place = |position| EscalationPolicy { position, ..policy(&[0], None) };
-        let elsewhere = EscalationAssignment {
+        let other = EscalationAssignment {
             min_severity: Severity::Minor,
             selection: Some(IncidentSelection::default()),
         };
-        let policies = [at_place(3), EscalationPolicy { assignment: elsewhere, ..at_place(1) }, at_place(2)];
+        let policies = [at_place(3), EscalationPolicy { assignment: other, ..at_place(1) }, at_place(2)];
         assert_eq!(first_match(&policies, &case).map(|policy| policy.position), Some(2));
     }
 }

@@ -225,10 +225,10 @@ mod tests {
     fn partitions_of_a_dead_node_are_taken_by_the_others() {
         let mut ledger = PartitionLedger::default();
         settle(&mut ledger, &nodes([0, 1, 2]));
-        let kept = ledger.of(&name(0));
+        let before = ledger.of(&name(0));
         settle(&mut ledger, &nodes([0, 2]));
         assert_eq!(sizes(&ledger), [32, 32]);
-        assert_eq!(kept.without(ledger.of(&name(0))), PartitionSet::NONE);
+        assert_eq!(before.without(ledger.of(&name(0))), PartitionSet::NONE);
     }
 
     proptest! {

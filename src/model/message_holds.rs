@@ -120,8 +120,8 @@ mod tests {
             subject,
         };
         let hold = Some(DeliveryHold { until: Timestamp::from_ms(NOW_MS + HOUR_MS), by });
-        let place = DeliveryTarget { organisation: 1, channel: 1, contact: None, hold };
-        Delivery::written(message, place, Timestamp::from_ms(NOW_MS))
+        let target = DeliveryTarget { organisation: 1, channel: 1, contact: None, hold };
+        Delivery::written(message, target, Timestamp::from_ms(NOW_MS))
     }
 
     /// Cases: the reason of the present hold of an hour, the severity, the hour at which the new quiet hours end and

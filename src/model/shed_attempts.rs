@@ -145,22 +145,22 @@ mod tests {
     /// clock. Returns the seconds at which the location became blind and was well again; it is judged each second.
     fn play(attempts: &[(u64, char)], until: u64) -> String {
         let mut record = ShedAttempts::default();
-        let mut told = Vec::new();
+        let mut changes = Vec::new();
         for second in 0..=until {
             let now_ms = second * 1_000;
             for (_, what) in attempts.iter().filter(|(at, _)| *at == second) {
                 match what {
                     'x' => record.note_shed(LocalFault::ResolverUnavailable, now_ms),
-                    _ => told.extend(record.note_looked(now_ms).map(|_| format!("{second} well"))),
+                    _ => changes.extend(record.note_looked(now_ms).map(|_| format!("{second} well"))),
                 }
             }
             let turn = record.judge(now_ms);
-            told.extend(turn.map(|turn| match turn {
+            changes.extend(turn.map(|turn| match turn {
                 ImpairmentChange::Impaired => format!("{second} blind"),
                 ImpairmentChange::Recovered => format!("{second} well"),
             }));
         }
-        told.join(", ")
+        changes.join(", ")
     }
 
     /// Attempts of a kind every `step` seconds, from one second to another.

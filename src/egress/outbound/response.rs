@@ -171,9 +171,9 @@ mod tests {
 
     #[test]
     fn a_character_cut_in_two_is_left_out() {
-        let mut kept = Vec::new();
-        keep(&mut kept, &Bytes::from(format!("{}é", "x".repeat(1_023))));
-        keep(&mut kept, &Bytes::from_static(b"more"));
-        assert_eq!(excerpt(&kept), "x".repeat(1_023));
+        let mut body = Vec::new();
+        keep(&mut body, &Bytes::from(format!("{}é", "x".repeat(1_023))));
+        keep(&mut body, &Bytes::from_static(b"more"));
+        assert_eq!(excerpt(&body), "x".repeat(1_023));
     }
 }

@@ -110,14 +110,14 @@ fn a_notice_has_neither_severity_nor_impact() {
 #[test]
 fn a_replaced_list_keeps_the_data_of_remaining_services() {
     let mut changed = affecting(&["b", "a"]);
-    let kept = changed.services[1].clone();
-    assert_eq!(kept.name, "b");
-    let stays = NamedService { key: kept.service, id: kept.id, name: kept.name.clone() };
+    let before = changed.services[1].clone();
+    assert_eq!(before.name, "b");
+    let stays = NamedService { key: before.service, id: before.id, name: before.name.clone() };
     let lists = [named(9, "aa"), stays];
     changed.affect(lists, at(900));
     let seen: Vec<_> = changed.services.iter().map(|row| (row.name.as_str(), row.added_at.ms())).collect();
     assert_eq!(seen, [("aa", 900), ("b", 200)]);
-    assert_eq!(changed.services[1], kept);
+    assert_eq!(changed.services[1], before);
 }
 
 /// Contract 4.9: recovered at the latest when the incident is resolved; earlier measured recoveries stay.

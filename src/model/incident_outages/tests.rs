@@ -183,9 +183,9 @@ fn play(incident: &mut WholeIncident, act: Act, second: i64) {
         }
         Act::Delete(key) => incident.services.retain(|row| row.service != key),
         Act::Affect(key) => {
-            let kept = incident.services.iter().map(|row| row.service).chain([key]);
-            let kept: BTreeSet<ServiceKey> = kept.collect();
-            incident.affect(kept.into_iter().map(service), at(second));
+            let services = incident.services.iter().map(|row| row.service).chain([key]);
+            let services: BTreeSet<ServiceKey> = services.collect();
+            incident.affect(services.into_iter().map(service), at(second));
         }
     }
 }

@@ -86,15 +86,15 @@ fn outcome(script: &str, windows: &[ServiceWindow], words: &str) -> String {
     let seen = results.iter().map(Vec::as_slice).collect();
     let known = PriorStatus::default();
     let replay = CheckReplay { service: 1, plan, rhythm, seen, known, breaks: &[] };
-    let told = replay.run(range).unwrap().told;
+    let events = replay.run(range).unwrap().told;
     let incidents =
-        IncidentSimulation { service: 1, known, rules: Some(&rules), windows }.incidents(&told, range);
+        IncidentSimulation { service: 1, known, rules: Some(&rules), windows }.incidents(&events, range);
     let second = |at: Timestamp| at.ms_since(START).div_euclid(SECOND_MS);
     let word = |change: &StatusChange| match change.cause {
         ChangeCause::Flapping | ChangeCause::Settled => change.cause.as_str(),
         _ => change.to.as_str(),
     };
-    let changes = told.iter().map(|told| &told.change);
+    let changes = events.iter().map(|event| &event.change);
     let changes = changes.filter(|change| change.from != MeasuredStatus::Unknown);
     let changes = changes.map(|change| format!("{} {}", second(change.at), word(change)));
     let incidents = incidents.iter().map(|incident| {
@@ -164,8 +164,8 @@ fn a_history_break_resets_the_verdict() {
         known: PriorStatus { status: MeasuredStatus::Up, since: Some(at(-60)) },
         breaks: &breaks,
     };
-    let told = replay.run(TimeRange { from: START, to: at(18) }).unwrap().told;
-    let steps: Vec<_> = told.iter().map(|told| (told.change.to, told.change.cause)).collect();
+    let events = replay.run(TimeRange { from: START, to: at(18) }).unwrap().told;
+    let steps: Vec<_> = events.iter().map(|event| (event.change.to, event.change.cause)).collect();
     let (votes, paused) = (ChangeCause::Votes, ChangeCause::Paused);
     let expected =
         [(MeasuredStatus::Down, votes), (MeasuredStatus::Unknown, paused), (MeasuredStatus::Up, votes)];

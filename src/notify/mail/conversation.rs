@@ -208,8 +208,8 @@ mod tests {
     async fn a_silent_server_times_out() {
         let (client, _server) = duplex(64);
         let began = tokio::time::Instant::now();
-        let heard = SmtpConversation::new(client).hear(LONG).await;
-        assert_eq!(heard, Err(NoReply::Lost(ExchangeFailure::Timeout(TimeoutStage::Answering))));
+        let reply = SmtpConversation::new(client).hear(LONG).await;
+        assert_eq!(reply, Err(NoReply::Lost(ExchangeFailure::Timeout(TimeoutStage::Answering))));
         assert_eq!(began.elapsed(), LONG);
     }
 

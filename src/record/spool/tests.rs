@@ -99,12 +99,12 @@ fn a_segment_of_another_version_is_set_aside() {
 #[test]
 fn a_failed_append_leaves_no_trace() {
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().join("spool");
-    let mut spool = Spool::open(&place, ROOM).unwrap();
-    fs::remove_dir(&place).unwrap();
+    let spool_folder = folder.path().join("spool");
+    let mut spool = Spool::open(&spool_folder, ROOM).unwrap();
+    fs::remove_dir(&spool_folder).unwrap();
     spool.append(&batch(0)).unwrap_err();
     assert!(spool.is_empty());
-    fs::create_dir(&place).unwrap();
+    fs::create_dir(&spool_folder).unwrap();
     spool.append(&batch(10)).unwrap();
     assert_eq!(drain(&mut spool), (10..20).collect::<Vec<_>>());
 }

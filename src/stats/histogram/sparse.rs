@@ -246,9 +246,9 @@ mod tests {
             let (mut entries, mut bytes) = (Vec::new(), Vec::new());
             let summary = sum_up(values.into_iter(), &mut entries);
             SparseHistogram { summary, entries: &entries }.write(&mut bytes);
-            for (place, byte) in changes {
-                let place = place.index(bytes.len());
-                bytes[place] = byte;
+            for (offset, byte) in changes {
+                let offset = offset.index(bytes.len());
+                bytes[offset] = byte;
             }
             entries.clear();
             if let Ok(Some(summary)) = read(&mut bytes.as_slice(), &mut entries) {

@@ -166,12 +166,12 @@ proptest! {
     #[test]
     fn changed_bytes_are_refused(
         samples in samples(),
-        (place, change) in (any::<Index>(), 1..=u8::MAX),
+        (offset, change) in (any::<Index>(), 1..=u8::MAX),
         wanted in wanted(),
     ) {
         let mut body = encode(RollupLevel::Day, at(0), &samples);
-        let place = place.index(body.len());
-        body[place] ^= change;
+        let offset = offset.index(body.len());
+        body[offset] ^= change;
         let read = cover(RollupRoot { level: RollupLevel::Day, start: at(0) }, &body, &wanted, &mut |_, _| {});
         prop_assert!(read.is_err());
     }
@@ -186,9 +186,9 @@ proptest! {
         for root in [RollupLevel::Hour, RollupLevel::Day] {
             let mut body = encode(root, at(0), &samples);
             body.truncate(body.len() - 4);
-            for (place, byte) in &changes {
-                let place = place.index(body.len());
-                body[place] = *byte;
+            for (offset, byte) in &changes {
+                let offset = offset.index(body.len());
+                body[offset] = *byte;
             }
             body.extend(crc32fast::hash(&body).to_le_bytes());
             let _ = cover(RollupRoot { level: root, start: at(0) }, &body, &wanted, &mut |_, _| {});

@@ -163,8 +163,8 @@ fn a_month_of_a_service_fits_in_memory() {
         live.window.day(day).unwrap().availability.up_ms += 1;
     }
     // A hash table holds up to 7/8 of its power of two, and a control byte each.
-    let place = (size_of::<(i64, LiveServiceState)>() + 1) * 131_072 / 100_000;
+    let slot = (size_of::<(i64, LiveServiceState)>() + 1) * 131_072 / 100_000;
     let votes = live.votes.capacity() * size_of::<(LocationCode, LocationVote)>() + ALLOCATOR_BYTES;
-    let service = place + votes + live.window.heap_bytes() + ALLOCATOR_BYTES;
+    let service = slot + votes + live.window.heap_bytes() + ALLOCATOR_BYTES;
     assert!(service * 100_000 <= 300 << 20, "{service} bytes a service");
 }

@@ -295,13 +295,13 @@ mod tests {
     fn hidden_data_of_a_png_is_removed_and_its_pixels_stay() {
         let mut bytes = encoded(5, 4, ImageFormat::Png);
         bytes.extend_from_slice(b"<script>alert(1)</script>");
-        let kept = accept(AssetKind::Logo, bytes.clone()).unwrap().bytes;
-        assert!(!kept.windows(7).any(|part| part == b"<script"));
+        let accepted = accept(AssetKind::Logo, bytes.clone()).unwrap().bytes;
+        assert!(!accepted.windows(7).any(|part| part == b"<script"));
         let pixels = |bytes: &[u8]| image::load_from_memory(bytes).unwrap().to_rgba8();
-        assert_eq!(pixels(&kept), pixels(&bytes));
+        assert_eq!(pixels(&accepted), pixels(&bytes));
         assert_eq!(
-            accept(AssetKind::Logo, kept.clone()).unwrap().bytes,
-            kept,
+            accept(AssetKind::Logo, accepted.clone()).unwrap().bytes,
+            accepted,
             "a second time it stays the same"
         );
     }
@@ -310,8 +310,8 @@ mod tests {
     fn sixteen_bits_a_channel_stay() {
         let mut bytes = Vec::new();
         PngEncoder::new(&mut bytes).write_image(&[1, 2, 3, 4, 5, 6], 1, 1, ExtendedColorType::Rgb16).unwrap();
-        let kept = accept(AssetKind::Logo, bytes.clone()).unwrap().bytes;
-        assert_eq!(image::load_from_memory(&kept).unwrap(), image::load_from_memory(&bytes).unwrap());
+        let accepted = accept(AssetKind::Logo, bytes.clone()).unwrap().bytes;
+        assert_eq!(image::load_from_memory(&accepted).unwrap(), image::load_from_memory(&bytes).unwrap());
     }
 
     #[test]

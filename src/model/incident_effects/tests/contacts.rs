@@ -110,8 +110,8 @@ fn contacts_are_not_notified_of_a_relapse() {
     before.services[0].recovered_at = Some(at(900));
     let after = with_services(incident(MINOR), &[1, 2]);
     let change = IncidentTransition { before: Some(&before), after: &after, leaving: None, at: at(1_000) };
-    let told = follow(&change, ChannelKind::Webhook, (by_name(), !QUIET), &["incident.escalated@5 100"]);
-    assert_eq!(told, [""; 0]);
+    let effects = follow(&change, ChannelKind::Webhook, (by_name(), !QUIET), &["incident.escalated@5 100"]);
+    assert_eq!(effects, [""; 0]);
 }
 
 /// A contact gets the end of an incident of which it got the start. A step that is held beyond now is taken back with the

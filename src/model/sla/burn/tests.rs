@@ -42,8 +42,8 @@ fn rates_follow_from_the_period(#[case] percent: f64, #[case] days: i64, #[case]
 fn both_windows_must_burn(#[case] down_seconds: [i64; 5], #[case] expected: BurnState) {
     let windows = [5 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, 72 * HOUR_MS];
     let within = |window_ms: i64| {
-        let place = windows.iter().position(|known| *known == window_ms).unwrap();
-        let down_ms = down_seconds[place] * 1_000;
+        let index = windows.iter().position(|known| *known == window_ms).unwrap();
+        let down_ms = down_seconds[index] * 1_000;
         MeasuredTime { up_ms: window_ms - down_ms, down_ms }
     };
     assert_eq!(state(&evaluate_burn_rates(objective(99.9), 30 * DAY_MS, within)), expected);

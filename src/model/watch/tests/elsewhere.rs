@@ -106,8 +106,8 @@ impl Worth {
 fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64, #[case] expected: Worth) {
     let mut watch = all_elsewhere();
     for slot in 0..2 {
-        let heard = watch.take_remote_result(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
-        assert_eq!(Worth::of(&heard), expected);
+        let outcome = watch.take_remote_result(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
+        assert_eq!(Worth::of(&outcome), expected);
         let again = watch.take_remote_result(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
         assert_eq!(again, ArrivalOutcome::Nothing);
     }

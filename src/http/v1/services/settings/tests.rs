@@ -64,8 +64,8 @@ fn settings_are_limited_to_a_quarter_of_a_mebibyte(
     assert_eq!(fixture.refusal(&sent, None), refused);
     let mut stored = fixture.create(&json!({"interval_seconds": 60}));
     stored.config.insert("body".into(), json!(body.repeat(2)));
-    let kept = fixture.read(&json!({"interval_seconds": 120}), Some(&stored)).unwrap();
-    assert_eq!((kept.interval_seconds, kept.config), (120, stored.config));
+    let updated = fixture.read(&json!({"interval_seconds": 120}), Some(&stored)).unwrap();
+    assert_eq!((updated.interval_seconds, updated.config), (120, stored.config));
 }
 
 /// Contract 4.3.4, 5.3: every rule and its error key, on create. `interval_seconds` is 60 unless the row sends one.
