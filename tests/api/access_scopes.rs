@@ -77,8 +77,8 @@ fn a_scope_is_created_shown_listed_changed_and_deleted() {
 fn an_invalid_scope_is_refused(#[case] body: Value, #[case] expected: &[&str]) {
     let server = Server::shared();
     let (client, _) = with_tags(&server);
-    let told = client.post(PATH, &body).errors();
-    assert_eq!(told.iter().map(|(path, text)| format!("{path}: {text}")).collect::<Vec<_>>(), expected);
+    let errors = client.post(PATH, &body).errors();
+    assert_eq!(errors.iter().map(|(path, text)| format!("{path}: {text}")).collect::<Vec<_>>(), expected);
     assert_eq!(client.get(PATH).expect(200).json()["meta"]["total"], 0);
     assert_eq!(client.get("/v1/tags").expect(200).json()["meta"]["total"], 2, "no tag is made on the way");
 }
@@ -116,8 +116,8 @@ fn a_tag_used_by_a_scope_cannot_be_deleted() {
     let (client, _) = with_tags(&server);
     let id = tag(&client, "third");
     let scope = client.post(PATH, &json!({"name": "Shop team", "tags": ["third"]})).expect(201).data();
-    let told = client.delete(&format!("/v1/tags/{id}")).errors();
-    assert_eq!(told, [("tag".to_owned(), "This tag is still in use: access scope Shop team.".to_owned())]);
+    let errors = client.delete(&format!("/v1/tags/{id}")).errors();
+    assert_eq!(errors, [("tag".to_owned(), "This tag is still in use: access scope Shop team.".to_owned())]);
     client.patch(&item(&scope), &json!({"tags": ["shop"]})).expect(200);
     client.delete(&format!("/v1/tags/{id}")).expect(200);
 }
@@ -132,9 +132,9 @@ fn a_scope_with_tokens_cannot_be_deleted() {
     let token = server.command_json(&create);
     assert_eq!(token["access_scope"], json!({"id": scope["id"], "name": "Shop team"}));
     assert_eq!(client.get(&item(&scope)).expect(200).data()["tokens_count"], 1);
-    let told = client.delete(&item(&scope)).errors();
+    let errors = client.delete(&item(&scope)).errors();
     let text_of = "Tokens are confined to this access scope: Shop bot.".to_owned();
-    assert_eq!(told, [("access_scope".to_owned(), text_of)]);
+    assert_eq!(errors, [("access_scope".to_owned(), text_of)]);
     let list = server.command_json(&["token", "list"]);
     let listed = list.as_array().unwrap().iter().find(|listed| listed["id"] == token["id"]).unwrap();
     assert_eq!(listed["access_scope"]["name"], "Shop team");

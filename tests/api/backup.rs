@@ -233,8 +233,8 @@ fn existing_files_are_not_overwritten() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     let nowhere = server.command(&["backup", "--to", &backup, "--data-dir", "elsewhere"]);
     assert_eq!(nowhere.status.code(), Some(2), "{}", said(&nowhere));
-    let elsewhere = server.command(&["backup", "--to", &backup, "--database-url", "postgres://127.0.0.1/x"]);
-    assert!(said(&elsewhere).contains("pg_dump"), "{}", said(&elsewhere));
+    let external = server.command(&["backup", "--to", &backup, "--database-url", "postgres://127.0.0.1/x"]);
+    assert!(said(&external).contains("pg_dump"), "{}", said(&external));
     assert!(refused(&server, &["verify", "nothing"]).contains("there is no backup nothing"));
 }
 
@@ -270,8 +270,8 @@ async fn a_server_backs_itself_up_and_keeps_the_newest() {
     for name in ["watchkeeper-2020-01-04T000000Z.unfinished", "watchkeeper-2020-01-05T000000Z", "mine"] {
         std::fs::create_dir(folder.path().join(name)).unwrap();
     }
-    let place = folder.path().to_str().unwrap();
-    let variables = [("WATCHKEEPER_BACKUP__FOLDER", place), ("WATCHKEEPER_BACKUP__KEEP", "2")];
+    let backup_folder = folder.path().to_str().unwrap();
+    let variables = [("WATCHKEEPER_BACKUP__FOLDER", backup_folder), ("WATCHKEEPER_BACKUP__KEEP", "2")];
     let server = Server::embedded("", &variables);
     let client = server.client();
     eventually("one is made", || (metric(&client, "backups_total{result=\"made\"}") >= 1.0).then_some(()))
@@ -296,9 +296,9 @@ async fn a_failed_scheduled_backup_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let place = file.join("backups");
+    let backup_folder = file.join("backups");
     let variables = [
-        ("WATCHKEEPER_BACKUP__FOLDER", place.to_str().unwrap()),
+        ("WATCHKEEPER_BACKUP__FOLDER", backup_folder.to_str().unwrap()),
         ("WATCHKEEPER_WATCHDOG__NOTICE_AFTER_SECONDS", "1"),
     ];
     let server = Server::embedded("", &variables);

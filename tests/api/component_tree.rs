@@ -70,8 +70,8 @@ fn a_parent_is_a_group_of_the_same_page() {
     let client = Server::shared_client();
     let (page, other) = (new_page(&client), new_page(&client));
     let plain = new_component(&client, &page, &json!({}));
-    let elsewhere = group(&client, &other, None);
-    for parent in [&plain, &elsewhere] {
+    let foreign = group(&client, &other, None);
+    for parent in [&plain, &foreign] {
         let body = json!({"name": "x", "parent_id": parent});
         assert_eq!(client.post(&components(&page), &body).errors(), error("parent_id", NO_GROUP));
     }

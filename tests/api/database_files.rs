@@ -142,27 +142,27 @@ fn no_other_command_creates_an_installation(
     #[case] command: &[&str],
     #[values(false, true)] is_an_address: bool,
 ) {
-    let place = tempfile::tempdir().unwrap();
-    let folder = place.path().join("data");
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("data");
     let mut program = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
-    program.env_clear().current_dir(place.path()).args(command).arg("--data-dir").arg(&folder);
+    program.env_clear().current_dir(parent.path()).args(command).arg("--data-dir").arg(&folder);
     if is_an_address {
         program.args(["--database-url", &sqlite_url(&folder.join("main.db"))]);
     }
     let output = program.output().unwrap();
     let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert!(!output.status.success() && told.contains("there is no installation in "), "{told}");
-    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "{told}");
+    assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0, "{told}");
 }
 
 /// It is the one way to have an organisation of one's own from the start, and says that there was none.
 #[test]
 fn creating_the_first_organisation_creates_an_installation() {
-    let place = tempfile::tempdir().unwrap();
-    let folder = place.path().join("data");
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("data");
     let create = |name: &str| {
         let mut program = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
-        program.env_clear().current_dir(place.path()).args(["org", "create", "--name", name, "--data-dir"]);
+        program.env_clear().current_dir(parent.path()).args(["org", "create", "--name", name, "--data-dir"]);
         let output = program.arg(&folder).args(["--egress", "private-allowed"]).output().unwrap();
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()

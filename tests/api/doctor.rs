@@ -43,14 +43,14 @@ fn content(folder: &Path) -> Vec<(String, u64)> {
 
 #[test]
 fn a_missing_installation_is_a_problem_and_none_is_created() {
-    let place = tempfile::tempdir().unwrap();
-    let folder = place.path().join("data");
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("data");
     let output = doctor(&folder, &[]);
     assert_eq!(output.status.code(), Some(1));
     let (verdicts, said) = found(&output, "installation");
     assert_eq!(verdicts, ["problem"], "{said}");
     assert!(said.contains("watchkeeper serve"), "{said}");
-    assert_eq!(content(place.path()), []);
+    assert_eq!(content(parent.path()), []);
 }
 
 /// A stopped installation: sound, then with a key that others can read, then damaged, then without its key.
@@ -138,7 +138,7 @@ fn a_running_server_is_reported_as_ready() {
 
 #[test]
 fn databases_that_cannot_be_reached_are_named() {
-    let place = tempfile::tempdir().unwrap();
+    let parent = tempfile::tempdir().unwrap();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("postgres://nobody@{closed}/none");
     let nats = format!("tls://{closed}");
@@ -147,22 +147,22 @@ fn databases_that_cannot_be_reached_are_named() {
         ("WATCHKEEPER_HISTORY_URL", &url),
         ("WATCHKEEPER_NATS_URL", &nats),
     ];
-    let output = doctor(&place.path().join("data"), &more);
+    let output = doctor(&parent.path().join("data"), &more);
     assert_eq!(output.status.code(), Some(1));
     for check in ["main database", "history database", "nats"] {
         let (verdicts, said) = found(&output, check);
         assert_eq!(verdicts, ["problem"], "{check}: {said}");
     }
-    assert_eq!(content(place.path()), [], "no folder is made");
+    assert_eq!(content(parent.path()), [], "no folder is made");
 }
 
 /// An external database does not hide the other one.
 #[test]
 fn each_database_is_examined_at_its_location() {
-    let place = tempfile::tempdir().unwrap();
+    let parent = tempfile::tempdir().unwrap();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("postgres://nobody@{closed}/none");
-    let output = doctor(&place.path().join("data"), &[("WATCHKEEPER_DATABASE_URL", &*url)]);
+    let output = doctor(&parent.path().join("data"), &[("WATCHKEEPER_DATABASE_URL", &*url)]);
     let (verdicts, said) = found(&output, "main database");
     assert!(verdicts == ["problem"] && said.contains("PostgreSQL"), "{said}");
     let (verdicts, said) = found(&output, "history database");
@@ -173,12 +173,12 @@ fn each_database_is_examined_at_its_location() {
 /// Something accepts on the address of the server and says nothing.
 #[test]
 fn a_server_that_does_not_answer_is_a_problem() {
-    let place = tempfile::tempdir().unwrap();
+    let parent = tempfile::tempdir().unwrap();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
     let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
     command.args(["doctor", "--json", "--listen", &address, "--data-dir", "data"]);
-    let output = command.current_dir(place.path()).output().unwrap();
+    let output = command.current_dir(parent.path()).output().unwrap();
     let (verdicts, said) = found(&output, "server");
     assert!(verdicts == ["problem"] && said.contains("does not answer"), "{said}");
     assert_eq!(output.status.code(), Some(1));
@@ -244,12 +244,12 @@ fn mail_servers_of_channels_are_contacted() {
 /// The clock of the server at the public address is read from its response.
 #[test]
 fn the_clock_is_compared_with_the_public_address() {
-    let place = tempfile::tempdir().unwrap();
+    let parent = tempfile::tempdir().unwrap();
     let date = "Sat, 01 Jan 2000 00:00:00 GMT";
     let answer = format!("HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     let url = format!("http://{}", answering(answer));
-    let output = doctor(&place.path().join("data"), &[("WATCHKEEPER_PUBLIC_API_URL", &url)]);
+    let output = doctor(&parent.path().join("data"), &[("WATCHKEEPER_PUBLIC_API_URL", &url)]);
     let (verdicts, said) = found(&output, "clock");
     assert!(verdicts == ["warning"] && said.contains("s ahead of that of") && said.contains("NTP"), "{said}");
-    assert_eq!(found(&doctor(&place.path().join("data"), &[]), "clock").0, [""; 0]);
+    assert_eq!(found(&doctor(&parent.path().join("data"), &[]), "clock").0, [""; 0]);
 }

@@ -138,18 +138,18 @@ fn override_outranks_maintenance_outranks_incident() {
 #[test]
 fn an_incident_counts_on_the_pages_that_show_it() {
     let scene = Scene::manual();
-    let elsewhere = new_page(&scene.client);
-    let there = new_component(&scene.client, &elsewhere, &json!({ "service_id": scene.service }));
-    let effective_there = || shown(&scene.client, &elsewhere, &there)["effective_status"].clone();
-    let id = scene.incident(&json!({"severity": "major", "statuspage_ids": [elsewhere]}));
+    let other_page = new_page(&scene.client);
+    let there = new_component(&scene.client, &other_page, &json!({ "service_id": scene.service }));
+    let effective_there = || shown(&scene.client, &other_page, &there)["effective_status"].clone();
+    let id = scene.incident(&json!({"severity": "major", "statuspage_ids": [other_page]}));
     assert_eq!((scene.effective(), effective_there()), (json!("operational"), json!("partial_outage")));
     scene.client.patch(&incident(&id), &json!({"statuspage_ids": []})).expect(200);
     assert_eq!((scene.effective(), effective_there()), (json!("partial_outage"), json!("partial_outage")));
     // A page without a visible component of the service does not show the incident.
-    scene.client.patch(&component(&elsewhere, &there), &json!({"is_visible": false})).expect(200);
-    let hidden = shown(&scene.client, &elsewhere, &there);
+    scene.client.patch(&component(&other_page, &there), &json!({"is_visible": false})).expect(200);
+    let hidden = shown(&scene.client, &other_page, &there);
     assert_eq!((&hidden["status"], &hidden["effective_status"]), (&json!("operational"), &Value::Null));
-    scene.client.patch(&component(&elsewhere, &there), &json!({"is_visible": true})).expect(200);
+    scene.client.patch(&component(&other_page, &there), &json!({"is_visible": true})).expect(200);
     in_state(&scene.client, "in_progress", &[&scene.service]);
     assert_eq!(
         (scene.effective(), effective_there()),

@@ -63,11 +63,11 @@ fn me_lists_the_operator_permission_last() {
 #[case("docs/commands.md")]
 fn the_documented_command_creates_an_operator_token(#[case] page: &str) {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
-    let mut told = text.split('`').filter_map(|code| code.strip_prefix("watchkeeper "));
-    let told = told.find(|code| code.starts_with("token create") && code.contains("engine.view"));
+    let mut commands = text.split('`').filter_map(|code| code.strip_prefix("watchkeeper "));
+    let commands = commands.find(|code| code.starts_with("token create") && code.contains("engine.view"));
     let server = Server::shared();
     let organisation = server.organisation("business");
-    let arguments = told.expect("the command is named").replace(" ID ", &format!(" {organisation} "));
+    let arguments = commands.expect("the command is named").replace(" ID ", &format!(" {organisation} "));
     let made = server.command_json(&arguments.split(' ').collect::<Vec<_>>());
     let token = made["token"].as_str().map(str::to_owned);
     Client { token, ..server.client() }.get("/v1/engine").expect(200);

@@ -252,10 +252,10 @@ async fn contacts_are_notified_in_their_language() {
     client.post("/v1/incidents", &body).expect(201);
     until_told(&german, 1).await;
     until_told(&english, 1).await;
-    let told = [&german, &english].map(|sink| sink.received()[0].json()["data"]["incident"].clone());
-    assert_eq!(told[0]["title"], "Kasse ist langsam");
-    assert_eq!(told[1]["title"], "Checkout is slow");
-    let texts = told.each_ref().map(|told| told["text"].clone());
+    let incidents = [&german, &english].map(|sink| sink.received()[0].json()["data"]["incident"].clone());
+    assert_eq!(incidents[0]["title"], "Kasse ist langsam");
+    assert_eq!(incidents[1]["title"], "Checkout is slow");
+    let texts = incidents.each_ref().map(|incident| incident["text"].clone());
     assert_eq!(texts[0], texts[1], "what is not translated comes in the language of the organisation");
 }
 

@@ -167,8 +167,8 @@ async fn steps_continue_until_an_acknowledgement() {
     let policy = create_policy(&client, &json!({"name": "Shop", "steps": steps}));
     let incident = open_incident(&client, &json!({}));
     assert_eq!(until_told(&first, 1).await, ["incident.escalated"]);
-    let told = first.received()[0].json()["data"]["incident"].clone();
-    assert_eq!((&told["title"], &told["severity"]), (&json!("Checkout is slow"), &json!("major")));
+    let facts = first.received()[0].json()["data"]["incident"].clone();
+    assert_eq!((&facts["title"], &facts["severity"]), (&json!("Checkout is slow"), &json!("major")));
     assert_eq!(until_told(&second, 1).await, ["incident.escalated"]);
     let shown = escalation(&client, &incident);
     assert_eq!((&shown["policy_id"], &shown["policy_name"]), (&policy["id"], &json!("Shop")));
@@ -233,8 +233,8 @@ async fn an_incident_follows_the_first_policy_that_matches() {
     let other = open_incident(&client, &json!({}));
     until_told(&sinks[2], 1).await;
     assert_eq!(escalation(&client, &other)["policy_name"], "Policy 3");
-    let told = sinks.each_ref().map(|sink| events(sink).len());
-    assert_eq!(told, [1, 1, 1]);
+    let counts = sinks.each_ref().map(|sink| events(sink).len());
+    assert_eq!(counts, [1, 1, 1]);
 }
 
 /// An incident that the engine opened is assigned by the incident policy that opened it.

@@ -43,18 +43,18 @@ fn maintenance(client: &Client, services: &[&str]) -> String {
 /// All events until now: an incident of this service, whose event this listener gets, follows them.
 fn everything_before(listener: &mut Listener, client: &Client, service: &str) -> Vec<Event> {
     let last = incident(client, &[service]);
-    let mut heard: Vec<_> =
+    let mut received: Vec<_> =
         std::iter::from_fn(|| Some(listener.next()).filter(|event| event.data["id"] != last)).collect();
     // Events of the same moment arrive together.
-    heard.extend(listener.all(Duration::from_millis(300)));
-    heard
+    received.extend(listener.all(Duration::from_millis(300)));
+    received
 }
 
 /// Reads until each of these subjects has had an event of its type.
 fn until_all(listener: &mut Listener, mut expected: Vec<(String, String)>) {
     while !expected.is_empty() {
-        let told = subjects(&[listener.next()]);
-        expected.retain(|one| !told.contains(one));
+        let subjects_of_event = subjects(&[listener.next()]);
+        expected.retain(|one| !subjects_of_event.contains(one));
     }
 }
 
@@ -150,16 +150,16 @@ fn a_confined_token_gets_only_events_of_its_services() {
         }
     };
     act();
-    let mut told = Vec::new();
-    while actions(&told, "maintenance").iter().filter(|action| *action == "deleted").count() < 3 {
-        told.push(all.next());
+    let mut texts = Vec::new();
+    while actions(&texts, "maintenance").iter().filter(|action| *action == "deleted").count() < 3 {
+        texts.push(all.next());
     }
-    told.extend(all.all(QUIET));
-    let heard = confined.all(QUIET);
+    texts.extend(all.all(QUIET));
+    let received = confined.all(QUIET);
     let replayed = Listener::open(&world.confined, "", Some(&start)).all(QUIET);
-    assert!(subjects(&told).contains(&("result".into(), world.outside.clone())));
-    assert!(actions(&told, "incident").iter().filter(|action| *action == "deleted").count() >= 3);
-    for events in [heard, replayed] {
+    assert!(subjects(&texts).contains(&("result".into(), world.outside.clone())));
+    assert!(actions(&texts, "incident").iter().filter(|action| *action == "deleted").count() >= 3);
+    for events in [received, replayed] {
         let text = format!("{events:?}");
         for secret in [&world.outside, &foreign, "bank service", "Stranger", &world.pages[2]] {
             assert!(!text.contains(secret), "{secret} in {text}");
@@ -245,8 +245,8 @@ fn event_types_are_limited_to_the_permissions_of_the_token() {
     let mut listener = Listener::open(&server.member(&organisation, "incidents.view"), "", None);
     ping(&admin, &id, "");
     incident(&admin, &[&id]);
-    let heard: Vec<_> = listener.all(QUIET).into_iter().map(|event| event.kind).collect();
-    assert_eq!(heard, ["incident"]);
+    let kinds: Vec<_> = listener.all(QUIET).into_iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, ["incident"]);
     let viewer = server.member(&organisation, "services.view");
     for (kind, missing) in [("incident", "incidents.view"), ("maintenance", "maintenances.view")] {
         let refused = viewer.get(&format!("/v1/events?types=result,{kind}")).expect(403);

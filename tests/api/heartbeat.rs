@@ -144,11 +144,11 @@ async fn the_history_has_one_entry_for_each_ping() {
     }
     let id = shown["id"].as_str().unwrap();
     let checks = until_checks(&client, id, 3).await;
-    let told: Vec<_> =
+    let entries: Vec<_> =
         checks.iter().map(|check| (&check["probe"], &check["status"], &check["error_code"])).collect();
     let (push, up) = (&json!("push"), &json!("up"));
     assert_eq!(
-        told,
+        entries,
         [
             (push, up, &Value::Null),
             (push, &json!("down"), &json!("heartbeat_fail")),

@@ -32,8 +32,8 @@ fn pages_are_chosen_replaced_and_removed() {
     );
     let mut events = Listener::open(&client, "?types=incident", None);
     client.delete(&format!("/v1/statuspages/{}", bee["id"].as_str().unwrap())).expect(200);
-    let told = events.next().data;
-    assert_eq!((&told["action"], &told["incident"]["statuspages"]), (&json!("updated"), &json!([zoo])));
+    let event = events.next().data;
+    assert_eq!((&event["action"], &event["incident"]["statuspages"]), (&json!("updated"), &json!([zoo])));
     assert_eq!(client.get(&path).expect(200).data()["statuspages"], json!([zoo]));
     assert_eq!(
         client.patch(&path, &json!({"statuspage_ids": [null]})).expect(200).data()["statuspages"],

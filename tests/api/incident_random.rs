@@ -94,8 +94,8 @@ impl World {
     }
 
     fn circumstances(&mut self) -> String {
-        let place = self.chance.below(SERVICES);
-        let (service, client) = (&mut self.services[place], &self.client);
+        let index = self.chance.below(SERVICES);
+        let (service, client) = (&mut self.services[index], &self.client);
         let what = self.chance.below(3);
         match what {
             0 => service.pause(client),

@@ -410,8 +410,8 @@ fn pages_are_chosen_in_order() {
     let made = planned(&client, &json!({"statuspage_ids": [b, null, a, b]}));
     assert_eq!(made["statuspages"], json!([{"id": b, "name": "B"}, {"id": a, "name": "A"}]));
     let path = maintenance(&id_of(&made));
-    let kept = client.patch(&path, &json!({"title": "Other"})).expect(200).data();
-    assert_eq!(kept["statuspages"], made["statuspages"]);
+    let updated = client.patch(&path, &json!({"title": "Other"})).expect(200).data();
+    assert_eq!(updated["statuspages"], made["statuspages"]);
     let replaced = client.patch(&path, &json!({"statuspage_ids": [a]})).expect(200).data();
     assert_eq!(replaced["statuspages"], json!([{"id": a, "name": "A"}]));
     assert_eq!(client.get(PATH).expect(200).data()[0].get("statuspages"), None);

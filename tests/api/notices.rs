@@ -29,12 +29,12 @@ fn sink_for(client: &Client, event: &str) -> Sink {
 
 /// The notices that a sink received: whether they are over, and their titles.
 async fn until_told(sink: &Sink, expected: &[(bool, &str)]) -> Vec<Value> {
-    let told = eventually(&format!("{expected:?}"), || {
+    let found = eventually(&format!("{expected:?}"), || {
         let received = sink.received();
         (received.len() >= expected.len()).then_some(received)
     })
     .await;
-    let notices: Vec<Value> = told.iter().map(|message| message.json()["data"]["notice"].clone()).collect();
+    let notices: Vec<Value> = found.iter().map(|message| message.json()["data"]["notice"].clone()).collect();
     let said: Vec<(bool, &str)> =
         notices.iter().map(|notice| (notice["is_over"] == true, notice["title"].as_str().unwrap())).collect();
     assert_eq!(said, expected);
@@ -79,12 +79,12 @@ async fn a_maintenance_delays_notices_of_its_services() {
     ping(&client, &other, "/fail");
     until_told(&sink, &[(false, "Other has not reported")]).await;
     client.post(&format!("/v1/maintenances/{window}/complete"), &json!({})).expect(200);
-    let told = eventually("the other one", || {
+    let messages = eventually("the other one", || {
         let received = sink.received();
         (received.len() == 2).then_some(received)
     })
     .await;
-    assert_eq!(told[1].json()["data"]["notice"]["title"], "Covered has not reported");
+    assert_eq!(messages[1].json()["data"]["notice"]["title"], "Covered has not reported");
 }
 
 fn create_maintenance(client: &Client, body: &Value) -> String {
@@ -97,7 +97,7 @@ async fn an_unavailable_history_causes_a_notice_to_the_operator() {
     let server = Server::with("", &[("WATCHKEEPER_HISTORY_URL", &postgres.url()), SOON]);
     let (client, other) = (server.client(), server.tenant("business"));
     let sink = sink_for(&client, "monitor.trouble");
-    let elsewhere = sink_for(&other, "monitor.trouble");
+    let other_sink = sink_for(&other, "monitor.trouble");
     let target = Target::start();
     create(
         &client,
@@ -116,7 +116,7 @@ async fn an_unavailable_history_causes_a_notice_to_the_operator() {
     })
     .await;
     assert_eq!(over["title"], "Over: Watchkeeper cannot write its history");
-    assert!(elsewhere.received().is_empty(), "it concerns nobody else");
+    assert!(other_sink.received().is_empty(), "it concerns nobody else");
 }
 
 /// A server with three locations.
@@ -141,10 +141,10 @@ async fn an_impaired_location_causes_a_notice_where_it_is_seen() {
     let server = three_locations();
     let (client, neighbour) = (server.client(), server.tenant("team"));
     let sink = sink_for(&client, "location.impaired");
-    let elsewhere = sink_for(&neighbour, "location.impaired");
+    let other_sink = sink_for(&neighbour, "location.impaired");
     impair_second_location(&client);
     until_told(&sink, &[(false, "Location l2 has lost its network")]).await;
-    assert!(elsewhere.received().is_empty(), "the neighbour has seen nothing");
+    assert!(other_sink.received().is_empty(), "the neighbour has seen nothing");
 }
 
 /// A notice is listed also without a channel that could receive it.
@@ -171,10 +171,10 @@ async fn a_burning_budget_causes_a_notice() {
     let target =
         json!({"name": "Gold", "service_id": shop, "objective": 99.9, "period": "month", "time_zone": "UTC"});
     let target = client.post("/v1/sla-targets", &target).expect(201).data();
-    let told = until_told(&sink, &[(false, "The error budget of Gold burns fast")]).await;
-    assert_eq!(told[0]["severity"], "critical");
+    let notices = until_told(&sink, &[(false, "The error budget of Gold burns fast")]).await;
+    assert_eq!(notices[0]["severity"], "critical");
     assert_eq!(
-        told[0]["message"], "In the last hour it was used up 1000.0 times as fast as it may be.",
+        notices[0]["message"], "In the last hour it was used up 1000.0 times as fast as it may be.",
         "it has been down since it was first looked at"
     );
     let rows = client.get("/v1/notices").expect(200).data();
@@ -185,8 +185,8 @@ async fn a_burning_budget_causes_a_notice() {
 fn weekday(days: i64) -> &'static str {
     let day = in_ms(days * DAY_SECONDS * 1_000).day();
     // The first day of 1970 was a Thursday.
-    let place = usize::try_from((day + 3).rem_euclid(7)).unwrap();
-    ["mon", "tue", "wed", "thu", "fri", "sat", "sun"][place]
+    let index = usize::try_from((day + 3).rem_euclid(7)).unwrap();
+    ["mon", "tue", "wed", "thu", "fri", "sat", "sun"][index]
 }
 
 /// Nobody is on duty while the only contact is away; the notice ends when another contact takes over. Each uncovered period causes
@@ -207,14 +207,16 @@ async fn each_uncovered_period_causes_a_notice_until_it_is_covered() {
     client.post("/v1/oncall/absences", &away).expect(201);
     let (office_gap, shop_gap) = ("Nobody is on duty for Office", "Nobody is on duty for Shop");
     eventually("all are told", || (sink.received().len() >= 3).then_some(())).await;
-    let told = sink.received();
-    let mut titles: Vec<String> =
-        told.iter().map(|told| told.json()["data"]["notice"]["title"].as_str().unwrap().to_owned()).collect();
+    let messages = sink.received();
+    let mut titles: Vec<String> = messages
+        .iter()
+        .map(|message| message.json()["data"]["notice"]["title"].as_str().unwrap().to_owned())
+        .collect();
     titles.sort_unstable();
     assert_eq!(titles, [office_gap, office_gap, shop_gap]);
     let body = json!({"schedule_id": shop["id"], "contact_id": ben, "starts_at": from, "ends_at": to});
     client.post("/v1/oncall/overrides", &body).expect(201);
-    let over = eventually("it is over", || sink.received().get(3).map(|told| told.json())).await;
+    let over = eventually("it is over", || sink.received().get(3).map(|message| message.json())).await;
     let notice = &over["data"]["notice"];
     assert_eq!(
         (&notice["title"], &notice["is_over"]),
@@ -268,9 +270,9 @@ async fn an_expiring_certificate_causes_a_notice_until_it_is_renewed() {
     let shop = json!({"name": "Shop", "check_type": "ssl", "target": target.address(),
         "settings": {"interval_seconds": 3_600, "retries": 0}});
     let shop = create(&client, &shop);
-    let told = until_told(&sink, &[(false, "The certificate of Shop ends soon")]).await;
-    assert_eq!(told[0]["severity"], "minor");
-    assert!(told[0]["message"].as_str().unwrap().contains("metadata.days_until_expiry"), "{}", told[0]);
+    let notices = until_told(&sink, &[(false, "The certificate of Shop ends soon")]).await;
+    assert_eq!(notices[0]["severity"], "minor");
+    assert!(notices[0]["message"].as_str().unwrap().contains("metadata.days_until_expiry"), "{}", notices[0]);
     // During a maintenance no notice is sent.
     client.post(&format!("/v1/services/{shop}/pause"), &json!({})).expect(200);
     target.renew(300);

@@ -76,12 +76,12 @@ async fn messages_of_an_incident_arrive_in_order() {
     let expected = ["incident.opened", "incident.acknowledged", "incident.updated", "incident.resolved"];
     assert_eq!(events(&sink), expected);
     assert!(received.iter().all(|message| is_signed(message, SECRET)));
-    let told = &received[0].json()["data"];
-    assert_eq!(told["incident"]["id"], incident["id"]);
-    assert_eq!(told["incident"]["title"], "Checkout is slow");
-    assert_eq!(told["incident"]["message"], "We are looking into it.");
-    assert_eq!(told["incident"]["severity"], "major");
-    assert_eq!(told["incident"]["services"][0]["id"], service);
+    let data = &received[0].json()["data"];
+    assert_eq!(data["incident"]["id"], incident["id"]);
+    assert_eq!(data["incident"]["title"], "Checkout is slow");
+    assert_eq!(data["incident"]["message"], "We are looking into it.");
+    assert_eq!(data["incident"]["severity"], "major");
+    assert_eq!(data["incident"]["services"][0]["id"], service);
     assert_eq!(received[3].json()["data"]["incident"]["status"], "resolved");
     let rows = until_status(&client, "delivered", 4).await;
     let ids: Vec<&str> = received.iter().rev().map(|message| message.header("webhook-id")).collect();
@@ -170,12 +170,12 @@ async fn a_channel_gets_only_matching_incidents() {
     resolve(&client, &of_mail);
     until_status(&client, "delivered", 4 + 2 + 2 + 2).await;
     let of = |sink: &Sink| {
-        let told = |message: &Received| {
+        let event_and_title = |message: &Received| {
             (message.event().replace("incident.", ""), message.json()["data"]["incident"]["id"].clone())
         };
-        let mut told: Vec<_> = sink.received().iter().map(told).collect();
-        told.sort_by_key(|(_, id)| *id != of_shop["id"]);
-        told
+        let mut event_and_title: Vec<_> = sink.received().iter().map(event_and_title).collect();
+        event_and_title.sort_by_key(|(_, id)| *id != of_shop["id"]);
+        event_and_title
     };
     let whole = |incident: &Value| {
         ["opened", "resolved"].map(|event| (event.to_owned(), incident["id"].clone())).to_vec()

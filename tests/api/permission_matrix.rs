@@ -183,9 +183,9 @@ impl Asked {
     fn check(&self, client: &Client, held: &BTreeSet<&str>) {
         let answer = self.of(client);
         let missing = self.needed.iter().find(|needed| !held.contains(**needed));
-        let told = (answer.status == 403).then(|| answer.body.clone());
+        let refusal = (answer.status == 403).then(|| answer.body.clone());
         match missing {
-            None => assert_eq!(told, None, "{} {} with {held:?}", self.method, self.target),
+            None => assert_eq!(refusal, None, "{} {} with {held:?}", self.method, self.target),
             Some(_) if self.method == "HEAD" => assert_eq!(answer.status, 403),
             Some(missing) => {
                 let text = format!("This token is missing the permission '{missing}'.");

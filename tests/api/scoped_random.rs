@@ -170,22 +170,22 @@ fn check_words(answer: &Answer, asked: &Asked, truth: &Truth, seen: &Seen, about
 /// Unseen resources answer like unknown ones.
 fn check_like_unknown(answer: &Answer, client: &Client, asked: &Asked, seen: &Seen, about: &str) {
     let Some(twin) = asked.with_unknown(seen) else { return };
-    let mut told = twin.renamed(&answer.without_request_id().1);
+    let mut body = twin.renamed(&answer.without_request_id().1);
     let mut expected = twin.asked.send(client).without_request_id();
     // Figures that count seconds until now differ from moment to moment: such a pair is requested again, and differs permanently
     // only if something is disclosed.
     for _ in 0..AGAIN {
-        if asked.method != "GET" || told == expected.1 {
+        if asked.method != "GET" || body == expected.1 {
             break;
         }
-        told = twin.renamed(&asked.send(client).without_request_id().1);
+        body = twin.renamed(&asked.send(client).without_request_id().1);
         expected = twin.asked.send(client).without_request_id();
     }
     let (status, expected) = expected;
     assert_eq!(answer.status, status, "{about}");
     // The time of the last report of a location differs from moment to moment.
     if status >= 300 || asked.method == "GET" && !asked.target.starts_with("/v1/probes") {
-        assert_eq!(told, expected, "{about}");
+        assert_eq!(body, expected, "{about}");
     }
 }
 

@@ -38,8 +38,8 @@ fn a_resource_outside_of_the_scope_cannot_be_created(
     #[case] text: &str,
 ) {
     let world = World::new();
-    let told = world.ask(&request.replace('\'', "\"")).errors();
-    assert_eq!(told, [(field.to_owned(), text.to_owned())]);
+    let errors = world.ask(&request.replace('\'', "\"")).errors();
+    assert_eq!(errors, [(field.to_owned(), text.to_owned())]);
 }
 
 /// A change that would affect others as well is refused.
@@ -63,9 +63,9 @@ fn shared_resources_cannot_be_changed(#[case] kind: &str, #[case] request: &str)
     let world = World::new();
     let path = world.fill(&format!("/v1/{kind}s/{{{kind}s.1}}"));
     let before = world.admin.get(&path).expect(200).data();
-    let told = world.ask(&request.replace('\'', "\"")).expect(403).message();
+    let message = world.ask(&request.replace('\'', "\"")).expect(403).message();
     let expected = format!("This {kind} also concerns services outside of the access scope of this token.");
-    assert_eq!(told, expected);
+    assert_eq!(message, expected);
     assert_eq!(world.admin.get(&path).expect(200).data(), before);
 }
 
@@ -97,8 +97,11 @@ fn parts_outside_of_the_scope_are_kept(#[case] kind: &str) {
     assert_eq!(all["statuspages"].as_array().unwrap().len(), 3);
     if kind == "incident" {
         let said = json!({"status": "monitoring", "message": "Said"});
-        let told = world.confined.post(&format!("{path}/updates"), &said).expect(201).data();
-        assert_eq!((&told["status"], told["services"].as_array().unwrap().len()), (&json!("monitoring"), 1));
+        let updated = world.confined.post(&format!("{path}/updates"), &said).expect(201).data();
+        assert_eq!(
+            (&updated["status"], updated["services"].as_array().unwrap().len()),
+            (&json!("monitoring"), 1)
+        );
     }
 }
 
@@ -162,6 +165,6 @@ fn a_quota_error_shows_no_usage() {
     }
     let confined = confined(&world.server, &team, "Shop team");
     let body = json!({"name": "N", "check_type": "manual", "tags": ["shop"]});
-    let told = confined.post("/v1/services", &body).expect(403).json();
-    assert_eq!((&told["limit"], &told["usage"]), (&json!(50), &json!(50)));
+    let error = confined.post("/v1/services", &body).expect(403).json();
+    assert_eq!((&error["limit"], &error["usage"]), (&json!(50), &json!(50)));
 }

@@ -132,8 +132,8 @@ async fn a_service_that_is_up_again_has_recovered() {
     let path = incident(&id_of(&made));
     client.post(&format!("{path}/resolve"), &json!({"message": "Over."})).expect(200);
     client.post(&format!("{path}/updates"), &json!({"status": "monitoring", "message": "No."})).expect(201);
-    let kept = client.get(&format!("{}/incidents?kind=standard", service(&id))).expect(200).data();
-    assert_eq!(kept[0]["service_impact"], recovered);
+    let filtered = client.get(&format!("{}/incidents?kind=standard", service(&id))).expect(200).data();
+    assert_eq!(filtered[0]["service_impact"], recovered);
 }
 
 /// Contract 4.9, 1.8: permissions in their order, then 404, then the filter.

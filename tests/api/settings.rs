@@ -118,8 +118,8 @@ fn settings_may_be_sent_later() {
     let after = client.patch(&service(&id), &json!({"settings": rarely(&json!({}))})).expect(200).data();
     assert_eq!(after["is_configured"], true);
     assert!(after["configured_at"].is_string());
-    let kept = client.patch(&service(&id), &json!({"settings": null})).expect(200).data();
-    assert_eq!(kept["settings"], after["settings"]);
+    let updated = client.patch(&service(&id), &json!({"settings": null})).expect(200).data();
+    assert_eq!(updated["settings"], after["settings"]);
 }
 
 /// Contract 4.2.4, `dns_type` changed: old defaults become the new ones; what does not fit is refused.

@@ -61,8 +61,8 @@ async fn a_walk_by_cursor_sees_each_change_once() {
 
     let cursor =
         client.get(&format!("{}?per_page=1", path(&id))).expect(200).json()["meta"]["next_cursor"].clone();
-    let elsewhere = format!("{}/checks?cursor={}", service(&id), cursor.as_str().unwrap());
-    client.get(&elsewhere).expect(422);
+    let other_list = format!("{}/checks?cursor={}", service(&id), cursor.as_str().unwrap());
+    client.get(&other_list).expect(422);
     client.get(&format!("{}?cursor=made-up", path(&id))).expect(422);
 }
 

@@ -179,24 +179,24 @@ fn a_configuration_error_lists_the_fields_of_its_type() {
         json!({"name": "Shop", "check_type": check_type, "target": target,
             "settings": {"interval_seconds": 3600, "config": config}})
     };
-    let told = |method: &str, path: &str, body: &Value| {
+    let errors_of = |method: &str, path: &str, body: &Value| {
         let answer = strictly(&client, method, path, body);
         answer.errors().into_iter().collect::<BTreeMap<_, _>>()
     };
     let of_tcp = "Unknown field. Allowed: ip_version, smart_dualstack, conditions.";
     let tcp = |config: Value| body("tcp", "127.0.0.1:9", config);
-    let errors = told("POST", "/v1/services", &tcp(json!({"method": "GET", "metod": 1})));
+    let errors = errors_of("POST", "/v1/services", &tcp(json!({"method": "GET", "metod": 1})));
     assert_eq!(errors["settings.config.method"], of_tcp, "that of another type");
     assert_eq!(errors["settings.config.metod"], of_tcp);
     let id = made(&client, "/v1/services", &tcp(json!({})));
     let errors =
-        told("PATCH", &service(&id), &json!({"settings": {"config": {"dns_type": "A", "metod": 1}}}));
+        errors_of("PATCH", &service(&id), &json!({"settings": {"config": {"dns_type": "A", "metod": 1}}}));
     assert_eq!(errors["settings.config.dns_type"], of_tcp);
     assert_eq!(errors["settings.config.metod"], of_tcp);
-    let dns = told("POST", "/v1/services", &body("dns", "example.org", json!({"method": "GET"})));
+    let dns = errors_of("POST", "/v1/services", &body("dns", "example.org", json!({"method": "GET"})));
     assert_eq!(dns["settings.config.method"], "Unknown field. Allowed: dns_type, conditions.");
     let auth = json!({"auth": {"type": "bearer", "token": "t", "password": "p"}});
-    let http = told("POST", "/v1/services", &body("http", "http://127.0.0.1:9/", auth.clone()));
+    let http = errors_of("POST", "/v1/services", &body("http", "http://127.0.0.1:9/", auth.clone()));
     assert_eq!(http["settings.config.auth.password"], "Unknown field. Allowed: type, token.");
     let lenient = client.post("/v1/services", &body("http", "http://127.0.0.1:9/", auth)).expect(422);
     assert_eq!(lenient.errors(), [("settings.config.auth.password".into(), "Unknown field.".into())]);

@@ -55,8 +55,8 @@ async fn a_published_incident_notifies_the_pages_that_show_it() {
     client.patch(&path, &json!({"is_published": true})).expect(200);
     say("Psst.", false);
     client.post(&format!("{path}/resolve"), &json!({"message": "Over."})).expect(200);
-    let told = |text: &str| ("incident_entry".to_owned(), text.to_owned(), vec![page.clone()]);
-    assert_eq!(facts(&server).await, [told("Nearly."), told("Over.")]);
+    let fact = |text: &str| ("incident_entry".to_owned(), text.to_owned(), vec![page.clone()]);
+    assert_eq!(facts(&server).await, [fact("Nearly."), fact("Over.")]);
     // A deleted incident notifies nobody.
     client.delete(&path).expect(200);
     assert!(facts(&server).await.is_empty());

@@ -118,11 +118,11 @@ fn a_changed_tag_replaces_the_children() {
     let both = tagged(&client, "Both", &[&red_name, &blue_name]);
     let only_blue = tagged(&client, "Blue", &[&blue_name]);
     let group = new_component(&client, &page, &json!({"is_group": true, "sync_tag_id": red}));
-    let kept = all(&client, &page).into_iter().find(|child| child["name"] == "Both").unwrap();
-    client.patch(&component(&page, &id_of(&kept)), &json!({"description": "Kept"})).expect(200);
+    let shared = all(&client, &page).into_iter().find(|child| child["name"] == "Both").unwrap();
+    client.patch(&component(&page, &id_of(&shared)), &json!({"description": "Kept"})).expect(200);
     client.patch(&component(&page, &group), &json!({ "sync_tag_id": blue })).expect(200);
     assert_eq!(inside(&client, &page, &group), pairs(&[("Both", &both), ("Blue", &only_blue)]));
-    assert_eq!(shown(&client, &page, &id_of(&kept))["description"], "Kept");
+    assert_eq!(shown(&client, &page, &id_of(&shared))["description"], "Kept");
 }
 
 /// Without a tag the children are ordinary components.
@@ -223,13 +223,13 @@ fn a_managed_child_is_bound_to_its_service_and_group() {
     let shop = tagged(&client, "Shop", &[&name]);
     let other = tagged(&client, "Other", &[]);
     let group = new_component(&client, &page, &json!({"is_group": true, "sync_tag_id": tag}));
-    let elsewhere = new_component(&client, &page, &json!({"is_group": true}));
+    let other_group = new_component(&client, &page, &json!({"is_group": true}));
     let managed = all(&client, &page).into_iter().find(|child| child["is_sync_managed"] == true).unwrap();
     let path = component(&page, &id_of(&managed));
     for (key, value) in [
         ("service_id", json!(other)),
         ("service_id", Value::Null),
-        ("parent_id", json!(elsewhere)),
+        ("parent_id", json!(other_group)),
         ("parent_id", Value::Null),
         ("is_group", json!(true)),
     ] {

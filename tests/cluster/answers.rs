@@ -35,9 +35,9 @@ async fn acknowledged(rogue: &Rogue) -> u64 {
 async fn an_acknowledgement_subject_cannot_address_the_engine() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
-    let mut heard = Vec::new();
+    let mut subscriptions = Vec::new();
     for pattern in ["wk.node.>", "wk.renew.*", "wk.follow.*", "wk.enrol.*"] {
-        heard.push(engine.client().subscribe(pattern).await.unwrap());
+        subscriptions.push(engine.client().subscribe(pattern).await.unwrap());
     }
     let mut inbox = engine.client().subscribe("_INBOX.node.a.1").await.unwrap();
     is_taken_in(engine.client(), "wk.look.nobody").await;
@@ -53,7 +53,8 @@ async fn an_acknowledgement_subject_cannot_address_the_engine() {
     }
     assert_eq!(messages(&engine, "WK_RESULTS").await, (stored, stored));
     // Messages sent before these would have arrived before them.
-    for (listener, subject) in heard.iter_mut().zip(["wk.node.a", "wk.renew.a", "wk.follow.a", "wk.enrol.a"])
+    for (listener, subject) in
+        subscriptions.iter_mut().zip(["wk.node.a", "wk.renew.a", "wk.follow.a", "wk.enrol.a"])
     {
         engine.client().publish(subject, "last".into()).await.unwrap();
         let first = timeout(DEADLINE, listener.next()).await.unwrap().unwrap();

@@ -22,13 +22,13 @@ fn cut_off() -> Duration {
 /// Each check is in the history once, at its time, also those made while the location was cut off.
 #[tokio::test]
 async fn a_cut_off_location_continues_and_reports_later() {
-    let Some((mut bus, engine, mut place)) = scene().await else { return };
+    let Some((mut bus, engine, mut remote)) = scene().await else { return };
     let (client, target) = (engine.client(), Target::start());
     let id = create_watched(&client, &target.url(), &from("fra"));
     until_checks(&client, &id, 2).await;
     bus.server.kill();
     tokio::time::sleep(cut_off()).await;
-    place.kill_and_restart();
+    remote.kill_and_restart();
     let before_restart = target.requests().len();
     tokio::time::sleep(Duration::from_secs(4)).await;
     assert!(target.requests().len() > before_restart + 1, "it goes on with what it had to check");

@@ -55,7 +55,7 @@ impl Scene {
         let bus = Bus::start().await?;
         let engine = engine(&bus);
         let client = engine.client();
-        let place = Place::joining(&invited(&engine, "fra"));
+        let joined = Place::joining(&invited(&engine, "fra"));
         let mut taken_over = Place::joining(&invited(&engine, "ams"));
         for code in ["fra", "ams"] {
             until_online(&client, code).await;
@@ -69,7 +69,7 @@ impl Scene {
         taken_over.kill();
         let version = version_of(&client, &own);
         let rogue = bus.location("ams").await;
-        Some(Self { engine, rogue, target, honest, version, _place: place, _bus: bus })
+        Some(Self { engine, rogue, target, honest, version, _place: joined, _bus: bus })
     }
 
     /// Sends this as results of its partition; the server has taken it into the stream.
@@ -90,10 +90,10 @@ impl Scene {
 
 /// The version of a service in a definition.
 fn version_of(client: &Client, id: &str) -> u64 {
-    let told = client.get(&service(id)).expect(200).data();
-    let config: Map<String, Value> = told["settings"]["config"].as_object().unwrap().clone();
-    let timeout = told["settings"]["timeout_seconds"].as_u64().unwrap();
-    let target = told["target"].as_str().unwrap();
+    let shown = client.get(&service(id)).expect(200).data();
+    let config: Map<String, Value> = shown["settings"]["config"].as_object().unwrap().clone();
+    let timeout = shown["settings"]["timeout_seconds"].as_u64().unwrap();
+    let target = shown["target"].as_str().unwrap();
     LocationDefinition::version_of(CheckType::Http, target, u8::try_from(timeout).unwrap(), &config)
 }
 

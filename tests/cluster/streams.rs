@@ -17,10 +17,10 @@ async fn streams_are_created_once_and_reused() {
     let made = streams::prepare(first.unwrap().jetstream(), &limits).await.unwrap();
     assert_eq!(done(made), [StreamPreparation::Made; 4]);
     let second = second.unwrap();
-    let kept = streams::prepare(second.jetstream(), &limits).await.unwrap();
-    let names: Vec<&str> = kept.iter().map(|(name, _)| name.as_str()).collect();
+    let reused = streams::prepare(second.jetstream(), &limits).await.unwrap();
+    let names: Vec<&str> = reused.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["WK_RESULTS", "KV_wk_definitions", "KV_wk_presence", "KV_wk_leases"]);
-    assert_eq!(done(kept), [StreamPreparation::Kept; 4]);
+    assert_eq!(done(reused), [StreamPreparation::Kept; 4]);
 }
 
 #[tokio::test]

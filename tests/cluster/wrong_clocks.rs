@@ -48,7 +48,7 @@ fn assert_told_as_it_was(told: &[Value], begin: i64) {
 async fn results_of_a_location_with_a_wrong_clock_have_corrected_times() {
     let Some(mut bus) = Bus::start().await else { return };
     let engine = engine(&bus);
-    let place = WrongPlace::joining(invited(&engine, "fra"), AHEAD_MS);
+    let remote = WrongPlace::joining(invited(&engine, "fra"), AHEAD_MS);
     let (client, target) = (engine.client(), Target::start());
     until_known_to_be_wrong(&client).await;
     let begin = now().ms();
@@ -64,7 +64,7 @@ async fn results_of_a_location_with_a_wrong_clock_have_corrected_times() {
     });
     assert_told_as_it_was(&all.await, begin);
     until_status(&client, &id, "up").await;
-    drop(place);
+    drop(remote);
 }
 
 /// The node that corrected the clock dies; the one that takes over has to measure the difference again.
@@ -72,7 +72,7 @@ async fn results_of_a_location_with_a_wrong_clock_have_corrected_times() {
 async fn corrected_times_survive_a_takeover() {
     let Some(mut nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
-    let place = WrongPlace::joining(invited(nodes.server(0), "fra"), AHEAD_MS);
+    let remote = WrongPlace::joining(invited(nodes.server(0), "fra"), AHEAD_MS);
     let (survivor, target) = (nodes.client(1), Target::start());
     for node in [0, 1] {
         until_known_to_be_wrong(&nodes.client(node)).await;
@@ -98,5 +98,5 @@ async fn corrected_times_survive_a_takeover() {
     for id in &ids {
         until_status(&survivor, id, "up").await;
     }
-    drop(place);
+    drop(remote);
 }

@@ -78,7 +78,7 @@ struct Seen {
 }
 
 fn plan(hash: u64) -> WatchPlan {
-    let elsewhere = PlannedLocation { role: ProbeRole::Full, round: RoundKeeper::Location };
+    let remote = PlannedLocation { role: ProbeRole::Full, round: RoundKeeper::Location };
     WatchPlan {
         hash,
         interval_ms: INTERVAL_MS,
@@ -88,7 +88,7 @@ fn plan(hash: u64) -> WatchPlan {
         backoff_max_ms: 1_000,
         uncertain_interval_ms: 1_000,
         rules: StatusRules::default(),
-        locations: [elsewhere; LOCATIONS].into(),
+        locations: [remote; LOCATIONS].into(),
     }
 }
 
@@ -331,9 +331,9 @@ fn a_million_services_start_evenly() {
     Counts::of(seen.by_moment.iter().copied()).assert_even("starts in 10 ms");
     Counts::of(seen.by_partition.iter().flatten().copied()).assert_even("starts a second and partition");
     // Results come in batches: none arrive in the moments between. The first second has no results of before.
-    let heard = &seen.by_node[100..];
-    Counts::of(by_second(heard)).assert_even("results heard a second and node");
-    let batches = Counts::of(heard.iter().flatten().copied().filter(|count| *count > 0));
+    let received = &seen.by_node[100..];
+    Counts::of(by_second(received)).assert_even("results heard a second and node");
+    let batches = Counts::of(received.iter().flatten().copied().filter(|count| *count > 0));
     batches.assert_even("results heard at once by a node");
     let seconds = (minutes * 60) as f64;
     println!("batches a second: {:.1}", seen.messages as f64 / seconds);

@@ -80,8 +80,8 @@ fn a_service_added_again_under_its_id_stays_known() {
         let watched = Arc::new(definition(1, 1, Some(&Watching::default())));
         engine.apply(watched).await.expect("the engine runs");
         engine.retire(id(1), 1, 1).await.expect("the engine runs");
-        let anew = Arc::new(definition(1, 2, Some(&Watching::default())));
-        engine.apply(anew).await.expect("the engine runs");
+        let second = Arc::new(definition(1, 2, Some(&Watching::default())));
+        engine.apply(second).await.expect("the engine runs");
         tokio::time::sleep(Duration::from_secs(1)).await;
         assert_eq!(engine.watched().await.expect("the engine runs").len(), 1);
         drop(engine);

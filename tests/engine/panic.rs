@@ -107,8 +107,8 @@ fn a_definition_received_during_the_wait_is_used_at_the_restart() {
         let watching = Watching::default();
         world.engine.apply(Arc::new(definition(1, 1, Some(&watching)))).await.expect("the engine runs");
         tokio::time::sleep(Duration::from_millis(50)).await;
-        let elsewhere = Watching { at: "b".into(), ..watching };
-        world.engine.apply(Arc::new(definition(1, 2, Some(&elsewhere)))).await.expect("the engine runs");
+        let moved = Watching { at: "b".into(), ..watching };
+        world.engine.apply(Arc::new(definition(1, 2, Some(&moved)))).await.expect("the engine runs");
         tokio::time::sleep(Duration::from_secs(1)).await;
         tokio::time::sleep(Duration::from_secs(60)).await;
         let places: Vec<String> =

@@ -159,9 +159,9 @@ impl Stage {
 fn remember(facts: &Facts) -> WatchMemory {
     let mut votes = BTreeMap::new();
     for check in facts.checks() {
-        let place = (0..).find(|place| code_of(*place) == check.location.as_str());
+        let slot = (0..).find(|slot| code_of(*slot) == check.location.as_str());
         let vote = LocationVote { status: check.measurement.status, checked_at: check.checked_at };
-        votes.insert(place.expect("a known location"), vote);
+        votes.insert(slot.expect("a known location"), vote);
     }
     let last = facts.changes().last().copied();
     WatchMemory {

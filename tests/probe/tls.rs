@@ -220,11 +220,11 @@ async fn a_long_chain_with_another_flaw_is_not_reported_as_expired() {
 #[case::may_sign(1, |params: &mut CertificateParams| params.key_usages.push(KeyUsagePurpose::KeyCertSign))]
 #[tokio::test]
 async fn a_constraint_that_is_met_is_accepted(
-    #[case] place: usize,
+    #[case] index: usize,
     #[case] adapt: fn(&mut CertificateParams),
 ) {
     let authority = Authority::found();
-    let server = authority.issue_behind_others(10, "127.0.0.1", at(place, adapt)).serve().await;
+    let server = authority.issue_behind_others(10, "127.0.0.1", at(index, adapt)).serve().await;
     assert_up(&server, &authority.trusted()).await;
 }
 

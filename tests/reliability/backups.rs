@@ -55,7 +55,7 @@ fn tags(client: &Client) -> Vec<String> {
 
 #[tokio::test]
 async fn a_backup_under_load_contains_all_acknowledged_data() {
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let mut server = Server::with(ROOM, &COMPACTING);
     let crowd = Crowd::gather(&server.client(), services());
     for round in 0..rounds() {
@@ -66,7 +66,7 @@ async fn a_backup_under_load_contains_all_acknowledged_data() {
             (acked > 0 && sealed > 0).then_some(())
         })
         .await;
-        let backup = place.path().join(format!("{round}"));
+        let backup = folder.path().join(format!("{round}"));
         let stop = AtomicBool::new(false);
         let (known, known_tags, moment) = std::thread::scope(|scope| {
             let writer = scope.spawn(|| write_until(&stop, &client, round));

@@ -46,12 +46,12 @@ fn a_thousand_clients_get_every_result_within_a_second() {
     let alone = listen(&client, 1, listening / 4);
     let alone = alone.into_iter().next().unwrap();
     let began = number(&client, "results_acked_total");
-    let heard = listen(&client, clients, listening);
+    let received = listen(&client, clients, listening);
     let acked = number(&client, "results_acked_total") - began;
 
-    let total: usize = heard.iter().map(|one| one.events).sum();
-    let fewest = heard.iter().map(|one| one.events).min().unwrap();
-    let timed = heard.into_iter().filter(|one| !one.delivery_ms.is_empty());
+    let total: usize = received.iter().map(|one| one.events).sum();
+    let fewest = received.iter().map(|one| one.events).min().unwrap();
+    let timed = received.into_iter().filter(|one| !one.delivery_ms.is_empty());
     let (mut delivery, mut lateness) = (Vec::new(), Vec::new());
     for one in timed {
         delivery.extend(one.delivery_ms);
@@ -120,6 +120,6 @@ fn note(heard: &mut Heard, check: &Value, came: Timestamp) {
 
 fn percentile(mut values: Vec<i64>, percent: usize) -> i64 {
     values.sort_unstable();
-    let place = (values.len() * percent).div_ceil(100);
-    values.get(place.saturating_sub(1)).copied().expect("something was heard")
+    let rank = (values.len() * percent).div_ceil(100);
+    values.get(rank.saturating_sub(1)).copied().expect("something was heard")
 }

@@ -266,13 +266,13 @@ async fn segments_are_dropped_after_their_retention(
     let end = SegmentScope::of(SegmentLevel::Period, RetentionClass::of_days(90), at(START_MS)).ends_at();
     compaction.pass(JudgedTime::trusted(end.plus_ms(-1))).await.unwrap();
     assert_eq!(in_blocks(&store).await.len(), 1);
-    let kept = segments::visible(store.history.reader()).await.unwrap()[0];
-    assert!(store.history.storage().bytes(kept.id).await.unwrap() > 0);
+    let segment = segments::visible(store.history.reader()).await.unwrap()[0];
+    assert!(store.history.storage().bytes(segment.id).await.unwrap() > 0);
     compaction.pass(JudgedTime::trusted(end)).await.unwrap();
     assert_eq!(in_blocks(&store).await, []);
-    assert!(store.history.storage().bytes(kept.id).await.unwrap() > 0, "somebody may still be reading it");
+    assert!(store.history.storage().bytes(segment.id).await.unwrap() > 0, "somebody may still be reading it");
     compaction.pass(JudgedTime::trusted(end.plus_ms(61_000))).await.unwrap();
-    assert_eq!(store.history.storage().bytes(kept.id).await.unwrap(), 0);
+    assert_eq!(store.history.storage().bytes(segment.id).await.unwrap(), 0);
     assert_eq!(segments::retired(store.history.reader()).await.unwrap(), []);
 }
 
@@ -318,8 +318,8 @@ async fn outdated_status_changes_are_forgotten_except_the_last(
         moves.into_iter().map(|(service, at_ms, states)| change(service, START_MS + at_ms, states)).collect();
     append_changes(&store.history, &moves).await;
     compaction(&store).pass(JudgedTime::trusted(at(START_MS + 400 * DAY_MS + 500))).await.unwrap();
-    let kept = changes::since(store.history.reader(), 1, at(0)).await.unwrap();
-    assert_eq!(kept, [moves[1], moves[3]]);
+    let left = changes::since(store.history.reader(), 1, at(0)).await.unwrap();
+    assert_eq!(left, [moves[1], moves[3]]);
     assert_eq!(changes::since(store.history.reader(), 2, at(0)).await.unwrap(), [moves[2]]);
 }
 

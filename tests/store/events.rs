@@ -65,13 +65,13 @@ async fn every_change_of_a_maintenance_writes_an_event(
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let covered = stored_service(&store, service(owner.key, "a")).await;
-    let kept = stored(&store, maintenance(owner.key, Scheduled), (&[covered.key], 0)).await;
+    let planned = stored(&store, maintenance(owner.key, Scheduled), (&[covered.key], 0)).await;
     let before = events::newest(store.main.reader()).await.unwrap();
     let noted = events::after(store.main.reader(), 0, 100).await.unwrap();
-    let created = noted.iter().find(|event| event.subject == kept.id).unwrap();
+    let created = noted.iter().find(|event| event.subject == planned.id).unwrap();
     assert_eq!((created.act, &*created.services), (EventAction::Created, &[] as &[i64]));
     let transaction = store.main.begin().await.unwrap();
-    let step = MaintenanceTransition { after: kept.clone(), entries: Vec::new() };
+    let step = MaintenanceTransition { after: planned.clone(), entries: Vec::new() };
     lifecycle::maintenances::carry_out(&transaction, &step, at(900)).await.unwrap();
     settle_maintenances(&transaction, covered.key, delete_orphaned, at(900)).await.unwrap();
     transaction.commit().await.unwrap();
@@ -146,7 +146,7 @@ async fn an_event_names_the_services_that_were_removed(
     let owner = stored_organisation(&store, "owner").await;
     let [a, b] = ["a", "b"].map(|name| stored_service(&store, service(owner.key, name)));
     let (a, b) = (a.await, b.await);
-    let kept = stored(&store, maintenance(owner.key, Scheduled), (&[a.key, b.key], 0)).await;
+    let planned = stored(&store, maintenance(owner.key, Scheduled), (&[a.key, b.key], 0)).await;
     let transaction = store.main.begin().await.unwrap();
     let mut first = made(&owner, &[&a, &b]);
     lifecycle::incidents::insert(&transaction, &mut first).await.unwrap();
@@ -157,7 +157,7 @@ async fn an_event_names_the_services_that_were_removed(
     let mut changed = first.clone();
     changed.services.retain(|affected| affected.service == b.key);
     lifecycle::incidents::save(&transaction, &first, &changed, at(200)).await.unwrap();
-    lifecycle::maintenances::cover(&transaction, kept.key, &[b.key], at(200)).await.unwrap();
+    lifecycle::maintenances::cover(&transaction, planned.key, &[b.key], at(200)).await.unwrap();
     let message = TranslatedText::single("en", "Gone.");
     let deletion = ServiceDeletion {
         organisation: owner.key,

@@ -157,8 +157,8 @@ async fn figures_of_every_range_equal_those_of_all_results(
         // Some come again, together with new ones.
         let again = 0..chance.below(20).min(i64::try_from(delivered).unwrap());
         rows.extend(again.map(|_| {
-            let place = chance.below(i64::try_from(delivered).unwrap());
-            all[usize::try_from(place).unwrap()].1.clone()
+            let index = chance.below(i64::try_from(delivered).unwrap());
+            all[usize::try_from(index).unwrap()].1.clone()
         }));
         let numbers = append_checks(&store.history, &rows).await;
         let new = all[delivered..due].iter().filter(|(_, row)| row.service == SERVICE);

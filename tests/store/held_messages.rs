@@ -166,9 +166,9 @@ async fn messages_beyond_the_limit_are_sent_in_one_digest(
     assert_eq!(events(&last), [NotificationEvent::IncidentOpened, NotificationEvent::IncidentResolved]);
     assert_eq!(last[1].message.subject_id(), later.incident.id.as_str());
     let wanted = OutboxFilter { statuses: vec![DeliveryStatus::Gathered], ..OutboxFilter::default() };
-    let told = page(store.main.reader(), Visibility::whole(owner.key), &wanted, 9).await.unwrap();
-    assert_eq!(told.len(), 3);
-    assert!(told.iter().all(|told| told.digest == Some(digest[1].id)));
+    let messages = page(store.main.reader(), Visibility::whole(owner.key), &wanted, 9).await.unwrap();
+    assert_eq!(messages.len(), 3);
+    assert!(messages.iter().all(|message| message.digest == Some(digest[1].id)));
 }
 
 /// A second digest does not overtake the first one.
@@ -213,16 +213,16 @@ async fn a_digest_precedes_only_later_messages_of_its_incidents(
     let owner = stored_organisation(&store, "owner").await;
     let routing = ChannelRouting { digest_above: Some(1), ..ChannelRouting::default() };
     let channel = routed_channel(&store, &owner, routing).await;
-    let mut told = Vec::new();
+    let mut incidents = Vec::new();
     for number in 0..3 {
-        told.push(opened(&store, &owner, at(number)).await);
+        incidents.push(opened(&store, &owner, at(number)).await);
     }
     let alone = waiting(&store, at(10)).await;
     end(&store, &alone[0], DeliveryOutcome::Delivered, None).await;
     assert!(make_digest(&store, &channel, &[], at(2 + WINDOW_MS)).await);
     let later = at(3 * WINDOW_MS);
     let other = opened(&store, &owner, later).await;
-    changed(&store, &told[2], at(5 * WINDOW_MS), |whole| resolve(whole, at(5 * WINDOW_MS))).await;
+    changed(&store, &incidents[2], at(5 * WINDOW_MS), |whole| resolve(whole, at(5 * WINDOW_MS))).await;
     let due = waiting(&store, at(6 * WINDOW_MS)).await;
     assert_eq!(events(&due), [NotificationEvent::Digest, NotificationEvent::IncidentOpened]);
     assert_eq!(due[1].message.subject_id(), other.incident.id.as_str());

@@ -74,9 +74,9 @@ async fn a_partially_read_incident_is_changed_as_a_whole(
     lifecycle::incidents::save(&transaction, &part, &changed, at(9_000)).await.unwrap();
     transaction.commit().await.unwrap();
 
-    let sight = Visibility::whole(owner.key);
-    let found = incidents::find(store.main.reader(), sight, whole.incident.id).await.unwrap().unwrap();
-    let after = incidents::whole(store.main.reader(), sight, found).await.unwrap();
+    let visibility = Visibility::whole(owner.key);
+    let found = incidents::find(store.main.reader(), visibility, whole.incident.id).await.unwrap().unwrap();
+    let after = incidents::whole(store.main.reader(), visibility, found).await.unwrap();
     assert_eq!((after.services.len(), after.updates.len()), (SERVICES, 2));
     let is_changed = |(row, added): (&watchkeeper::model::incident::AffectedService, i64)| {
         row.impact == Some(Impact::MajorOutage)
@@ -175,11 +175,11 @@ async fn a_group_key_finds_the_incident_of_its_policy(
     let mut over = stored.clone();
     over.incident.resolved_at = Some(at(9_000));
     lifecycle::incidents::save(&transaction, &stored, &over, at(9_000)).await.unwrap();
-    let sight = Visibility::whole(owner.key);
+    let visibility = Visibility::whole(owner.key);
     let found = group_keys::find(&transaction, &second_policy, &keys).await.unwrap();
     assert_eq!(found.into_iter().collect::<Vec<_>>(), [(keys[0], vec![second.incident.key])]);
     let id = second.incident.id;
-    assert!(lifecycle::incidents::delete(&transaction, sight, id, at(9_000)).await.unwrap());
+    assert!(lifecycle::incidents::delete(&transaction, visibility, id, at(9_000)).await.unwrap());
     assert!(group_keys::find(&transaction, &second_policy, &keys).await.unwrap().is_empty());
     transaction.commit().await.unwrap();
 }

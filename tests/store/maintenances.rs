@@ -280,9 +280,9 @@ async fn windows_follow_the_maintenance(#[values(Backend::Sqlite, Backend::Postg
     );
     links::cover(&transaction, one.key, &[b]).await.unwrap();
     let touched = lifecycle::maintenances::align(&transaction, &one, at(200)).await.unwrap();
-    let heard: Vec<_> =
+    let notified: Vec<_> =
         touched.iter().map(|one| (one.key, one.in_planned_maintenance, one.revision)).collect();
-    assert_eq!(heard, [(b, true, 2)], "the other maintenance still covers the first service");
+    assert_eq!(notified, [(b, true, 2)], "the other maintenance still covers the first service");
     transaction.commit().await.unwrap();
     let expected = [window(a, 100, Some(200)), window(a, 150, None), window(b, 200, None)];
     assert_eq!(open_windows(&store, &[a, b]).await, expected);

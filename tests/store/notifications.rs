@@ -203,9 +203,9 @@ async fn dead_messages_are_retried_in_their_order(
         end(&store, &head[0], DeliveryOutcome::Refused, None).await;
     }
     assert!(waiting(&store, at(9_000)).await.is_empty());
-    let sight = Visibility::whole(owner.key);
+    let visibility = Visibility::whole(owner.key);
     let wanted = OutboxFilter { statuses: vec![DeliveryStatus::Dead], ..OutboxFilter::default() };
-    assert_eq!(page(store.main.reader(), sight, &wanted, 9).await.unwrap().len(), 2);
+    assert_eq!(page(store.main.reader(), visibility, &wanted, 9).await.unwrap().len(), 2);
     let transaction = store.main.begin().await.unwrap();
     let other = Visibility::whole(owner.key + 1);
     assert_eq!(
@@ -214,7 +214,9 @@ async fn dead_messages_are_retried_in_their_order(
         "another organisation"
     );
     assert_eq!(
-        redeliver(&transaction, sight, RedeliverySelection::OfChannel(channel.key), at(500)).await.unwrap(),
+        redeliver(&transaction, visibility, RedeliverySelection::OfChannel(channel.key), at(500))
+            .await
+            .unwrap(),
         2
     );
     transaction.commit().await.unwrap();
@@ -371,9 +373,12 @@ async fn an_overtaken_message_is_not_retried(#[values(Backend::Sqlite, Backend::
     }
     let second = waiting(&store, at(1_000)).await;
     end(&store, &second[0], DeliveryOutcome::Failed, Some(at(2_000))).await;
-    let sight = Visibility::whole(owner.key);
+    let visibility = Visibility::whole(owner.key);
     let transaction = store.main.begin().await.unwrap();
-    assert_eq!(redeliver(&transaction, sight, RedeliverySelection::One(dead.key), at(500)).await.unwrap(), 1);
+    assert_eq!(
+        redeliver(&transaction, visibility, RedeliverySelection::One(dead.key), at(500)).await.unwrap(),
+        1
+    );
     let order = out_of_order(&transaction, &[dead.key, second[0].key]).await.unwrap();
     assert_eq!(order.too_early, [second[0].key].into(), "the one that was in front is in front again");
     assert!(order.too_late.is_empty());
@@ -386,9 +391,12 @@ async fn an_overtaken_message_is_not_retried(#[values(Backend::Sqlite, Backend::
     end(&store, &Delivery { tries: 1, ..second[0].clone() }, DeliveryOutcome::Delivered, None).await;
     let transaction = store.main.begin().await.unwrap();
     assert_eq!(out_of_order(&transaction, &[dead.key]).await.unwrap().too_late, [dead.key].into());
-    assert_eq!(redeliver(&transaction, sight, RedeliverySelection::One(dead.key), at(500)).await.unwrap(), 0);
     assert_eq!(
-        redeliver(&transaction, sight, RedeliverySelection::All, at(500)).await.unwrap(),
+        redeliver(&transaction, visibility, RedeliverySelection::One(dead.key), at(500)).await.unwrap(),
+        0
+    );
+    assert_eq!(
+        redeliver(&transaction, visibility, RedeliverySelection::All, at(500)).await.unwrap(),
         1,
         "the other subject"
     );

@@ -43,18 +43,18 @@ async fn each_concurrent_transaction_commits_or_rolls_back_its_own_rows(
 ) {
     let Some(store) = backend.open().await else { return };
     let mut tasks = JoinSet::new();
-    let mut kept = BTreeSet::new();
+    let mut committed = BTreeSet::new();
     for number in 0..200 {
         let (name, keeps) = (format!("organisation {number}"), number % 7 != 3);
         if keeps {
-            kept.insert(name.clone());
+            committed.insert(name.clone());
         }
         tasks.spawn(store_named(store.main.clone(), name, keeps));
     }
     while let Some(result) = tasks.join_next().await {
         result.unwrap();
     }
-    assert_eq!(names(&store.main).await, kept);
+    assert_eq!(names(&store.main).await, committed);
 }
 
 /// SQLite that may not grow: the transaction that meets the limit fails, and later ones begin as if nothing had been.
@@ -256,7 +256,7 @@ async fn a_reused_connection_has_no_open_transaction(#[case] left_behind: &str) 
     let row = database.reader().query_one_raw(Statement::from_string(DbBackend::Postgres, state)).await;
     let sessions: i64 = row.unwrap().unwrap().try_get("", "sessions").unwrap();
     assert_eq!(sessions, 0);
-    let elsewhere = Store::open(store.place, &limits).await;
-    let found = organisations::get(elsewhere.main.reader(), made.key).await.unwrap();
+    let other_store = Store::open(store.place, &limits).await;
+    let found = organisations::get(other_store.main.reader(), made.key).await.unwrap();
     assert_eq!(found.map(|found| found.name), Some("team".to_owned()), "its commit was one");
 }

@@ -198,7 +198,7 @@ fn nothing_expires_because_of_a_clock_change(
 ) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
-        let kept = Kept::store(&store).await;
+        let sample = Kept::store(&store).await;
         let clock = Clock::fixed(START);
         let process = Process::start(&store, &clock, None);
         process.work().await;
@@ -209,7 +209,7 @@ fn nothing_expires_because_of_a_clock_change(
             clock.set_ahead(70_000);
             process.work().await;
         }
-        assert_eq!(kept.left(&store, &process.guard).await, ALL);
+        assert_eq!(sample.left(&store, &process.guard).await, ALL);
     });
 }
 
@@ -223,7 +223,7 @@ fn nothing_expires_because_of_a_wrong_clock_at_the_start(
 ) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
-        let kept = Kept::store(&store).await;
+        let sample = Kept::store(&store).await;
         let clock = Clock::fixed(START);
         let before = Process::start(&store, &clock, None);
         before.work().await;
@@ -233,7 +233,7 @@ fn nothing_expires_because_of_a_wrong_clock_at_the_start(
         process.work().await;
         clock.set_ahead(120_000);
         process.work().await;
-        assert_eq!(kept.left(&store, &process.guard).await, ALL);
+        assert_eq!(sample.left(&store, &process.guard).await, ALL);
         // The operator says that it is right.
         let trusting = Process::start(&store, &clock, None);
         for _ in 0..9 {
@@ -242,7 +242,7 @@ fn nothing_expires_because_of_a_wrong_clock_at_the_start(
         }
         let is_over = days > 0;
         let changes = if is_over { NOTHING.changes } else { ALL.changes };
-        assert_eq!(kept.left(&store, &trusting.guard).await.changes, changes);
+        assert_eq!(sample.left(&store, &trusting.guard).await.changes, changes);
     });
 }
 
@@ -251,15 +251,15 @@ fn nothing_expires_because_of_a_wrong_clock_at_the_start(
 fn everything_expires_at_its_time(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
-        let kept = Kept::store(&store).await;
+        let sample = Kept::store(&store).await;
         let clock = Clock::fixed(START);
         Process::start(&store, &clock, None).work().await;
-        assert_eq!(kept.left(&store, &ClockGuard::new(clock.clone(), None)).await, ALL);
+        assert_eq!(sample.left(&store, &ClockGuard::new(clock.clone(), None)).await, ALL);
         for days in [30, 30, 30, 320] {
             clock.set_ahead(days * DAY_MS);
             Process::start(&store, &clock, None).work().await;
         }
-        assert_eq!(kept.left(&store, &ClockGuard::new(clock, None)).await, NOTHING);
+        assert_eq!(sample.left(&store, &ClockGuard::new(clock, None)).await, NOTHING);
     });
 }
 

@@ -198,8 +198,8 @@ fn no_two_types_share_a_name() {
     let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for source in product() {
         for (name, line) in Counts::of(&source).types {
-            let place = source.at(line, &name);
-            places.entry(name).or_default().insert(place);
+            let location = source.at(line, &name);
+            places.entry(name).or_default().insert(location);
         }
     }
     let shared = places.into_values().filter(|places| places.len() > 1).flatten();

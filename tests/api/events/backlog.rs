@@ -39,29 +39,29 @@ async fn a_slow_client_gets_its_whole_backlog() {
     let client = server.client();
     let (mut expected, start) = missed(&client);
     let mut slow = Listener::open(&client, QUERY, Some(&start));
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     let mut taken = Instant::now();
     for _ in 0..ROUNDS {
         expected.push(incident(&client, &[]));
         tokio::time::sleep(ROUND).await;
         if taken.elapsed() > SIP_EVERY {
             // A client that reads nothing is disconnected.
-            heard.extend((0..SIP).map(|_| slow.next()));
+            received.extend((0..SIP).map(|_| slow.next()));
             taken = Instant::now();
         }
     }
     let last = expected.last().unwrap();
-    while heard.last().is_none_or(|event: &Event| event.data["id"] != *last) {
-        heard.push(slow.next());
+    while received.last().is_none_or(|event: &Event| event.data["id"] != *last) {
+        received.push(slow.next());
     }
-    heard.extend(slow.all(QUIET));
-    let mut told: Vec<String> = subjects(&heard).into_iter().map(|(_, id)| id).collect();
+    received.extend(slow.all(QUIET));
+    let mut ids: Vec<String> = subjects(&received).into_iter().map(|(_, id)| id).collect();
     if server.databases.is_some() {
         // On PostgreSQL the last minute is repeated: earlier events are sent once more.
-        told.retain(|id| expected.contains(id));
+        ids.retain(|id| expected.contains(id));
     }
-    assert_eq!(told.len(), expected.len(), "each once; has it been cut off: {}", slow.has_ended());
-    assert_eq!(told, expected);
+    assert_eq!(ids.len(), expected.len(), "each once; has it been cut off: {}", slow.has_ended());
+    assert_eq!(ids, expected);
 }
 
 /// Also in the middle of what was missed.

@@ -13,9 +13,9 @@ const TYPES: &str = "types=incident,maintenance";
 
 /// Type and `data` of each, incidents first.
 fn told(events: &[Event]) -> Vec<(String, Value)> {
-    let mut told: Vec<_> = events.iter().map(|event| (event.kind.clone(), event.data.clone())).collect();
-    told.sort_by(|one, other| one.0.cmp(&other.0));
-    told
+    let mut subjects: Vec<_> = events.iter().map(|event| (event.kind.clone(), event.data.clone())).collect();
+    subjects.sort_by(|one, other| one.0.cmp(&other.0));
+    subjects
 }
 
 /// The events of an incident and a maintenance that are gone.
@@ -91,8 +91,8 @@ fn a_resource_that_moves_within_the_scope_has_left_the_filter() {
         (incident(&world.admin, &[&world.inside]), maintenance(&world.admin, &[&world.inside]));
     listener.until("maintenance", |data| data["id"] == planned);
     moved(&world, &opened, &planned, &[&other]);
-    let heard = everything_before(&mut listener, &world.admin, &world.inside);
-    assert_eq!(told(&heard), gone("left", &opened, &planned));
+    let received = everything_before(&mut listener, &world.admin, &world.inside);
+    assert_eq!(told(&received), gone("left", &opened, &planned));
     moved(&world, &opened, &planned, &[&world.inside]);
     let back = everything_before(&mut listener, &world.admin, &world.inside);
     let actions: Vec<_> = back.iter().map(|event| event.data["action"].as_str().unwrap()).collect();

@@ -345,8 +345,8 @@ fn data_folder(folder: &TempDir, environment: &[(String, String)]) -> PathBuf {
 fn launch(folder: &TempDir, environment: &[(String, String)]) -> (Child, SocketAddr) {
     let log = File::options().create(true).append(true).open(folder.path().join("log")).unwrap();
     let mut command = command(folder, environment);
-    let told = environment.iter().find(|(name, _)| name == "WATCHKEEPER_LISTEN");
-    command.env("WATCHKEEPER_LISTEN", told.map_or("127.0.0.1:0", |(_, address)| address));
+    let listen = environment.iter().find(|(name, _)| name == "WATCHKEEPER_LISTEN");
+    command.env("WATCHKEEPER_LISTEN", listen.map_or("127.0.0.1:0", |(_, address)| address));
     command.arg("serve").stdout(Stdio::piped()).stderr(log);
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
@@ -358,8 +358,8 @@ fn launch(folder: &TempDir, environment: &[(String, String)]) -> (Child, SocketA
         Some(base) => {
             let said = || base.strip_prefix("http://").unwrap().to_owned();
             // A name is no address.
-            let told = told.and_then(|(_, address)| address.parse().ok());
-            let address = told.unwrap_or_else(|| said().parse().unwrap());
+            let listen = listen.and_then(|(_, address)| address.parse().ok());
+            let address = listen.unwrap_or_else(|| said().parse().unwrap());
             conformance::forget(address);
             (child, address)
         }

@@ -70,9 +70,9 @@ pub(crate) async fn changes(engine: &Server) -> String {
 pub(crate) async fn scene() -> Option<(Bus, Server, Place)> {
     let bus = Bus::start().await?;
     let engine = engine(&bus);
-    let place = Place::joining(&invited(&engine, "fra"));
+    let location = Place::joining(&invited(&engine, "fra"));
     until_online(&engine.client(), "fra").await;
-    Some((bus, engine, place))
+    Some((bus, engine, location))
 }
 
 /// The process, killed at the end.

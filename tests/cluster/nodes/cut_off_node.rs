@@ -63,18 +63,18 @@ async fn a_node_that_cannot_write_releases_its_partitions_and_takes_none() {
 async fn no_node_releases_partitions_while_postgresql_is_unavailable_for_all() {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
-    let told = |name| [0, 1].map(|node| nodes.number(node, name));
-    let before = ["partitions_owned", "partitions_released_total", "partitions_lost_total"].map(told);
+    let numbers = |name| [0, 1].map(|node| nodes.number(node, name));
+    let before = ["partitions_owned", "partitions_released_total", "partitions_lost_total"].map(numbers);
     nodes.postgres.stop();
     within(2 * JOINED, "it is away for long", async || {
-        told("database_contact_age_seconds").into_iter().all(|seconds| seconds >= AWAY_SECONDS)
+        numbers("database_contact_age_seconds").into_iter().all(|seconds| seconds >= AWAY_SECONDS)
     })
     .await;
-    let after = ["partitions_owned", "partitions_released_total", "partitions_lost_total"].map(told);
-    assert_eq!((after, told("nodes_cut_off")), (before, [0, 0]));
+    let after = ["partitions_owned", "partitions_released_total", "partitions_lost_total"].map(numbers);
+    assert_eq!((after, numbers("nodes_cut_off")), (before, [0, 0]));
     nodes.postgres.start_again();
     within(JOINED, "it is there again", async || {
-        told("database_contact_age_seconds").into_iter().all(|seconds| seconds < AWAY_SECONDS)
+        numbers("database_contact_age_seconds").into_iter().all(|seconds| seconds < AWAY_SECONDS)
     })
     .await;
     nodes.until_even(&[0, 1], JOINED).await;

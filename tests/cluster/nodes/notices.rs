@@ -29,12 +29,12 @@ fn ping(client: &Client, address: &str) {
 
 /// Titles of the notices that a sink received, each with the ids of its messages.
 fn told(sink: &Sink) -> BTreeMap<String, BTreeSet<String>> {
-    let mut told = BTreeMap::<String, BTreeSet<String>>::new();
+    let mut messages = BTreeMap::<String, BTreeSet<String>>::new();
     for message in sink.received() {
         let title = message.json()["data"]["notice"]["title"].as_str().unwrap().to_owned();
-        told.entry(title).or_default().insert(message.header("webhook-id").to_owned());
+        messages.entry(title).or_default().insert(message.header("webhook-id").to_owned());
     }
-    told
+    messages
 }
 
 #[rstest]

@@ -82,7 +82,7 @@ impl Scene {
     /// The status of every service, by its id, as this node lists them; `None` while some of them have no owner that answers.
     pub(super) fn statuses(&self, node: usize) -> Option<BTreeMap<String, String>> {
         let client = self.nodes.client(node);
-        let mut told = BTreeMap::new();
+        let mut statuses = BTreeMap::new();
         for page in 1.. {
             let answer = client.get(&format!("/v1/services?per_page={PAGE}&page={page}"));
             if answer.status == 503 {
@@ -90,7 +90,7 @@ impl Scene {
             }
             let listed = answer.expect(200).data();
             let listed = listed.as_array().unwrap();
-            told.extend(listed.iter().map(|service| {
+            statuses.extend(listed.iter().map(|service| {
                 let text = |key: &str| service[key].as_str().unwrap().to_owned();
                 (text("id"), text("status"))
             }));
@@ -98,7 +98,7 @@ impl Scene {
                 break;
             }
         }
-        Some(told)
+        Some(statuses)
     }
 
     /// Waits until this node says that all services have this status.
@@ -110,11 +110,12 @@ impl Scene {
     pub(super) async fn until_these(&self, node: usize, those: &[Watched], status: &str) {
         let begin = Instant::now();
         loop {
-            let told = self.statuses(node);
+            let statuses = self.statuses(node);
             let differs = those.iter().filter_map(|one| {
-                let told =
-                    told.as_ref().map(|told| told.get(&one.id).map_or("unknown to it", String::as_str));
-                let known = told.unwrap_or("not told");
+                let statuses = statuses
+                    .as_ref()
+                    .map(|statuses| statuses.get(&one.id).map_or("unknown to it", String::as_str));
+                let known = statuses.unwrap_or("not told");
                 (known != status).then(|| format!("{} is {known}", one.page))
             });
             let differs: Vec<String> = differs.collect();

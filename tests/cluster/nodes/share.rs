@@ -28,9 +28,9 @@ async fn two_nodes_check_every_service_once_an_interval() {
         assert!(soon.is_empty(), "{}: too soon in {}", watched.page, rhythm.as_told());
     }
     scene.assert_no_gap_above(2 * INTERVAL_MS, begin, end);
-    let told = scene.statuses(0).unwrap();
-    assert_eq!(told.len(), SERVICES);
-    assert_eq!(Some(told), scene.statuses(1));
+    let statuses = scene.statuses(0).unwrap();
+    assert_eq!(statuses.len(), SERVICES);
+    assert_eq!(Some(statuses), scene.statuses(1));
 
     let broken = &scene.services[..BROKEN];
     scene.site.break_pages(broken.iter().map(|one| one.page.as_str()));

@@ -109,8 +109,8 @@ impl World {
         if open.is_empty() {
             return "nothing to edit".into();
         }
-        let place = self.below(open.len());
-        let path = format!("/v1/incidents/{}", open[place]["id"].as_str().unwrap());
+        let index = self.below(open.len());
+        let path = format!("/v1/incidents/{}", open[index]["id"].as_str().unwrap());
         let (what, severity) = (self.below(6), SEVERITIES[self.below(3)]);
         let chosen: Vec<String> = self.services.iter().map(|service| service.id.clone()).collect();
         let chosen: Vec<String> = chosen.into_iter().filter(|_| self.below(2) == 0).collect();
@@ -165,14 +165,14 @@ impl World {
     }
 
     fn rename_channel(&mut self) -> String {
-        let place = self.below(self.receivers.len());
-        self.receivers[place].rename(&self.client(), self.counter);
-        format!("channel {} renamed", self.receivers[place].name)
+        let index = self.below(self.receivers.len());
+        self.receivers[index].rename(&self.client(), self.counter);
+        format!("channel {} renamed", self.receivers[index].name)
     }
 
     fn fail_receiver(&mut self) -> String {
-        let place = self.below(self.receivers.len());
-        let receiver = &mut self.receivers[place];
+        let index = self.below(self.receivers.len());
+        let receiver = &mut self.receivers[index];
         let is_failing = !receiver.is_failing;
         receiver.fail(is_failing);
         format!("receiver {} {}", receiver.name, if is_failing { "refuses" } else { "accepts" })
