@@ -8,7 +8,7 @@ use crate::id::Id;
 use crate::model::incident::Severity::{self, Critical, Major};
 use crate::model::notification::NotificationEvent;
 
-fn trouble(severity: Severity) -> NoticeCondition {
+fn condition(severity: Severity) -> NoticeCondition {
     NoticeCondition {
         source: NoticeSource {
             organisation: 1,
@@ -23,7 +23,7 @@ fn trouble(severity: Severity) -> NoticeCondition {
 
 fn notice(severity: Severity) -> Notice {
     let began_at = Timestamp::from_ms(0);
-    Notice { key: 1, id: Id::random(), trouble: trouble(severity), began_at, ended_at: None }
+    Notice { key: 1, id: Id::random(), trouble: condition(severity), began_at, ended_at: None }
 }
 
 /// For each comparison its minute and the severity; and the change of the notice.
@@ -44,7 +44,7 @@ fn a_notice_starts_falls_and_ends_with_its_condition(
 ) {
     let (falls, begin) = (SeverityFalls::default(), Instant::now());
     for (minute, severity, expected) in looks {
-        let wrong: Vec<NoticeCondition> = severity.map(trouble).into_iter().collect();
+        let wrong: Vec<NoticeCondition> = severity.map(condition).into_iter().collect();
         let lasting: Vec<Notice> = told.map(notice).into_iter().collect();
         let now = begin + Duration::from_secs(minute * 60);
         let NoticeChanges { begun, fallen, ended } = changes(&wrong, &lasting, &falls, now);

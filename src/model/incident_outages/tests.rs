@@ -52,7 +52,7 @@ fn service(key: ServiceKey) -> NamedService {
     NamedService { key, id: Id::random(), name: format!("service {key}") }
 }
 
-fn told(key: ServiceKey, kind: OutageKind, second: i64) -> ServiceOutage {
+fn outage(key: ServiceKey, kind: OutageKind, second: i64) -> ServiceOutage {
     ServiceOutage { service: service(key), kind, began_at: at(second), severity: Severity::Major }
 }
 
@@ -74,19 +74,19 @@ fn an_outage_changes_the_impact_only_when_it_is_worse(
 ) {
     let mut incident = opened(Some(AutomationState::default()));
     for kind in before {
-        incident.apply_outage(&told(5, *kind, 1));
+        incident.apply_outage(&outage(5, *kind, 1));
     }
-    assert_eq!(incident.apply_outage(&told(5, kind, 2)), news);
+    assert_eq!(incident.apply_outage(&outage(5, kind, 2)), news);
     assert_eq!((incident.services[0].impact, incident.services.len()), (Some(impact), 1));
 }
 
 #[test]
 fn a_relapse_is_reported() {
     let mut incident = opened(Some(AutomationState::default()));
-    incident.apply_outage(&told(5, OutageKind::Down, 1));
+    incident.apply_outage(&outage(5, OutageKind::Down, 1));
     incident.recover(5, at(2));
     assert_eq!(incident.unrecovered().count(), 0);
-    assert_eq!(incident.apply_outage(&told(5, OutageKind::Down, 3)), ImpactChange::Relapsed);
+    assert_eq!(incident.apply_outage(&outage(5, OutageKind::Down, 3)), ImpactChange::Relapsed);
     assert_eq!(incident.unrecovered().count(), 1);
 }
 
@@ -96,7 +96,7 @@ fn a_relapse_is_reported() {
 #[case(EditedFields { severity: true, ..EditedFields::default() }, Severity::Minor)]
 fn a_severity_set_by_a_person_stays(#[case] edited: EditedFields, #[case] severity: Severity) {
     let mut incident = opened(Some(AutomationState { edited, ..AutomationState::default() }));
-    incident.apply_outage(&told(5, OutageKind::Down, 1));
+    incident.apply_outage(&outage(5, OutageKind::Down, 1));
     assert_eq!(incident.incident.severity, severity);
 }
 
@@ -143,7 +143,7 @@ fn play(incident: &mut WholeIncident, act: Act, second: i64) {
     let before = incident.incident.clone();
     match act {
         Act::Tell(service, kind) => {
-            incident.apply_outage(&told(service, kind, second));
+            incident.apply_outage(&outage(service, kind, second));
         }
         Act::Recover(service) => incident.recover(service, at(second)),
         Act::Settle if incident.follows_outages() && incident.unrecovered().next().is_none() => {

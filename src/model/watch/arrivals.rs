@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     /// The results, by their seconds, that are new; results further apart than 90 s leave a gap.
-    fn news(seconds: &[i64]) -> Vec<i64> {
+    fn new_results(seconds: &[i64]) -> Vec<i64> {
         let mut arrivals = ResultArrivals::after(Some(Timestamp::from_ms(0)));
         let is_news = |second: &&i64| arrivals.take(Timestamp::from_ms(**second * 1_000), 90_000);
         seconds.iter().filter(is_news).copied().collect()
@@ -73,7 +73,7 @@ mod tests {
     #[case::the_ends_of_a_silence_are_known(&[60, 600, 60, 600], &[60, 600])]
     #[case::an_older_silence_is_over(&[60, 600, 1_200, 120, 660], &[60, 600, 1_200, 660])]
     fn repeated_results_are_not_new(#[case] arrived: &[i64], #[case] expected: &[i64]) {
-        assert_eq!(news(arrived), expected);
+        assert_eq!(new_results(arrived), expected);
     }
 
     #[test]

@@ -16,7 +16,7 @@ fn stamp(ms: i64) -> OperationContext<'static> {
 }
 
 /// Statuses, texts and notices of the new entries.
-fn said(step: &MaintenanceTransition) -> Vec<(MaintenanceStatus, &str, bool)> {
+fn entries_of(step: &MaintenanceTransition) -> Vec<(MaintenanceStatus, &str, bool)> {
     let text = |entry: &NewTimelineEntry| (entry.happened.status(), entry.notify_subscribers);
     let entries = step.entries.iter();
     entries.map(|entry| (text(entry).0, entry.message.get("de").unwrap(), text(entry).1)).collect()
@@ -61,10 +61,10 @@ fn the_first_entry_has_the_sent_or_generated_text(#[case] announcement: bool) {
         Some(TranslatedText::single("de", "Wir arbeiten.")),
         stamp(0),
     );
-    assert_eq!(said(&sent), [(Scheduled, "Wir arbeiten.", announcement)]);
+    assert_eq!(entries_of(&sent), [(Scheduled, "Wir arbeiten.", announcement)]);
     let generated = MaintenanceTransition::announce(new, None, stamp(0));
     let text = "Maintenance is planned from 1970-01-01 00:00 UTC to 1970-01-01 00:00 UTC.";
-    assert_eq!(said(&generated), [(Scheduled, text, announcement)]);
+    assert_eq!(entries_of(&generated), [(Scheduled, text, announcement)]);
 }
 
 /// Contract 4.11.2: `post_update`, `notify_subscribers`.
@@ -86,7 +86,8 @@ fn a_changed_window_is_announced_unless_suppressed(
     let after = Maintenance { schedule, ..before.clone() };
     let step =
         MaintenanceTransition::revise(&before, after, RescheduleOptions { is_posted, notifies }, stamp(500));
-    let entries: Vec<_> = said(&step).iter().map(|(status, _, notified)| (*status, *notified)).collect();
+    let entries: Vec<_> =
+        entries_of(&step).iter().map(|(status, _, notified)| (*status, *notified)).collect();
     assert_eq!(entries, told.map(|notified| (status, notified)).into_iter().collect::<Vec<_>>());
 }
 
@@ -97,16 +98,16 @@ fn an_operation_changes_state_times_and_timeline() {
     let started = MaintenanceTransition::start(&planned, stamp(700)).unwrap();
     let expected = Maintenance { status: InProgress, actual_start: Some(at(700)), ..planned.clone() };
     assert_eq!(started.after, expected);
-    assert_eq!(said(&started), [(InProgress, "The maintenance has started.", true)]);
+    assert_eq!(entries_of(&started), [(InProgress, "The maintenance has started.", true)]);
 
     let completed = MaintenanceTransition::complete(&expected, stamp(800)).unwrap();
     let expected = Maintenance { status: Completed, actual_end: Some(at(800)), ..expected };
     assert_eq!(completed.after, expected);
-    assert_eq!(said(&completed), [(Completed, "The maintenance has been completed.", true)]);
+    assert_eq!(entries_of(&completed), [(Completed, "The maintenance has been completed.", true)]);
 
     let cancelled = MaintenanceTransition::cancel(&planned, stamp(900)).unwrap();
     assert_eq!(cancelled.after, Maintenance { status: Cancelled, ..planned });
-    assert_eq!(said(&cancelled), [(Cancelled, "The maintenance has been cancelled.", true)]);
+    assert_eq!(entries_of(&cancelled), [(Cancelled, "The maintenance has been cancelled.", true)]);
 }
 
 #[test]
@@ -159,7 +160,7 @@ fn an_open_end_disables_automatic_completion(#[case] end: Option<i64>, #[case] a
     let extension = MaintenanceExtension { schedule, message, notifies: false };
     let step = MaintenanceTransition::extend(&before, extension, stamp(1_600)).unwrap();
     assert_eq!(step.after.auto_complete, auto_complete);
-    assert_eq!(said(&step), [(InProgress, "Dauert länger.", false)]);
+    assert_eq!(entries_of(&step), [(InProgress, "Dauert länger.", false)]);
 }
 
 /// Contract 4.11.2: automatic start and completion; (status, auto_start, auto_complete, now) → new status.

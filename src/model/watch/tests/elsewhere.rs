@@ -15,7 +15,7 @@ fn seconds(after_s: i64) -> Timestamp {
 }
 
 /// Three locations that keep their own schedules, all of which have seen the service up.
-fn all_elsewhere() -> WatchState {
+fn all_remote() -> WatchState {
     let plan = WatchPlan { locations: [ELSEWHERE; 3].into(), ..every_minute(3) };
     let (mut watch, effects) = WatchState::begin(plan, WatchMemory::default(), seconds(0));
     assert_eq!(effects, Vec::new());
@@ -27,7 +27,7 @@ fn all_elsewhere() -> WatchState {
 }
 
 /// The effects of a result that votes; of any other there are none.
-fn hear(watch: &mut WatchState, slot: usize, vote: LocationVote, now: Timestamp) -> Vec<WatchEffect> {
+fn receive(watch: &mut WatchState, slot: usize, vote: LocationVote, now: Timestamp) -> Vec<WatchEffect> {
     match watch.take_remote_result(slot, vote, now) {
         ArrivalOutcome::Vote(effects) => effects,
         ArrivalOutcome::Late | ArrivalOutcome::Nothing => Vec::new(),
@@ -44,7 +44,7 @@ fn urges(effects: &[WatchEffect]) -> Vec<RecheckRequest> {
 
 #[test]
 fn remote_locations_get_no_run_effects() {
-    let mut watch = all_elsewhere();
+    let mut watch = all_remote();
     while let Some(at) = watch.next_wake().filter(|at| *at < seconds(3_600)) {
         let effects = watch.wake(at);
         assert!(!effects.iter().any(|effect| matches!(effect, WatchEffect::Run(_) | WatchEffect::Missed(_))));
@@ -54,9 +54,9 @@ fn remote_locations_get_no_run_effects() {
 
 #[test]
 fn a_contradicting_remote_location_requests_rechecks_of_the_others() {
-    let mut watch = all_elsewhere();
+    let mut watch = all_remote();
     let now = seconds(61);
-    let effects = hear(&mut watch, 0, vote(CheckStatus::Down, 61), now);
+    let effects = receive(&mut watch, 0, vote(CheckStatus::Down, 61), now);
     let hurry_until = seconds(61 + 120);
     let expected = [(0, false), (1, true), (2, true)].map(|(slot, look_now)| RecheckRequest {
         slot,
@@ -65,12 +65,12 @@ fn a_contradicting_remote_location_requests_rechecks_of_the_others() {
     });
     assert_eq!(urges(&effects), expected);
     assert_eq!(watch.verdict(), Verdict::Up, "one of three");
-    let effects = hear(&mut watch, 1, vote(CheckStatus::Down, 62), seconds(62));
+    let effects = receive(&mut watch, 1, vote(CheckStatus::Down, 62), seconds(62));
     assert_eq!(watch.verdict(), Verdict::Down);
     let asked: Vec<usize> =
         urges(&effects).iter().filter(|urge| urge.look_now).map(|urge| urge.slot).collect();
     assert_eq!(asked, [0, 2], "whoever has not looked since");
-    let effects = hear(&mut watch, 2, vote(CheckStatus::Down, 63), seconds(63));
+    let effects = receive(&mut watch, 2, vote(CheckStatus::Down, 63), seconds(63));
     assert!(urges(&effects).iter().all(|urge| urge.hurry_until <= seconds(63)), "calm again: {effects:?}");
     assert_eq!(urges(&effects).len(), 3);
 }
@@ -104,7 +104,7 @@ impl Worth {
 #[case::known_already(1, 2, Worth::Nothing)]
 #[case::known_for_long(1, 61, Worth::Nothing)]
 fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64, #[case] expected: Worth) {
-    let mut watch = all_elsewhere();
+    let mut watch = all_remote();
     for slot in 0..2 {
         let outcome = watch.take_remote_result(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
         assert_eq!(Worth::of(&outcome), expected);
@@ -118,11 +118,11 @@ fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64,
 /// Regression: a result that came 7 s after its check had timed out was accepted, and left a gap all the same.
 #[test]
 fn a_result_that_is_in_time_leaves_no_gap() {
-    let mut watch = all_elsewhere();
+    let mut watch = all_remote();
     let is_change = |effect: &WatchEffect| matches!(effect, WatchEffect::Change(_));
     let effects = watch.wake(seconds(81));
     assert!(!effects.iter().any(is_change), "what was due after a minute may be on its way: {effects:?}");
-    let effects = hear(&mut watch, 0, vote(CheckStatus::Up, 61), seconds(81));
+    let effects = receive(&mut watch, 0, vote(CheckStatus::Up, 61), seconds(81));
     assert!(!effects.iter().any(is_change), "{effects:?}");
     assert!(watch.wake(seconds(61 + 120)).iter().any(is_change), "and not for ever");
 }

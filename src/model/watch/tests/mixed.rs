@@ -65,11 +65,11 @@ impl Twins {
             self.mixed.finish(attempt, now, outcome(), now);
         }
         assert_eq!(self.mixed.verdict(), self.together.verdict());
-        self.hear_more(then);
+        self.receive_more(then);
     }
 
     /// Neither repeated nor late results change verdict, memory or plan.
-    fn hear_more(&mut self, then: Then) {
+    fn receive_more(&mut self, then: Then) {
         let vote = match then {
             Then::Nothing => return,
             Then::Repeats => self.heard,
