@@ -288,7 +288,7 @@ async fn serve() -> SocketAddr {
 }
 
 /// Serves targets and lets the starved process check them. `meanwhile` happens to it.
-async fn look(trouble: &str, at_once: usize, meanwhile: impl AsyncFnOnce(u32)) {
+async fn run_starved(trouble: &str, at_once: usize, meanwhile: impl AsyncFnOnce(u32)) {
     let target = serve().await;
     let shop = Answer::Records(vec![address("127.0.0.1")]);
     let server = DnsServer::start([("shop.test", shop)]).await;
@@ -319,7 +319,7 @@ async fn look(trouble: &str, at_once: usize, meanwhile: impl AsyncFnOnce(u32)) {
 #[tokio::test]
 async fn a_lack_of_resources_reports_no_target_down(#[case] trouble: &str, #[case] at_once: usize) {
     let _alone = ALONE.lock().await;
-    look(trouble, at_once, async |_| {}).await;
+    run_starved(trouble, at_once, async |_| {}).await;
 }
 
 /// In a network of its own, whose sockets share a thousand ports.
@@ -332,7 +332,7 @@ fn a_lack_of_ports_reports_no_target_down() {
     inside(|| async {
         std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", "20000 20999").unwrap();
         std::fs::write("/proc/sys/net/ipv4/tcp_tw_reuse", "0").unwrap();
-        look("ports", 3_000, async |_| {}).await;
+        run_starved("ports", 3_000, async |_| {}).await;
     });
 }
 
@@ -346,7 +346,7 @@ async fn a_lack_of_processor_time_reports_no_target_down(#[case] trouble: &str) 
     let _alone = ALONE.lock().await;
     let busy = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn().map(Guarded).unwrap();
     let _thieves: Vec<Guarded> = (0..16).map(|_| busy()).collect();
-    look(trouble, 64, async |_| {}).await;
+    run_starved(trouble, 64, async |_| {}).await;
 }
 
 /// Stopped in the midst of its checks, for longer than they may take.
@@ -354,7 +354,7 @@ async fn a_lack_of_processor_time_reports_no_target_down(#[case] trouble: &str) 
 async fn a_stopped_process_reports_no_target_down() {
     let _alone = ALONE.lock().await;
     let stop = Duration::from_secs(if endures() { 60 } else { 4 });
-    look("stop", 64, async |process| {
+    run_starved("stop", 64, async |process| {
         let signal = |name: &str| {
             let status = Command::new("kill").args([name, &process.to_string()]).status().unwrap();
             assert!(status.success(), "kill {name}: {status}");

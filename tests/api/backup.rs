@@ -18,27 +18,27 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-fn said(output: &Output) -> &str {
+fn output_text(output: &Output) -> &str {
     text(&output.stderr)
 }
 
 /// A command that must succeed; returns what it prints.
 fn done(server: &Server, arguments: &[&str]) -> String {
     let output = server.command(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+    assert!(output.status.success(), "{arguments:?}: {}", output_text(&output));
     text(&output.stdout).to_owned()
 }
 
 /// A command that must fail with exit code 1 and one line.
 fn refused(server: &Server, arguments: &[&str]) -> String {
     let output = server.command(arguments);
-    let said = said(&output).to_owned();
+    let said = output_text(&output).to_owned();
     assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{arguments:?}: {said}");
     said
 }
 
 /// A place for backups, and a path in it.
-fn place(name: &str) -> (TempDir, String) {
+fn backup_path(name: &str) -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name).to_str().unwrap().to_owned();
     (folder, path)
@@ -69,7 +69,7 @@ fn mode(path: &Path) -> u32 {
 #[case::compressed_file("monday.tar.zst", false)]
 #[tokio::test]
 async fn a_backup_can_be_restored(#[case] name: &str, #[case] runs: bool) {
-    let (_folder, backup) = place(name);
+    let (_folder, backup) = backup_path(name);
     let mut server = Server::embedded("", &[]);
     let client = server.client();
     let service = create(
@@ -109,7 +109,7 @@ async fn a_backup_can_be_restored(#[case] name: &str, #[case] runs: bool) {
 /// The token of the first start is not in a backup, but its hash is in the database: the client of before is still let in.
 #[tokio::test]
 async fn notifications_are_held_after_a_restore_until_released() {
-    let (_folder, backup) = place("backup");
+    let (_folder, backup) = backup_path("backup");
     let (sink, pinged) = (Sink::start(), Sink::start());
     let variables = [
         ("WATCHKEEPER_WATCHDOG__PING_URL", &*pinged.url()),
@@ -151,7 +151,7 @@ async fn notifications_are_held_after_a_restore_until_released() {
 
 #[test]
 fn without_the_secret_key_its_path_is_named() {
-    let (_folder, backup) = place("backup");
+    let (_folder, backup) = backup_path("backup");
     let mut server = Server::embedded("", &[]);
     let made = done(&server, &["backup", "--to", &backup]);
     assert!(made.contains("is not in it: keep data/secret.key elsewhere"), "{made}");
@@ -161,7 +161,11 @@ fn without_the_secret_key_its_path_is_named() {
     assert!(restored.contains("Put the secret key into data/secret.key before the start"), "{restored}");
     let start = server.command(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!(start.status.code(), Some(1));
-    assert!(said(&start).contains("secret.key is missing; put the key back"), "{}", said(&start));
+    assert!(
+        output_text(&start).contains("secret.key is missing; put the key back"),
+        "{}",
+        output_text(&start)
+    );
     let key = server.data().with_extension("lost").join("secret.key");
     std::fs::copy(key, server.data().join("secret.key")).unwrap();
     server.restart();
@@ -193,7 +197,7 @@ fn changed(backup: &str, change: Change) -> PathBuf {
 
 #[test]
 fn an_incomplete_backup_is_refused_and_leaves_no_files() {
-    let (_folder, backup) = place("backup");
+    let (_folder, backup) = backup_path("backup");
     let server = Server::embedded("", &[]);
     done(&server, &["backup", "--to", &backup, "--with-key"]);
     // Columns: the change, and the expected message.
@@ -221,7 +225,7 @@ fn an_incomplete_backup_is_refused_and_leaves_no_files() {
 
 #[test]
 fn existing_files_are_not_overwritten() {
-    let (folder, backup) = place("backup");
+    let (folder, backup) = backup_path("backup");
     let server = Server::embedded("", &[]);
     done(&server, &["backup", "--to", &backup]);
     assert!(refused(&server, &["backup", "--to", &backup]).contains("is not empty"));
@@ -232,9 +236,9 @@ fn existing_files_are_not_overwritten() {
     assert!(refused(&server, &["backup", "--to", taken]).contains("is there already"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     let nowhere = server.command(&["backup", "--to", &backup, "--data-dir", "elsewhere"]);
-    assert_eq!(nowhere.status.code(), Some(2), "{}", said(&nowhere));
+    assert_eq!(nowhere.status.code(), Some(2), "{}", output_text(&nowhere));
     let external = server.command(&["backup", "--to", &backup, "--database-url", "postgres://127.0.0.1/x"]);
-    assert!(said(&external).contains("pg_dump"), "{}", said(&external));
+    assert!(output_text(&external).contains("pg_dump"), "{}", output_text(&external));
     assert!(refused(&server, &["verify", "nothing"]).contains("there is no backup nothing"));
 }
 
@@ -317,7 +321,7 @@ async fn a_failed_scheduled_backup_is_reported() {
 /// An operator on another machine requests a backup from a server, which is made in the server's own folder.
 #[tokio::test]
 async fn a_backup_is_made_over_the_network() {
-    let (_folder, backups) = place("backups");
+    let (_folder, backups) = backup_path("backups");
     let variables = [("WATCHKEEPER_BACKUP__FOLDER", backups.as_str()), ("WATCHKEEPER_BACKUP__KEEP", "2")];
     let mut server = Server::embedded("", &variables);
     let client = server.client();
@@ -370,6 +374,6 @@ async fn a_failed_backup_shows_its_reason() {
     let url = server.base();
     let arguments = ["backup", "--url", &url, "--token", operator.token.as_deref().unwrap()];
     let output = server.command(&arguments);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("a-file"), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
+    assert!(output_text(&output).contains("a-file"), "{}", output_text(&output));
 }

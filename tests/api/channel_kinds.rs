@@ -48,7 +48,7 @@ fn add(client: &Client, service: &Service, settings: &Value) -> Value {
 }
 
 /// Opens an incident full of hostile texts, takes it, changes it, and ends it; its id.
-fn course(client: &Client) -> String {
+fn send_incident_messages(client: &Client) -> String {
     let services = (0..12).map(|number| {
         let name = format!("{number} {HOSTILE}");
         create(client, &json!({"name": name, "check_type": "http", "target": "http://127.0.0.1:9/"}))
@@ -100,7 +100,7 @@ async fn a_service_accepts_every_message_of_an_incident(
     let tested = client.post(&format!("/v1/notification-channels/{}/test", id_of(&channel)), &json!({}));
     let tested = tested.expect(200).data();
     assert_eq!(tested["outcome"], "delivered", "{tested}");
-    let incident = course(&client);
+    let incident = send_incident_messages(&client);
     for row in ended(&client, 4).await {
         assert_eq!(row["status"], "delivered", "{row}");
     }

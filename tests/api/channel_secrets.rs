@@ -107,7 +107,7 @@ fn notifications(client: &Client) -> Vec<Value> {
 }
 
 /// Sends a message to every channel while the sinks behave like this, and waits until each has been tried.
-async fn tell_all(client: &Client, sink: &Sink, conduct: Conduct, channels: usize) {
+async fn notify_all(client: &Client, sink: &Sink, conduct: Conduct, channels: usize) {
     sink.behave(conduct);
     let incident = open_incident(client, &json!({}));
     eventually("all have been tried", || {
@@ -173,7 +173,7 @@ async fn a_secret_is_nowhere_in_clear(server: &Server) {
     for conduct in
         [Conduct::Answer(200, ""), Conduct::Echo, Conduct::EchoLater, Conduct::Close, Conduct::Hang]
     {
-        tell_all(&client, &sink, conduct, count).await;
+        notify_all(&client, &sink, conduct, count).await;
     }
     sink.behave(Conduct::Echo);
     shown.extend(answers(&client, &channels));

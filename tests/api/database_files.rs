@@ -23,7 +23,7 @@ async fn stopped() -> Server {
 }
 
 /// The one line of a command that has failed.
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     let said = String::from_utf8(output.stderr.clone()).unwrap();
     let is_one_line = said.lines().filter(|line| line.starts_with("watchkeeper: ")).count() == 1;
     assert!(is_one_line && output.stdout.is_empty(), "{said}");
@@ -44,7 +44,7 @@ fn refusals(server: &Server, folder: &Path) -> Vec<String> {
     let run = |command: &[&str]| {
         let output = server.command(&[command, &["--data-dir", folder]].concat());
         assert_eq!(output.status.code(), Some(1), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-        said(&output)
+        output_text(&output)
     };
     commands.into_iter().map(run).collect()
 }
@@ -81,7 +81,7 @@ async fn a_file_locked_by_another_program_is_named() {
         holder.execute_unprepared(order).await.unwrap();
     }
     for command in [&["org", "list"][..], &CREATE_TOKEN] {
-        let said = said(&server.command(command));
+        let said = output_text(&server.command(command));
         assert!(said.contains("main.db is locked by another program: end what works on it"), "{said}");
     }
     holder.close().await.unwrap();

@@ -22,7 +22,7 @@ fn shop(client: &Client) -> String {
 }
 
 /// The response without the fields that differ for each resource.
-fn told(answer: &Answer) -> (u16, Value) {
+fn comparable(answer: &Answer) -> (u16, Value) {
     let mut body = answer.json();
     body.as_object_mut().unwrap().remove("request_id");
     if let Some(data) = body.get_mut("data").and_then(Value::as_object_mut) {
@@ -49,7 +49,7 @@ fn an_empty_list_equals_an_empty_object_in_a_service_update(
     let client = tenant();
     let answers = [json!({}), json!([])].map(|empty| {
         let changed = client.patch(&service(&shop(&client)), &body(empty));
-        told(&changed)
+        comparable(&changed)
     });
     assert_eq!(answers[0], answers[1], "{path}");
     let settings = &answers[1].1["data"]["settings"];
@@ -79,7 +79,7 @@ fn an_empty_list_equals_an_empty_object_in_a_new_service(
     let answers = [json!({}), json!([])].map(|empty| {
         let mut body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/"});
         body["settings"] = fields(empty)["settings"].clone();
-        told(&client.post("/v1/services", &body))
+        comparable(&client.post("/v1/services", &body))
     });
     assert_eq!(answers[0], answers[1]);
     assert_eq!(answers[1].0, status);
@@ -92,8 +92,8 @@ fn an_empty_list_equals_an_empty_object_in_a_new_service(
 fn an_empty_list_equals_an_empty_object_in_a_status_page(#[case] body: fn(Value) -> Value) {
     let client = tenant();
     let page = || create_page(&client, &json!({"seo": {"title": {"en": "Shop"}}}));
-    let answers =
-        [json!({}), json!([])].map(|empty| told(&client.patch(&statuspage(&id_of(&page())), &body(empty))));
+    let answers = [json!({}), json!([])]
+        .map(|empty| comparable(&client.patch(&statuspage(&id_of(&page())), &body(empty))));
     assert_eq!(answers[0], answers[1]);
     if answers[1].0 == 200 {
         assert_eq!(answers[1].1["data"]["seo"]["title"], json!({}));
@@ -114,7 +114,7 @@ fn an_empty_list_equals_an_empty_object_in_a_translation(#[case] path: &str, #[c
     let answers = [json!({}), json!([])].map(|empty| {
         let mut body = json!({"title": "Slow", "message": "We look.", "scheduled_start": "2196-01-01"});
         body[field] = empty;
-        told(&client.post(path, &body))
+        comparable(&client.post(path, &body))
     });
     assert_eq!(answers[0], answers[1]);
     assert!(answers[1].0 == 422 && answers[1].1["errors"].get(field).is_some(), "{}", answers[1].1);

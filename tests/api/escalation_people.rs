@@ -51,7 +51,7 @@ fn events(sink: &Sink) -> Vec<String> {
     sink.received().iter().map(|message| message.event()).collect()
 }
 
-async fn until_told(sink: &Sink, count: usize) -> Vec<String> {
+async fn until_events(sink: &Sink, count: usize) -> Vec<String> {
     eventually("it is told", || (sink.received().len() >= count).then_some(())).await;
     events(sink)
 }
@@ -108,11 +108,11 @@ async fn the_contact_on_duty_is_notified_at_any_hour() {
         &json!([{"after_seconds": 0, "schedule_ids": [schedule], "contact_ids": [contact]}]),
     );
     let incident = open_incident(&client, "minor");
-    assert_eq!(until_told(&sink, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&sink, 1).await, ["incident.escalated"]);
     let shown = client.get("/v1/notifications").expect(200).data();
     assert_eq!(shown[0]["contact"], json!({"id": contact, "name": "Anna"}));
     resolve(&client, &incident);
-    assert_eq!(until_told(&sink, 2).await, ["incident.escalated", "incident.resolved"]);
+    assert_eq!(until_events(&sink, 2).await, ["incident.escalated", "incident.resolved"]);
 }
 
 /// A contact that is named itself is left alone in its quiet hours, but not with what is bad enough; a step of which everything
@@ -128,11 +128,11 @@ async fn quiet_hours_delay_messages_to_named_contacts() {
         {"after_seconds": 3_600, "channel_ids": [channel(&client, &awake)]}]),
     );
     open_incident(&client, "major");
-    assert_eq!(until_told(&awake, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&awake, 1).await, ["incident.escalated"]);
     assert_eq!(events(&asleep), [""; 0]);
     assert_eq!(held(&client), [(json!("Anna"), json!("quiet_hours"))]);
     open_incident(&client, "critical");
-    assert_eq!(until_told(&asleep, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&asleep, 1).await, ["incident.escalated"]);
     assert_eq!(asleep.received()[0].json()["data"]["incident"]["severity"], "critical");
 }
 
@@ -146,7 +146,7 @@ async fn held_messages_are_sent_when_quiet_hours_are_removed() {
     open_incident(&client, "major");
     eventually("it waits", || (held(&client).len() == 1).then_some(())).await;
     client.patch(&contact_item(&contact), &json!({"quiet_hours": null})).expect(200);
-    assert_eq!(until_told(&sink, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&sink, 1).await, ["incident.escalated"]);
 }
 
 /// A contact that a step informed is notified of the first joined service at once and the others together, that the severity rises, and
@@ -158,23 +158,23 @@ async fn a_notified_contact_gets_the_later_changes_of_an_incident() {
     let contact = create_contact(&client, "Anna", &json!({"channel_ids": [channel(&client, &sink)]}));
     create_policy(&client, &json!([{"after_seconds": 0, "contact_ids": [contact]}]));
     let incident = open_incident(&client, "minor");
-    until_told(&sink, 1).await;
+    until_events(&sink, 1).await;
     let services = [(); 3].map(|()| create_unconfigured(&client));
     for count in 1..=3 {
         client.patch(&incident, &json!({"service_ids": services[..count]})).expect(200);
     }
     let joined = |message: usize| sink.received()[message].json()["data"]["incident"]["joined"].clone();
-    assert_eq!(until_told(&sink, 2).await, ["incident.escalated", "incident.service_joined"]);
+    assert_eq!(until_events(&sink, 2).await, ["incident.escalated", "incident.service_joined"]);
     assert_eq!(joined(1)["services"][0]["id"], json!(services[0]));
     eventually("the others wait", || (held(&client) == [(json!("Anna"), json!("batch"))]).then_some(()))
         .await;
     client.patch(&incident, &json!({"severity": "critical"})).expect(200);
-    assert_eq!(until_told(&sink, 4).await[2..], ["incident.service_joined", "incident.worsened"]);
+    assert_eq!(until_events(&sink, 4).await[2..], ["incident.service_joined", "incident.worsened"]);
     assert_eq!(joined(2)["count"], 2);
     let worse = sink.received()[3].json()["data"]["incident"].clone();
     assert_eq!((&worse["severity"], &worse["previous_severity"]), (&json!("critical"), &json!("minor")));
     resolve(&client, &incident);
-    assert_eq!(until_told(&sink, 5).await[4..], ["incident.resolved"]);
+    assert_eq!(until_events(&sink, 5).await[4..], ["incident.resolved"]);
 }
 
 /// Nobody is on duty, and the named contact has no channel: the next step is taken at once.
@@ -193,7 +193,7 @@ async fn a_step_without_recipients_is_skipped() {
         {"after_seconds": 3_600, "channel_ids": [channel(&client, &sink)]}]),
     );
     open_incident(&client, "major");
-    assert_eq!(until_told(&sink, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&sink, 1).await, ["incident.escalated"]);
 }
 
 /// Two contacts share a channel that the step names as well: it gets the step once, and the end once.
@@ -212,10 +212,10 @@ async fn a_shared_channel_gets_each_message_once() {
         {"after_seconds": 0, "contact_ids": [end]}]),
     );
     let incident = open_incident(&client, "major");
-    assert_eq!(until_told(&last, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&last, 1).await, ["incident.escalated"]);
     resolve(&client, &incident);
-    assert_eq!(until_told(&last, 2).await, ["incident.escalated", "incident.resolved"]);
-    assert_eq!(until_told(&shared, 2).await, ["incident.escalated", "incident.resolved"]);
+    assert_eq!(until_events(&last, 2).await, ["incident.escalated", "incident.resolved"]);
+    assert_eq!(until_events(&shared, 2).await, ["incident.escalated", "incident.resolved"]);
 }
 
 /// A message for two contacts with the same channel is for that channel: it stays when one of them is deleted.
@@ -228,12 +228,12 @@ async fn a_message_for_several_contacts_survives_the_deletion_of_one() {
         ["Anna", "Ben"].map(|name| create_contact(&client, name, &json!({"channel_ids": [shared]})));
     let policy = create_policy(&client, &json!([{"after_seconds": 0, "contact_ids": [anna, ben]}]));
     let incident = open_incident(&client, "major");
-    assert_eq!(until_told(&sink, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&sink, 1).await, ["incident.escalated"]);
     assert_eq!(client.get("/v1/notifications").expect(200).data()[0]["contact"], Value::Null);
     client.delete(&format!("{POLICIES}/{}", policy["id"].as_str().unwrap())).expect(200);
     client.delete(&contact_item(&anna)).expect(200);
     resolve(&client, &incident);
-    assert_eq!(until_told(&sink, 2).await, ["incident.escalated", "incident.resolved"]);
+    assert_eq!(until_events(&sink, 2).await, ["incident.escalated", "incident.resolved"]);
 }
 
 /// Each contact is notified in its own language; texts without that language are in the language of the organisation.
@@ -250,8 +250,8 @@ async fn contacts_are_notified_in_their_language() {
     let body = json!({"title": {"en": "Checkout is slow", "de": "Kasse ist langsam"}, "status": "investigating",
         "severity": "major", "message": {"en": "We are looking into it."}});
     client.post("/v1/incidents", &body).expect(201);
-    until_told(&german, 1).await;
-    until_told(&english, 1).await;
+    until_events(&german, 1).await;
+    until_events(&english, 1).await;
     let incidents = [&german, &english].map(|sink| sink.received()[0].json()["data"]["incident"].clone());
     assert_eq!(incidents[0]["title"], "Kasse ist langsam");
     assert_eq!(incidents[1]["title"], "Checkout is slow");

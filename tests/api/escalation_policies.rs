@@ -46,7 +46,7 @@ fn events(sink: &Sink) -> Vec<String> {
     sink.received().iter().map(|message| message.event()).collect()
 }
 
-async fn until_told(sink: &Sink, count: usize) -> Vec<String> {
+async fn until_events(sink: &Sink, count: usize) -> Vec<String> {
     eventually("it is told", || (sink.received().len() >= count).then_some(())).await;
     events(sink)
 }
@@ -166,10 +166,10 @@ async fn steps_continue_until_an_acknowledgement() {
     let steps = json!([step(0, &first), step(1, &second), step(3_600, &third)]);
     let policy = create_policy(&client, &json!({"name": "Shop", "steps": steps}));
     let incident = open_incident(&client, &json!({}));
-    assert_eq!(until_told(&first, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&first, 1).await, ["incident.escalated"]);
     let facts = first.received()[0].json()["data"]["incident"].clone();
     assert_eq!((&facts["title"], &facts["severity"]), (&json!("Checkout is slow"), &json!("major")));
-    assert_eq!(until_told(&second, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&second, 1).await, ["incident.escalated"]);
     let shown = escalation(&client, &incident);
     assert_eq!((&shown["policy_id"], &shown["policy_name"]), (&policy["id"], &json!("Shop")));
     assert_eq!((&shown["round"], &shown["steps_taken"]), (&json!(1), &json!(2)));
@@ -178,7 +178,7 @@ async fn steps_continue_until_an_acknowledgement() {
     let end = json!({"message": "It works again."});
     client.post(&format!("{incident}/resolve"), &end).expect(200);
     for sink in [&first, &second] {
-        assert_eq!(until_told(sink, 2).await, ["incident.escalated", "incident.resolved"]);
+        assert_eq!(until_events(sink, 2).await, ["incident.escalated", "incident.resolved"]);
     }
     assert_eq!(events(&third), [""; 0]);
 }
@@ -191,7 +191,7 @@ async fn a_reopened_incident_restarts_its_escalation() {
     let steps = json!([{"after_seconds": 0, "channel_ids": [pager(&client, &sink)]}]);
     create_policy(&client, &json!({"name": "Shop", "steps": steps}));
     let incident = open_incident(&client, &json!({}));
-    until_told(&sink, 1).await;
+    until_events(&sink, 1).await;
     let shown = escalation(&client, &incident);
     assert_eq!(
         (&shown["steps_taken"], &shown["next_at"]),
@@ -200,11 +200,11 @@ async fn a_reopened_incident_restarts_its_escalation() {
     );
     client.patch(&incident, &json!({"severity": "critical"})).expect(200);
     client.post(&format!("{incident}/resolve"), &json!({"message": "It works."})).expect(200);
-    until_told(&sink, 2).await;
+    until_events(&sink, 2).await;
     let again = json!({"status": "investigating", "message": "No, it does not."});
     client.post(&format!("{incident}/updates"), &again).expect(201);
     let expected = ["incident.escalated", "incident.resolved", "incident.escalated"];
-    assert_eq!(until_told(&sink, 3).await, expected);
+    assert_eq!(until_events(&sink, 3).await, expected);
 }
 
 /// The first policy that matches decides, alone.
@@ -225,13 +225,13 @@ async fn an_incident_follows_the_first_policy_that_matches() {
         create_policy(&client, &body);
     }
     let incident = open_incident(&client, &json!({"service_ids": [service]}));
-    until_told(&sinks[1], 1).await;
+    until_events(&sinks[1], 1).await;
     assert_eq!(escalation(&client, &incident)["policy_name"], "Policy 2");
     let grave = open_incident(&client, &json!({"service_ids": [service], "severity": "critical"}));
-    until_told(&sinks[0], 1).await;
+    until_events(&sinks[0], 1).await;
     assert_eq!(escalation(&client, &grave)["policy_name"], "Policy 1");
     let other = open_incident(&client, &json!({}));
-    until_told(&sinks[2], 1).await;
+    until_events(&sinks[2], 1).await;
     assert_eq!(escalation(&client, &other)["policy_name"], "Policy 3");
     let counts = sinks.each_ref().map(|sink| events(sink).len());
     assert_eq!(counts, [1, 1, 1]);
@@ -250,7 +250,7 @@ async fn an_incident_policy_selects_its_escalation_policy() {
     let body = json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9",
         "settings": {"interval_seconds": 30}});
     client.post("/v1/services", &body).expect(201);
-    assert_eq!(until_told(&sink, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&sink, 1).await, ["incident.escalated"]);
 }
 
 /// A step whose channels are switched off reaches nobody: the next one comes at once.
@@ -263,7 +263,7 @@ async fn a_step_without_recipients_is_skipped() {
         {"after_seconds": 3_600, "channel_ids": [pager(&client, &on)]}]);
     create_policy(&client, &json!({"name": "Shop", "steps": steps}));
     open_incident(&client, &json!({}));
-    assert_eq!(until_told(&on, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&on, 1).await, ["incident.escalated"]);
     assert_eq!(events(&off), [""; 0]);
 }
 
@@ -282,7 +282,7 @@ async fn a_step_due_during_a_restart_happens_once() {
     tokio::time::sleep(Duration::from_secs(3)).await;
     server.restart();
     let client = server.client();
-    until_told(&first, 1).await;
+    until_events(&first, 1).await;
     server.kill_and_restart();
     let client_after = server.client();
     drop(client);

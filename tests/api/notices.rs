@@ -28,7 +28,7 @@ fn sink_for(client: &Client, event: &str) -> Sink {
 }
 
 /// The notices that a sink received: whether they are over, and their titles.
-async fn until_told(sink: &Sink, expected: &[(bool, &str)]) -> Vec<Value> {
+async fn until_notices(sink: &Sink, expected: &[(bool, &str)]) -> Vec<Value> {
     let found = eventually(&format!("{expected:?}"), || {
         let received = sink.received();
         (received.len() >= expected.len()).then_some(received)
@@ -55,10 +55,10 @@ async fn a_missed_heartbeat_causes_a_notice_until_the_next_ping() {
     let sink = sink_for(&client, "heartbeat.missed");
     let backup = create(&client, &json!({"name": "Backup", "check_type": "heartbeat"}));
     ping(&client, &backup, "/fail");
-    let begin = until_told(&sink, &[(false, "Backup has not reported")]).await;
+    let begin = until_notices(&sink, &[(false, "Backup has not reported")]).await;
     assert_eq!((&begin[0]["severity"], &begin[0]["is_over"]), (&json!("major"), &json!(false)));
     ping(&client, &backup, "");
-    until_told(&sink, &[(false, "Backup has not reported"), (true, "Backup reports again")]).await;
+    until_notices(&sink, &[(false, "Backup has not reported"), (true, "Backup reports again")]).await;
     let rows = client.get("/v1/notices?lasts=false").expect(200).data();
     assert_eq!((&rows[0]["event"], &rows[0]["about"]), (&json!("heartbeat.missed"), &json!(backup)));
     assert!(rows[0]["ended_at"].is_string(), "{rows}");
@@ -77,7 +77,7 @@ async fn a_maintenance_delays_notices_of_its_services() {
     let window = create_maintenance(&client, &window);
     ping(&client, &covered, "/fail");
     ping(&client, &other, "/fail");
-    until_told(&sink, &[(false, "Other has not reported")]).await;
+    until_notices(&sink, &[(false, "Other has not reported")]).await;
     client.post(&format!("/v1/maintenances/{window}/complete"), &json!({})).expect(200);
     let messages = eventually("the other one", || {
         let received = sink.received();
@@ -143,7 +143,7 @@ async fn an_impaired_location_causes_a_notice_where_it_is_seen() {
     let sink = sink_for(&client, "location.impaired");
     let other_sink = sink_for(&neighbour, "location.impaired");
     impair_second_location(&client);
-    until_told(&sink, &[(false, "Location l2 has lost its network")]).await;
+    until_notices(&sink, &[(false, "Location l2 has lost its network")]).await;
     assert!(other_sink.received().is_empty(), "the neighbour has seen nothing");
 }
 
@@ -171,7 +171,7 @@ async fn a_burning_budget_causes_a_notice() {
     let target =
         json!({"name": "Gold", "service_id": shop, "objective": 99.9, "period": "month", "time_zone": "UTC"});
     let target = client.post("/v1/sla-targets", &target).expect(201).data();
-    let notices = until_told(&sink, &[(false, "The error budget of Gold burns fast")]).await;
+    let notices = until_notices(&sink, &[(false, "The error budget of Gold burns fast")]).await;
     assert_eq!(notices[0]["severity"], "critical");
     assert_eq!(
         notices[0]["message"], "In the last hour it was used up 1000.0 times as fast as it may be.",
@@ -270,14 +270,14 @@ async fn an_expiring_certificate_causes_a_notice_until_it_is_renewed() {
     let shop = json!({"name": "Shop", "check_type": "ssl", "target": target.address(),
         "settings": {"interval_seconds": 3_600, "retries": 0}});
     let shop = create(&client, &shop);
-    let notices = until_told(&sink, &[(false, "The certificate of Shop ends soon")]).await;
+    let notices = until_notices(&sink, &[(false, "The certificate of Shop ends soon")]).await;
     assert_eq!(notices[0]["severity"], "minor");
     assert!(notices[0]["message"].as_str().unwrap().contains("metadata.days_until_expiry"), "{}", notices[0]);
     // During a maintenance no notice is sent.
     client.post(&format!("/v1/services/{shop}/pause"), &json!({})).expect(200);
     target.renew(300);
     client.post(&format!("/v1/services/{shop}/resume"), &json!({})).expect(200);
-    until_told(
+    until_notices(
         &sink,
         &[(false, "The certificate of Shop ends soon"), (true, "The certificate of Shop is fine again")],
     )
@@ -291,10 +291,10 @@ async fn a_deleted_service_ends_its_notices() {
     let sink = sink_for(&client, "heartbeat.missed");
     let backup = create(&client, &json!({"name": "Backup", "check_type": "heartbeat"}));
     ping(&client, &backup, "/fail");
-    until_told(&sink, &[(false, "Backup has not reported")]).await;
+    until_notices(&sink, &[(false, "Backup has not reported")]).await;
     client.delete(&format!("/v1/services/{backup}")).expect(200);
     let both = [(false, "Backup has not reported"), (true, "Over: Backup has not reported")];
-    until_told(&sink, &both).await;
+    until_notices(&sink, &both).await;
 }
 
 #[rstest]

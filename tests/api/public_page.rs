@@ -314,7 +314,7 @@ fn an_active_custom_domain_shows_its_page() {
 }
 
 /// Colours of the page: `color-scheme`, the media query of the dark sheet, and the current link.
-fn look(client: &Client, host: &str, cookie: &str) -> (String, Option<String>, Option<String>) {
+fn appearance_of(client: &Client, host: &str, cookie: &str) -> (String, Option<String>, Option<String>) {
     let lines = [format!("Cookie: {cookie}")];
     let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|_| !cookie.is_empty()).collect();
     let html = visit(client, "GET", host, "/", &lines).expect(200).body;
@@ -340,7 +340,7 @@ fn a_page_has_the_colours_of_its_appearance(
 ) {
     let client = Server::shared_client();
     let (_, host) = create_page(&client, &json!({"name": "Colours", "appearance": appearance}));
-    let shown = look(&client, &host, "");
+    let shown = appearance_of(&client, &host, "");
     assert_eq!(shown, (scheme.into(), dark_when.map(str::to_owned), Some(current.into())));
     let sheet = get(&client, &host, "/dark.css").expect(200);
     assert!(
@@ -363,14 +363,18 @@ fn a_visitor_chooses_the_colours() {
     let cookie = chosen.header("set-cookie").unwrap();
     assert_eq!(cookie, "status-appearance=dark; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly");
     let remembered = format!("other=1; {}", cookie.split(';').next().unwrap());
-    assert_eq!(look(&client, &host, &remembered).0, "dark");
-    assert_eq!(look(&client, &host, "status-appearance=pink").0, "light", "what is no choice is none");
+    assert_eq!(appearance_of(&client, &host, &remembered).0, "dark");
+    assert_eq!(
+        appearance_of(&client, &host, "status-appearance=pink").0,
+        "light",
+        "what is no choice is none"
+    );
     for unknown in ["/appearance/pink", "/appearance/", "/appearance"] {
         get(&client, &host, unknown).expect(404);
     }
 
     client.patch(&page, &json!({"allow_appearance_switch": false})).expect(200);
-    let (scheme, _, current) = look(&client, &host, &remembered);
+    let (scheme, _, current) = appearance_of(&client, &host, &remembered);
     assert_eq!((scheme.as_str(), current), ("light", None), "an earlier choice counts no longer");
     let fixed = get(&client, &host, "/").expect(200);
     assert!(!fixed.body.contains("/appearance/"), "{}", fixed.body);

@@ -35,7 +35,7 @@ async fn until_known_to_be_wrong(client: &Client) {
 }
 
 /// Newest first, none twice, none of another time than that from `begin` till now, and no run missing.
-fn assert_told_as_it_was(told: &[Value], begin: i64) {
+fn assert_real_times(told: &[Value], begin: i64) {
     let mut times: Vec<i64> = told.iter().map(at_ms).collect();
     assert!(times.is_sorted_by(|newer, older| newer > older), "newest first, none twice: {times:?}");
     times.reverse();
@@ -62,7 +62,7 @@ async fn results_of_a_location_with_a_wrong_clock_have_corrected_times() {
         let all = checks(&client, &id);
         (all.len() > requests).then_some(all)
     });
-    assert_told_as_it_was(&all.await, begin);
+    assert_real_times(&all.await, begin);
     until_status(&client, &id, "up").await;
     drop(remote);
 }
@@ -92,7 +92,7 @@ async fn corrected_times_survive_a_takeover() {
         (all.iter().map(Vec::len).sum::<usize>() > requests).then_some(all)
     });
     for told in all.await {
-        assert_told_as_it_was(&told, begin);
+        assert_real_times(&told, begin);
         assert!(told.iter().all(|check| check["status"] == "up"), "{told:?}");
     }
     for id in &ids {

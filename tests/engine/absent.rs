@@ -71,7 +71,7 @@ impl Restart {
         self.world.engine.apply(Arc::new(watched)).await.expect("the engine runs");
     }
 
-    async fn hear(&self, place: usize, second: i64, status: CheckStatus) {
+    async fn receive(&self, place: usize, second: i64, status: CheckStatus) {
         let seen = Seen { status, ..Seen::up(second, 10) };
         let results = ServiceResults { id: id(1), records: [seen.record_from(place)].into() };
         self.world.engine.take_remote_results(vec![results]).await.expect("the engine runs");
@@ -100,9 +100,9 @@ fn a_service_without_known_location_keeps_its_status() {
         scene.learn_of(&[0], watched(1, 0, 1)).await;
         assert_eq!(scene.verdict().await, Verdict::Down);
         scene.pass_until(30).await;
-        scene.hear(0, 30, CheckStatus::Down).await;
+        scene.receive(0, 30, CheckStatus::Down).await;
         scene.pass_until(90).await;
-        scene.hear(0, 90, CheckStatus::Up).await;
+        scene.receive(0, 90, CheckStatus::Up).await;
         assert_eq!(scene.end().await, "90 down>up votes");
     });
 }
@@ -117,7 +117,7 @@ fn a_local_location_does_not_decide_until_the_others_are_known() {
         scene.learn_of(&[1, 2], watched(1, 1, 2)).await;
         assert_eq!(scene.verdict().await, Verdict::Down);
         scene.pass_until(30).await;
-        scene.hear(1, 30, CheckStatus::Up).await;
+        scene.receive(1, 30, CheckStatus::Up).await;
         // The first check that saw it up; none has seen it down since.
         assert_eq!(scene.end().await, "0 down>up votes");
     });

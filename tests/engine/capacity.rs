@@ -155,14 +155,14 @@ impl Installation {
                 break;
             }
             let (at, next) = match next {
-                Next::Look(slot) => self.look(number, slot, now),
+                Next::Look(slot) => self.run_check(number, slot, now),
                 Next::End(slot) => {
                     let (heard_at, looks_at) = self.end(number, slot, now);
                     self.coming.push(Reverse((heard_at, number, Next::Hear(slot))));
                     (looks_at, Next::Look(slot))
                 }
                 Next::Hear(slot) => {
-                    self.hear(number, slot, now);
+                    self.receive(number, slot, now);
                     continue;
                 }
                 Next::Judge => self.judge(number, now),
@@ -177,7 +177,7 @@ impl Installation {
     }
 
     /// A location checks; the time at which that ends.
-    fn look(&mut self, number: u32, slot: usize, now: Timestamp) -> (Timestamp, Next) {
+    fn run_check(&mut self, number: u32, slot: usize, now: Timestamp) -> (Timestamp, Next) {
         let watched = self.service(number);
         let effects = watched.locations[slot].wake(now);
         let [WatchEffect::Run(attempt)] = effects[..] else { panic!("{number} at {slot}: {effects:?}") };
@@ -200,8 +200,8 @@ impl Installation {
         (sent_at.plus_ms(ON_ITS_WAY_MS), looks_at)
     }
 
-    fn hear(&mut self, number: u32, slot: usize, now: Timestamp) {
-        self.seen.hear(number, now);
+    fn receive(&mut self, number: u32, slot: usize, now: Timestamp) {
+        self.seen.receive(number, now);
         let watched = self.service(number);
         let checked_at = watched.locations[slot].last_result_at().expect("it has looked");
         let heard = watched.engine.take_remote_result(slot, vote(checked_at), now);
@@ -241,7 +241,7 @@ impl Seen {
         self.messages += filled.into_iter().map(|partitions| u64::from(partitions.count_ones())).sum::<u64>();
     }
 
-    fn hear(&mut self, number: u32, now: Timestamp) {
+    fn receive(&mut self, number: u32, now: Timestamp) {
         self.by_node[span(now, MOMENT_MS)][partition(number) % NODES] += 1;
     }
 }

@@ -203,7 +203,7 @@ fn an_outage_is_detected_by_the_remaining_location() {
 }
 
 /// All cables of this machine at once.
-async fn nobody_is_down_without(lose: impl Fn(&Scene, usize), regain: impl Fn(&Scene, usize)) {
+async fn assert_no_target_down_without(lose: impl Fn(&Scene, usize), regain: impl Fn(&Scene, usize)) {
     let scene = Scene::lay().await;
     scene.until_standings(["online"; 3]).await;
     (1..=3).for_each(|number| lose(&scene, number));
@@ -224,10 +224,12 @@ async fn nobody_is_down_without(lose: impl Fn(&Scene, usize), regain: impl Fn(&S
 
 #[test]
 fn a_machine_without_a_network_reports_no_target_down() {
-    test(|| nobody_is_down_without(Scene::cut, Scene::mend));
+    test(|| assert_no_target_down_without(Scene::cut, Scene::mend));
 }
 
 #[test]
 fn a_machine_with_unplugged_cables_reports_no_target_down() {
-    test(|| nobody_is_down_without(|_, number| Scene::pull_out(number), |_, number| Scene::plug_in(number)));
+    test(|| {
+        assert_no_target_down_without(|_, number| Scene::pull_out(number), |_, number| Scene::plug_in(number))
+    });
 }

@@ -71,7 +71,11 @@ async fn until_counted(client: &Client, ids: &[String], (all, open): (usize, usi
         let counts = counted(client);
         let of = |id: &String| counts.get(id).copied().unwrap_or_default();
         let too_many = ids.iter().find(|id| of(id).0 > all);
-        assert!(too_many.is_none(), "{what}: {}", too_many.map(|id| told(client, id)).unwrap_or_default());
+        assert!(
+            too_many.is_none(),
+            "{what}: {}",
+            too_many.map(|id| recent_history(client, id)).unwrap_or_default()
+        );
         ids.iter().all(|id| of(id) == (all, open)).then_some(counts)
     })
     .await;
@@ -79,7 +83,7 @@ async fn until_counted(client: &Client, ids: &[String], (all, open): (usize, usi
 }
 
 /// The last incidents and checks of a service, for diagnosis.
-fn told(client: &Client, id: &str) -> String {
+fn recent_history(client: &Client, id: &str) -> String {
     let last = |path: &str, keys: &[&str]| {
         let rows = client.get(&format!("{}/{path}", service(id))).expect(200).data();
         let line = |row: &Value| keys.iter().map(|key| row[*key].to_string()).collect::<Vec<_>>().join(" ");

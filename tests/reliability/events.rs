@@ -78,7 +78,7 @@ fn listen(client: &Client, clients: usize, listening: Duration) -> Vec<Heard> {
     let until = now().plus_ms(i64::try_from(listening.as_millis()).unwrap());
     let threads = opened.into_iter().enumerate().map(|(place, stream)| {
         let builder = std::thread::Builder::new().stack_size(128 * 1_024);
-        builder.spawn(move || hear(stream, place < TIMED, until)).unwrap()
+        builder.spawn(move || receive(stream, place < TIMED, until)).unwrap()
     });
     let threads: Vec<_> = threads.collect();
     threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -89,7 +89,7 @@ fn open(client: &Client) -> TcpStream {
 }
 
 /// Reads until then. Results that are checked before everybody listens are passed over by all.
-fn hear(mut stream: TcpStream, is_timed: bool, until: Timestamp) -> Heard {
+fn receive(mut stream: TcpStream, is_timed: bool, until: Timestamp) -> Heard {
     let (mut heard, mut buffer) = (Heard::default(), vec![0; 64 * 1_024]);
     let mut rest = Vec::new();
     while now() < until {

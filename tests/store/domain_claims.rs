@@ -71,7 +71,7 @@ async fn a_due_check_activates_one_of_several_proven_claims(
 }
 
 /// Resolves once a session waits for an advisory lock of this database.
-async fn somebody_waits(store: &Store) {
+async fn until_lock_wait(store: &Store) {
     let text = "SELECT count(*) AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
     loop {
@@ -115,7 +115,7 @@ async fn one_of_two_simultaneous_proofs_of_a_name_wins(
     let overlap = async {
         recorded.send(()).unwrap();
         if matches!(backend, Backend::Postgres) {
-            somebody_waits(&store).await;
+            until_lock_wait(&store).await;
         }
     };
     let late = async {
@@ -137,7 +137,7 @@ async fn a_claim_waits_for_a_proof_under_way() {
     let (recorded, is_recorded) = oneshot::channel();
     let overlap = async {
         recorded.send(()).unwrap();
-        somebody_waits(&store).await;
+        until_lock_wait(&store).await;
     };
     let claim = async {
         is_recorded.await.unwrap();

@@ -11,7 +11,7 @@ use watchkeeper::store::history::changes;
 use crate::support::Backend;
 use crate::support::rows::{append_changes, at, change};
 
-fn told(service: i64, at_ms: i64, cause: ChangeCause) -> StatusChange {
+fn flapping_change(service: i64, at_ms: i64, cause: ChangeCause) -> StatusChange {
     StatusChange { cause, ..change(service, at_ms, (Down, Down)) }
 }
 
@@ -20,10 +20,10 @@ fn story() -> Vec<StatusChange> {
     vec![
         change(1, 10, (Unknown, Up)),
         change(1, 20, (Up, Down)),
-        told(1, 20, ChangeCause::Flapping),
+        flapping_change(1, 20, ChangeCause::Flapping),
         change(2, 10, (Up, Degraded)),
-        told(2, 15, ChangeCause::Flapping),
-        told(2, 90, Settled),
+        flapping_change(2, 15, ChangeCause::Flapping),
+        flapping_change(2, 90, Settled),
         change(3, 30, (Up, Down)),
         change(3, 40, (Down, Up)),
         change(4, 30, (Up, NoData)),

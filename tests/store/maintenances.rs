@@ -44,7 +44,7 @@ fn window(service: ServiceKey, from: i64, to: Option<i64>) -> ServiceWindow {
 }
 
 /// Flag and revision, as the engine would get them.
-async fn told(store: &Store, key: ServiceKey) -> (bool, i64) {
+async fn flag_and_revision(store: &Store, key: ServiceKey) -> (bool, i64) {
     let found = services::by_keys(store.main.reader(), &[key]).await.unwrap();
     (found[0].in_planned_maintenance, found[0].revision)
 }
@@ -269,9 +269,9 @@ async fn windows_follow_the_maintenance(#[values(Backend::Sqlite, Backend::Postg
     let a = stored_service(&store, service(owner.key, "a")).await.key;
     let b = stored_service(&store, service(owner.key, "b")).await.key;
     let one = stored(&store, maintenance(owner.key, InProgress), (&[a], 100)).await;
-    assert_eq!(told(&store, a).await, (true, 2));
+    assert_eq!(flag_and_revision(&store, a).await, (true, 2));
     let two = stored(&store, maintenance(owner.key, InProgress), (&[a], 150)).await;
-    assert_eq!(told(&store, a).await, (true, 2), "it is no news");
+    assert_eq!(flag_and_revision(&store, a).await, (true, 2), "it is no news");
 
     let transaction = store.main.begin().await.unwrap();
     assert!(
@@ -302,7 +302,10 @@ async fn windows_follow_the_maintenance(#[values(Backend::Sqlite, Backend::Postg
         window(b, 260, Some(300)),
     ];
     assert_eq!(open_windows(&store, &[a, b]).await, expected);
-    assert_eq!((told(&store, a).await, told(&store, b).await), ((false, 3), (false, 5)));
+    assert_eq!(
+        (flag_and_revision(&store, a).await, flag_and_revision(&store, b).await),
+        ((false, 3), (false, 5))
+    );
 }
 
 /// A clock that is set back makes no window that ends before it begins.
@@ -317,7 +320,7 @@ async fn no_window_ends_before_it_begins(#[values(Backend::Sqlite, Backend::Post
     lifecycle::maintenances::end_effect(&transaction, one.key, at(1_000)).await.unwrap();
     transaction.commit().await.unwrap();
     assert_eq!(open_windows(&store, &[a]).await, [window(a, 5_000, Some(5_000))]);
-    assert_eq!(told(&store, a).await, (false, 3));
+    assert_eq!(flag_and_revision(&store, a).await, (false, 3));
 }
 
 /// A write of a service leaves the flag unchanged, even from an old copy of it.
@@ -333,7 +336,7 @@ async fn a_write_of_the_service_leaves_the_flag_alone(
     let transaction = store.main.begin().await.unwrap();
     services::update(&transaction, before.clone()).await.unwrap();
     transaction.commit().await.unwrap();
-    assert!(told(&store, before.key).await.0);
+    assert!(flag_and_revision(&store, before.key).await.0);
 }
 
 /// Contract 4.3.9: the maintenance rows of the table.

@@ -74,7 +74,7 @@ async fn a_slug_has_one_page_and_stays_reserved(
 }
 
 /// The slugs of these that are kept for their organisation.
-async fn held(store: &Store, stranger: i64, slugs: &[String]) -> Vec<String> {
+async fn reserved_slugs(store: &Store, stranger: i64, slugs: &[String]) -> Vec<String> {
     let mut held = Vec::new();
     for slug in slugs {
         if slugs::is_taken(store.main.reader(), stranger, slug, JudgedTime::trusted(at(0))).await.unwrap() {
@@ -98,11 +98,15 @@ async fn a_page_keeps_its_last_five_slugs(#[values(Backend::Sqlite, Backend::Pos
         write.commit().await.unwrap();
         stored.slug.clone_from(slug);
     }
-    assert_eq!(held(&store, theirs, &names).await, names[2..], "five old ones, and the present one");
+    assert_eq!(
+        reserved_slugs(&store, theirs, &names).await,
+        names[2..],
+        "five old ones, and the present one"
+    );
     let write = store.main.begin().await.unwrap();
     statuspages::delete(&write, &stored, at(100)).await.unwrap();
     write.commit().await.unwrap();
-    assert_eq!(held(&store, theirs, &names).await, names[3..]);
+    assert_eq!(reserved_slugs(&store, theirs, &names).await, names[3..]);
 }
 
 #[rstest]
@@ -121,7 +125,7 @@ async fn deleted_pages_leave_a_bounded_number_of_slugs(
         statuspages::delete(&write, &made.unwrap(), at(now)).await.unwrap();
     }
     write.commit().await.unwrap();
-    assert_eq!(held(&store, theirs, &names).await, names[3..]);
+    assert_eq!(reserved_slugs(&store, theirs, &names).await, names[3..]);
 }
 
 #[rstest]

@@ -71,7 +71,7 @@ async fn inserted(store: &Store, mut incident: WholeIncident) -> WholeIncident {
 }
 
 /// Stored facts, by the texts of the entries.
-async fn told(store: &Store, owner: &Organisation) -> Vec<String> {
+async fn texts_of(store: &Store, owner: &Organisation) -> Vec<String> {
     let facts = facts(store, owner).await;
     assert!(facts.iter().all(|fact| fact.kind == IncidentEntry));
     facts.iter().map(|fact| fact.message.text("en", "en").to_owned()).collect()
@@ -92,12 +92,12 @@ async fn entries_of_a_published_incident_are_notified(
     save(&store, &mut incident, |changed| changed.updates.push(entry("second", true))).await;
     assert!(facts(&store, &owner).await.is_empty(), "nobody hears of what is internal");
     save(&store, &mut incident, |changed| changed.incident.is_published = true).await;
-    assert_eq!(told(&store, &owner).await, ["second"]);
+    assert_eq!(texts_of(&store, &owner).await, ["second"]);
     save(&store, &mut incident, |changed| changed.updates.push(entry("quiet", false))).await;
     save(&store, &mut incident, |changed| changed.updates.push(entry("third", true))).await;
     save(&store, &mut incident, |changed| changed.incident.is_published = false).await;
     save(&store, &mut incident, |changed| changed.incident.is_published = true).await;
-    assert_eq!(told(&store, &owner).await, ["second", "third"], "nothing is told twice");
+    assert_eq!(texts_of(&store, &owner).await, ["second", "third"], "nothing is told twice");
 }
 
 #[rstest]

@@ -19,7 +19,7 @@ const SERVICES: usize = 40;
 const TOLD: Duration = Duration::from_secs(3);
 
 /// Events received until it has listened for this long.
-fn heard(listener: &mut Listener, patience: Duration) -> Vec<Event> {
+fn received_events(listener: &mut Listener, patience: Duration) -> Vec<Event> {
     let begun = Instant::now();
     let mut heard = Vec::new();
     while begun.elapsed() < patience && !listener.has_ended() {
@@ -84,7 +84,7 @@ async fn a_subscriber_at_any_node_gets_events_of_all_nodes_once() {
     let begun = Instant::now();
     let stored = loop {
         for (events, listener) in events.iter_mut().zip(&mut listeners) {
-            events.extend(heard(listener, Duration::from_millis(500)));
+            events.extend(received_events(listener, Duration::from_millis(500)));
         }
         let stored = stored(&scene, listened);
         let is_told = events.iter().all(|events| results(events, listened) == stored);
@@ -116,11 +116,11 @@ async fn no_event_of_a_dying_node_is_missed() {
         client.patch(&service(id), &json!({"tags": ["even"]})).expect(200);
     }
     let begin = now().ms();
-    let mut events = heard(&mut listener, TOLD);
+    let mut events = received_events(&mut listener, TOLD);
     scene.nodes.server_mut(1).kill();
     let killed = Instant::now();
     while !listener.has_ended() {
-        events.extend(heard(&mut listener, Duration::from_millis(500)));
+        events.extend(received_events(&mut listener, Duration::from_millis(500)));
         assert!(killed.elapsed() < patience(TAKEN_OVER), "the stream goes on");
     }
     let last = listener.last_id.clone().unwrap();
@@ -130,7 +130,7 @@ async fn no_event_of_a_dying_node_is_missed() {
     let listened = (begin, now().ms());
     let begun = Instant::now();
     loop {
-        events.extend(heard(&mut again, TOLD));
+        events.extend(received_events(&mut again, TOLD));
         if again.has_ended() {
             again = come_again(again.last_id.as_ref().unwrap_or(&last));
         }
