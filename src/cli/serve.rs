@@ -117,7 +117,7 @@ fn first_start(base_url: &str, made: &FirstStart, rate_limit: u32) -> String {
 mod tests {
     use super::*;
 
-    /// No token in the history of a shell, the way to everything else, and the limit that setting up much meets first.
+    /// The token is not in the history of a shell; the links to the documentation and the first limit are shown.
     #[test]
     fn the_first_start_prints_the_next_commands() {
         let made = FirstStart { token: "wk_secret".into(), token_file: "./data/token".into() };

@@ -26,7 +26,7 @@ mod tests {
 
     use super::*;
 
-    /// "Our own trouble is never the target's."
+    /// "A local fault is never the target's."
     #[rstest]
     #[case(Errno::EMFILE, Some(LocalFault::NoDescriptors))]
     #[case(Errno::ENFILE, Some(LocalFault::NoDescriptors))]

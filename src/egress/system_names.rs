@@ -235,7 +235,7 @@ mod tests {
         }
     }
 
-    /// The file at first and later, and who is asked then.
+    /// The file at first and later, and the servers that are queried then.
     #[rstest]
     #[case::it_names_others(
         Some("nameserver 127.0.0.9\n"),

@@ -67,7 +67,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    /// Columns: whether it has a notice; second and trouble of each comparison; the last result.
+    /// Columns: whether it has a notice; second and condition of each comparison; the last result.
     #[rstest]
     #[case::at_first(false, &[(0, true)], false)]
     #[case::for_a_minute(false, &[(0, true), (30, true), (60, true)], true)]

@@ -202,7 +202,7 @@ mod tests {
         check(answers, sight);
     }
 
-    /// Our own trouble is never the domain's.
+    /// A local fault is never the domain's.
     #[rstest]
     #[case(DomainAnswers { txt: DomainAnswer::Nothing, ..right() }, DomainRecordsState::Nothing)]
     #[case(DomainAnswers { cname: none(), v4: DomainAnswer::Nothing, v6: none(), ..right() }, DomainRecordsState::Nothing)]

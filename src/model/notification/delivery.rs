@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(wait_ms(tries), ms);
     }
 
-    /// Attempts, the milliseconds until it is given up, the pause requested by the receiver (in seconds from now),
+    /// Attempts, the milliseconds until it expires, the pause requested by the receiver (in seconds from now),
     /// jitter; the wait.
     #[rstest]
     #[case(1, GIVEN_UP_AFTER_MS, None, 0.0, Some(1_000))]
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(due.map(|due| due.ms_since(at)), expected);
     }
 
-    /// Tries, the milliseconds until it is given up, the wait.
+    /// Tries, the milliseconds until it expires, the wait.
     #[rstest]
     #[case(1, GIVEN_UP_AFTER_MS, 600_000)]
     #[case(11, GIVEN_UP_AFTER_MS, 900_000)]

@@ -67,7 +67,7 @@ fn a_failing_service_hides_its_dependents(
     assert_eq!(Outage { unreachable_since, ..outage }.hides_others(), hides);
 }
 
-/// Behind a dependency that is down a service has no start of its own trouble; that starts with its first check after
+/// Behind a dependency that is down a service has no start of its own outage; that starts with its first check after
 /// the recovery of the dependency.
 #[test]
 fn an_outage_becomes_its_own_after_a_recheck() {
@@ -146,7 +146,7 @@ fn a_reported_outage_recovers_when_the_service_is_up(#[case] script: &str, #[cas
 }
 
 proptest! {
-    /// For any script: a service that is up without flapping has no trouble for an incident; a service that is down
+    /// For any script: a service that is up without flapping has no outage; a service that is down
     /// has.
     #[test]
     fn a_service_that_is_up_has_no_outage(script in "[dgunF?St]{1,40}") {
@@ -169,7 +169,7 @@ proptest! {
     }
 }
 
-/// The first edges of the trouble since the service was last up; `-` = there is none of that kind.
+/// The first edges of the outage since the service was last up; `-` = there is none of that kind.
 fn firsts(script: &str) -> String {
     let FirstEdges { unstable, degraded, down } = play(script).0.unwrap().first_edges;
     let edge = |at: Option<Timestamp>| at.map_or("-".to_owned(), |at| at.ms().to_string());

@@ -1,4 +1,4 @@
-//! Tests of windows that come again: tables of the calendar's odd days, hostile rules, and a plain calendar beside it.
+//! Tests of recurring windows: tables of the calendar's odd days, hostile rules, and a plain calendar beside it.
 
 mod calendar;
 mod hostile;

@@ -130,7 +130,7 @@ fn each_setting_has_its_effect(#[case] script: &str, #[case] words: &str, #[case
     assert_eq!(outcome(script, &[], words), expected);
 }
 
-/// A missing result of a location that checks every second leaves a gap from the first one that did not come.
+/// A missing result of a location that checks every second leaves a gap from the first missing one.
 #[test]
 fn unmeasured_time_is_no_data() {
     let gap = format!("uuu{}uuu", "-".repeat(60));

@@ -25,7 +25,7 @@ struct Step {
     is_stall: bool,
     /// The index of the attempt under way that ends; beyond the last one none does.
     ends: usize,
-    /// 0 up, 1 degraded, 2 down, 3 trouble of our own.
+    /// 0 up, 1 degraded, 2 down, 3 a local fault.
     how: i16,
 }
 
@@ -43,7 +43,7 @@ struct Model {
     status: MeasuredStatus,
     changed_at: Option<Timestamp>,
     missed: u64,
-    /// Due times that came during a check between two of them.
+    /// Due times that fell into a check between two of them.
     met: u64,
     /// All past events, and the changes reported for them.
     happened: Vec<Entry>,

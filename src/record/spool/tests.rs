@@ -1,4 +1,4 @@
-//! Tests of the spool: appended facts come back, in order, whatever happens to process and disk in between.
+//! Tests of the spool: appended facts are returned in order, whatever happens to process and disk in between.
 
 use super::*;
 use crate::clock::Timestamp;

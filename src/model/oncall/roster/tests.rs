@@ -93,7 +93,7 @@ fn duty_passes_to_the_next_contact(
     assert_eq!(contacts, (0..=expected.len()).map(|turn| turn as i64 % 2 + 1).collect::<Vec<_>>());
 }
 
-/// A day that a zone left out has no turn of its own: the next contact is on duty.
+/// A day that a zone skipped has no shift of its own: the next contact is on duty.
 #[test]
 fn a_skipped_day_has_no_shift() {
     let rotation = Rotation::Daily { days: 1, at: "12:00".parse().unwrap() };
@@ -142,7 +142,7 @@ fn higher_layers_and_overrides_take_precedence() {
     assert_eq!(duty.gaps, [range("2026-11-24T06:00:00Z", "2026-11-24T07:00:00Z")]);
 }
 
-/// The hours of two layers, in which the same contact takes turns, an absence, and the times that are not covered as they should
+/// The hours of two layers, in which the same contact alternates, an absence, and the times that are not covered as they should
 /// be.
 #[rstest]
 #[case::always(None, None, Some(("2026-11-24T06:00:00Z", "2026-11-24T07:00:00Z")), &["24T06:00-24T07:00"])]
@@ -201,7 +201,7 @@ fn a_layer_needs_nobody_outside_its_start_and_end(
     assert_eq!(found, expected);
 }
 
-/// The largest possible schedule over the longest possible time: absences are not read for each turn.
+/// The largest possible schedule over the longest possible time: absences are not read for each shift.
 #[test]
 fn the_largest_schedule_is_computed_in_time() {
     let start = at("2026-01-01T00:00:00Z");
@@ -260,7 +260,7 @@ fn stretches(begin: Timestamp) -> impl Strategy<Value = Vec<(i64, TimeRange)>> {
 }
 
 /// The contact on duty, straight from the rules: the newest override, then the layers from the last one down, each
-/// turn counted one by one.
+/// shift counted one by one.
 fn oracle(roster: &DutyRoster<'_>, moment: Timestamp) -> Option<(i64, ShiftSource)> {
     let holds = |range: TimeRange| range.from <= moment && moment < range.to;
     let is_away =

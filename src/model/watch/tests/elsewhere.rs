@@ -26,7 +26,7 @@ fn all_remote() -> WatchState {
     watch
 }
 
-/// The effects of a result that votes; of any other there are none.
+/// The effects of a result that votes; other results have none.
 fn receive(watch: &mut WatchState, slot: usize, vote: LocationVote, now: Timestamp) -> Vec<WatchEffect> {
     match watch.take_remote_result(slot, vote, now) {
         ArrivalOutcome::Vote(effects) => effects,
@@ -115,7 +115,7 @@ fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64,
     assert_eq!(watch.verdict(), verdict);
 }
 
-/// Regression: a result that came 7 s after its check had timed out was accepted, and left a gap all the same.
+/// Regression: a result that arrived 7 s after its check had timed out was accepted, and left a gap all the same.
 #[test]
 fn a_result_that_is_in_time_leaves_no_gap() {
     let mut watch = all_remote();

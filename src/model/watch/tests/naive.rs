@@ -198,7 +198,7 @@ impl Replay<'_> {
         self.report_change(to, ChangeCause::Votes, at);
     }
 
-    /// The start of the trouble: the earliest run after the last better vote of any location that now has this
+    /// The start of the status: the earliest run after the last better vote of any location that now has this
     /// status.
     fn worse_since(&self, place: usize, at: Timestamp) -> Timestamp {
         let Some(level) = self.verdict.as_check() else { return at };
@@ -260,7 +260,7 @@ impl Replay<'_> {
         about.is_some_and(|change| change.cause == ChangeCause::Flapping)
     }
 
-    /// The turns in the window that ends at a moment.
+    /// The transitions in the window that ends at a moment.
     fn transitions(&self, at: Timestamp) -> usize {
         let window_ms = i64::from(self.plan.rules.flapping.minutes) * 60_000;
         let turns = self.told.iter().filter(|change| is_turn(change.from, change.to));

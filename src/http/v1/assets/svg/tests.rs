@@ -1,4 +1,4 @@
-//! Hostile drawings, and harmless ones that must be kept.
+//! Hostile drawings, and harmless ones that must stay.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -21,7 +21,7 @@ fn check(before: &str, after: &str) {
     assert_eq!(clean(&inside(before)), Ok(inside(after)), "{before}");
 }
 
-/// Contract 4.16: drawn parts are kept.
+/// Contract 4.16: drawn parts stay.
 #[rstest]
 #[case(r#"<path d="M0 0h10v10z" fill="red"/>"#)]
 #[case(r##"<g id="a"><use xlink:href="#b"/><use href="#c"/></g>"##)]
