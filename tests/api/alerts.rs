@@ -1,4 +1,4 @@
-//! docs/monitoring: the alerts are understood by Prometheus and fire on what they are for, and nothing there asks for a number
+//! docs/monitoring: the alerts are understood by Prometheus and fire in their cases, and no query there uses a metric
 //! that no process has.
 //!
 //! promtool is Debian's, of the package `prometheus`. Where it is missing the tests say so, and with

@@ -48,7 +48,7 @@ fn picture(format: ImageFormat, width: u32, height: u32) -> Vec<u8> {
 
 const SVG: &str = r#"<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9"/></svg>"#;
 
-/// Contract 4.16: 200 with the page without components; served to everybody with a policy that lets nothing run.
+/// Contract 4.16: 200 with the page without components; public, with a policy that lets nothing run.
 #[test]
 fn an_uploaded_drawing_is_cleaned_and_served() {
     let client = Server::shared_client();
@@ -238,7 +238,7 @@ fn a_key_does_not_repeat_an_upload() {
     assert_eq!(second.header("idempotent-replayed"), None);
 }
 
-/// Contract 1.5, 2.2 and 4.16: other names, other people's pages, missing permission.
+/// Contract 1.5, 2.2 and 4.16: other names, foreign pages, missing permission.
 #[test]
 fn files_belong_to_their_page() {
     let server = Server::shared();

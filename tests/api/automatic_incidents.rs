@@ -1,4 +1,4 @@
-//! Incidents that open and close by themselves, with real targets that go away and come back (contract 4.9, 4.12).
+//! Incidents that open and close by themselves, with real targets that fail and recover (contract 4.9, 4.12).
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -225,7 +225,7 @@ async fn a_maintenance_delays_incidents() {
     until_one(&client, "the incident", |_| true).await;
 }
 
-/// An outage that ends before the policy's patience does is none.
+/// An outage that ends before the delay of the policy opens no incident.
 #[tokio::test]
 async fn a_policy_delays_incidents() {
     let server = Server::start();

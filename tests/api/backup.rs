@@ -258,7 +258,7 @@ fn metric(client: &Client, name: &str) -> f64 {
     line.unwrap_or_else(|| panic!("no {name}: {page}")).parse().unwrap()
 }
 
-/// Three are there from before, one was cut off, and something is none: the oldest makes room, and what is no backup stays.
+/// Three older backups, one incomplete, one foreign file: the oldest makes room, and the foreign file stays.
 #[tokio::test]
 async fn a_server_backs_itself_up_and_keeps_the_newest() {
     let folder = tempfile::tempdir().unwrap();

@@ -210,7 +210,7 @@ fn a_service_without_checks_has_an_empty_history() {
     }
 }
 
-/// Nothing acknowledged is lost by a kill; status and rhythm stay.
+/// Nothing acknowledged is lost by a kill; status and schedule stay.
 #[tokio::test]
 async fn a_killed_server_keeps_checks_status_and_schedule() {
     let target = Target::start();

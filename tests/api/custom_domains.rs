@@ -102,7 +102,7 @@ fn an_attached_domain_shows_its_required_records() {
     assert_eq!(list["meta"]["per_page"], 1);
 }
 
-/// Contract 1.4: whole collections come in one page unless paging is asked for; oldest first.
+/// Contract 1.4: whole collections are one page unless paging is requested; oldest first.
 #[test]
 fn all_domains_come_in_one_page() {
     let shared = shared();
@@ -155,7 +155,7 @@ fn a_host_name_that_cannot_be_attached_is_refused(#[case] body: Value, #[case] t
     assert_eq!(refused.errors(), errors(&[("hostname", text)]));
 }
 
-/// Contract 4.15: the host of the API is nobody's.
+/// Contract 4.15: the host of the API cannot be attached.
 #[test]
 fn the_host_of_the_api_is_reserved() {
     let server = Server::behind("https://api.example.com:8443/base");
@@ -183,7 +183,7 @@ fn the_plan_limits_domains_per_page() {
     client.post(&list, &json!({"hostname": "first.quota.example.com"})).expect(422);
 }
 
-/// Contract 1.5 and 2.2: other people's pages and domains do not exist; reading and changing have their permissions.
+/// Contract 1.5 and 2.2: foreign pages and domains do not exist; reading and changing have their permissions.
 #[test]
 fn domains_belong_to_their_page() {
     let shared = shared();
@@ -334,7 +334,7 @@ fn a_domain_is_not_verified_twice_in_ten_seconds() {
     client.post(&format!("{}/verify", path(&page, &other)), &json!({})).expect(200);
 }
 
-/// Our own trouble is no fault of the domain: what was known before stays.
+/// A local fault does not fail a domain: its state stays.
 #[test]
 fn silent_name_servers_do_not_fail_a_domain() {
     let shared = shared();

@@ -70,7 +70,7 @@ async fn a_file_that_cannot_be_read_is_named(#[case] from: usize, #[case] wrong:
     assert!(!told.contains("code: "), "{told}");
 }
 
-/// Another program, such as `sqlite3`, has a transaction open that keeps everybody else out.
+/// Another program, such as `sqlite3`, has an exclusive transaction open.
 #[tokio::test]
 async fn a_file_locked_by_another_program_is_named() {
     let mut server = Server::embedded("", &[("WATCHKEEPER_DATABASE__ACQUIRE_TIMEOUT_SECONDS", "1")]);

@@ -228,8 +228,8 @@ fn is_down(client: &Client, id: &str) -> bool {
     client.get(&service(id)).expect(200).data()["status"] == "down"
 }
 
-/// The parent dies too, and is as likely to be noticed last: each reports its own trouble, one after the other. Until its turn
-/// comes it answers nobody: whoever was answered after a child had failed would be a parent that works.
+/// The parent fails too, and is as likely to be noticed last: each reports its own outage, one after the other. Until then it
+/// answers nobody: a response after the failure of a child would make it a parent that works.
 #[tokio::test]
 async fn dependents_that_fail_in_any_order_are_one_incident() {
     let seed = seed();

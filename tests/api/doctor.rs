@@ -105,7 +105,7 @@ async fn a_stopped_installation_is_examined_without_changes() {
     assert!(verdicts == ["problem"] && said.contains("main.db is missing"), "{said}");
 }
 
-/// Opening a pipe without a writer waits, as everything does on a file system that is away.
+/// Opening a pipe without a writer waits, as everything does on an unavailable file system.
 #[tokio::test]
 async fn a_file_that_cannot_be_opened_delays_no_other_check() {
     let mut server = Server::embedded("", &[]);
@@ -220,7 +220,7 @@ fn answering(text: String) -> SocketAddr {
     address
 }
 
-/// The mail servers of channels are greeted; nobody logs in, and a channel that is off is not asked for.
+/// The mail servers of channels are contacted without a login, except those of disabled channels.
 #[test]
 fn mail_servers_of_channels_are_contacted() {
     let server = Server::embedded("", &[]);

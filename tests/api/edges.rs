@@ -17,7 +17,7 @@ const OUTAGES: usize = 3;
 /// Largest difference between a recorded and the real time.
 const EXACT_MS: i64 = 2_000;
 
-/// Accepts whatever comes, until it is aborted.
+/// Accepts every connection, until it is aborted.
 async fn open(address: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
     let listener = TcpListener::bind(address).await.unwrap();
     let address = listener.local_addr().unwrap();

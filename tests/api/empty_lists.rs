@@ -120,7 +120,7 @@ fn an_empty_list_equals_an_empty_object_in_a_translation(#[case] path: &str, #[c
     assert!(answers[1].0 == 422 && answers[1].1["errors"].get(field).is_some(), "{}", answers[1].1);
 }
 
-/// A body itself is an object, and a list with entries is none.
+/// A body itself must be an object, and a list with entries is refused.
 #[test]
 fn other_lists_are_still_refused() {
     let client = tenant();

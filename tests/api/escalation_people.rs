@@ -18,7 +18,7 @@ fn channel(client: &Client, sink: &Sink) -> Value {
     create_channel(client, &webhook(&sink.url(), &json!({"events": ["incident.acknowledged"]})))["id"].clone()
 }
 
-/// Somebody with a channel of its own, who wants to be left alone all week.
+/// A contact with a channel of its own, in quiet hours all week.
 fn sleeper(client: &Client, name: &str, sink: &Sink) -> Value {
     let week = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
     let quiet = json!({"hours": [{"days": week, "from": "00:00", "to": "24:00"}]});
@@ -116,7 +116,7 @@ async fn the_contact_on_duty_is_notified_at_any_hour() {
 }
 
 /// A contact that is named itself is left alone in its quiet hours, but not with what is bad enough; a step of which everything
-/// waits reaches nobody, and the next one comes at once.
+/// is held reaches nobody, and the next one is taken at once.
 #[tokio::test]
 async fn quiet_hours_delay_messages_to_named_contacts() {
     let client = Server::shared().tenant("business");

@@ -87,7 +87,7 @@ fn a_policy_is_created_shown_changed_and_deleted() {
     client.get(&item(&policy)).expect(404);
 }
 
-/// A new policy is asked first; places are 1, 2, 3 … whatever is added, moved or deleted.
+/// A new policy is first; positions are 1, 2, 3 … after every addition, move and deletion.
 #[test]
 fn policies_have_an_order() {
     let client = Server::shared().tenant("business");
@@ -253,7 +253,7 @@ async fn an_incident_policy_selects_its_escalation_policy() {
     assert_eq!(until_events(&sink, 1).await, ["incident.escalated"]);
 }
 
-/// A step whose channels are switched off reaches nobody: the next one comes at once.
+/// A step with disabled channels reaches nobody: the next one is taken at once.
 #[tokio::test]
 async fn a_step_without_recipients_is_skipped() {
     let client = Server::shared().tenant("business");

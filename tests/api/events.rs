@@ -235,7 +235,7 @@ fn an_invalid_query_is_refused(#[case] query: &str, #[case] field: &str) {
     assert_eq!(errors.iter().map(|(field, _)| field.as_str()).collect::<Vec<_>>(), [field]);
 }
 
-/// Without `types` those come that the token may read; when it may read none, nothing does.
+/// Without `types` a stream has those that the token may read; if it may read none, the stream is empty.
 #[test]
 fn event_types_are_limited_to_the_permissions_of_the_token() {
     let server = Server::shared();
@@ -327,7 +327,7 @@ async fn streams_end_when_the_process_stops() {
     listener.until_end(Duration::from_secs(1));
 }
 
-/// Somebody who reads nothing is cut off, and delays nobody; one who comes again misses nothing.
+/// A client that reads nothing is disconnected, and delays nobody; it misses nothing after a reconnection.
 #[tokio::test]
 async fn a_client_that_does_not_read_is_cut_off() {
     let server = Server::start();

@@ -425,7 +425,7 @@ pub(crate) async fn run(url: &str, statement: &str) {
     database.close().await.unwrap();
 }
 
-/// Made-up secrets from the same address keep nobody's ping from being taken.
+/// Invented secrets from the same address do not prevent a valid ping.
 #[test]
 fn a_valid_ping_is_accepted_among_invented_ones() {
     let server = Server::with("", &[("WATCHKEEPER_RATE_LIMIT_PER_MINUTE", "20")]);

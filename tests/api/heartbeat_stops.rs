@@ -1,4 +1,4 @@
-//! Heartbeats of which several periods pass while nobody listens.
+//! Heartbeats of which several periods pass while no process listens.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The measurement store is away (contract 4.8, 5.1): 503, never an empty list, never a false status.
+//! The measurement store is unavailable (contract 4.8, 5.1): 503, never an empty list, never a false status.
 //!
 //! The history is on a PostgreSQL of its own that the test stops and starts; everything else continues.
 

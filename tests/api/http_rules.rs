@@ -198,7 +198,7 @@ fn an_unexpected_body_is_ignored() {
     client.send("DELETE", &service(&id), &["Content-Type: text/plain"], b"not json").expect(200);
 }
 
-/// Contract 1.1: links come from the configured address, never from `Host`.
+/// Contract 1.1: links start with the configured address, never with `Host`.
 #[test]
 fn links_do_not_follow_the_host_header() {
     let server = Server::shared();

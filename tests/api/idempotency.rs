@@ -48,7 +48,7 @@ fn a_repeated_request_gets_the_stored_answer_byte_for_byte() {
     assert!(spent(&again) < spent(&first), "a replay is counted as every request");
 }
 
-/// Contract 7, no. 45: a long answer is not kept, but made again from what it shows.
+/// Contract 7, no. 45: a long response is not stored, but rendered again from its resource.
 #[test]
 fn a_long_response_is_rendered_again() {
     let client = Server::shared().tenant("business");
@@ -134,7 +134,7 @@ fn without_measurements(mut shown: Value) -> Value {
     shown
 }
 
-/// Contract 7, no. 45: of more than 64 MiB that are kept for a token the oldest are made again.
+/// Contract 7, no. 45: of more than 64 MiB stored for a token the oldest are rendered again.
 #[test]
 fn the_oldest_of_many_responses_are_rendered_again() {
     let client = Server::shared().tenant("business");
@@ -320,7 +320,7 @@ async fn one_of_many_equal_simultaneous_requests_runs(
     assert_eq!(count(&client), 1);
 }
 
-/// Reliability: a client that resets its connection at any moment, and asks again, has one effect.
+/// Reliability: a client that resets its connection at any moment, and repeats its request, has one effect.
 #[rstest]
 #[tokio::test]
 async fn a_reset_at_any_moment_leaves_one_effect(

@@ -1,6 +1,6 @@
 //! `watchkeeper import`: what other tools have measured, seen afterwards as if it had been measured here.
 //!
-//! The server is stopped while its files are written, and asked afterwards.
+//! The server is stopped while its files are written, and queried afterwards.
 
 use std::path::PathBuf;
 use std::process::Output;
@@ -168,7 +168,7 @@ async fn every_column_is_read_back(#[case] name: &str) {
     assert_eq!(metrics["max_ms"], 82.0, "{metrics}");
 }
 
-/// A bad line ends the import with what was before it kept, unless it is to be skipped; it is named either way.
+/// An invalid line ends the import and keeps the lines before it, unless it is to be skipped; it is named either way.
 #[tokio::test]
 async fn a_bad_line_ends_the_import_or_is_skipped() {
     let (mut server, id) = stopped().await;

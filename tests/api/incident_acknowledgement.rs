@@ -42,7 +42,7 @@ fn an_acknowledgement_needs_no_body() {
     assert!(seen["acknowledged"]["at"].is_string(), "{seen}");
 }
 
-/// The first one counts until the incident is opened again; what is over has nobody working on it.
+/// The first one counts until the incident is reopened; a resolved incident has none.
 #[test]
 fn the_first_acknowledgement_counts_until_the_incident_is_opened_again() {
     let client = Server::shared_client();

@@ -71,7 +71,7 @@ impl Scene {
     }
 }
 
-/// Degraded is nothing that the first policy wants an incident for. A service that was down and is degraded has not recovered;
+/// The first policy opens no incident for degraded. A service that was down and is degraded has not recovered;
 /// one that was back and is degraded since has, so that its incident ends.
 #[tokio::test]
 async fn unwanted_outage_kinds_do_not_delay_the_end() {

@@ -1,6 +1,6 @@
 //! `GET /v1/incidents` (contract 4.10.5, 1.4, 1.7): order, pages, filters and what is wrong with them.
 //!
-//! Every filter is asked of the list of the organisation and of the list of a service (contract 4.9).
+//! Every filter is tested on the list of the organisation and on the list of a service (contract 4.9).
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `/v1/incident-policies`: which outages become incidents, in which order the rules are asked.
+//! `/v1/incident-policies`: the rules by which outages become incidents, and their order.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ fn a_default_policy_exists_from_the_start() {
     assert_eq!(client.get(&item(&rows[0])).expect(200).data(), rows[0]);
 }
 
-/// A new policy is asked first; places are 1, 2, 3 … whatever is added, moved or deleted.
+/// A new policy is first; positions are 1, 2, 3 … after every addition, move and deletion.
 #[test]
 fn policies_have_an_order() {
     let client = Server::shared().tenant("business");

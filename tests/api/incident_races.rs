@@ -66,7 +66,7 @@ fn deadlocks(postgres: &Postgres) -> String {
     postgres.ask("SELECT sum(deadlocks) FROM pg_stat_database")
 }
 
-/// Services fail, come back and are deleted, while people edit, resolve and reopen what that makes.
+/// Services fail, recover and are deleted, while people edit, resolve and reopen the incidents.
 #[test]
 fn edits_and_automatic_changes_do_not_deadlock() {
     let Some(postgres) = Postgres::start() else { return };
@@ -126,7 +126,7 @@ fn edits_and_automatic_changes_do_not_deadlock() {
     assert!(!server.log().contains("incidents do not follow"), "{}", server.log());
 }
 
-/// Somebody else locks in another order: the transaction that the server gives up is made again.
+/// Another process locks in another order: the aborted transaction of the server is repeated.
 #[tokio::test]
 async fn a_write_aborted_by_a_deadlock_is_repeated() {
     let Some(postgres) = Postgres::start() else { return };

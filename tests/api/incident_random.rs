@@ -65,7 +65,7 @@ impl World {
         self.services.push(Service::create(&self.client, &name, is_wild, tags));
     }
 
-    /// One thing that the engine or people do; gives what it was.
+    /// One action of the engine or of people; returns its description.
     fn step(&mut self) -> String {
         match self.chance.below(20) {
             0..9 => self.edge(),
@@ -138,7 +138,7 @@ impl World {
         format!("policy: {changes}")
     }
 
-    /// An incident that people have made: the engine marks recoveries in it and no more.
+    /// An incident opened by people: the engine only marks recoveries in it.
     fn create(&mut self) -> String {
         self.names += 1;
         let title = format!("made {}", self.names);

@@ -91,7 +91,7 @@ fn a_foreign_service_cannot_be_covered_or_filtered() {
     mine.get(&format!("{}/maintenances", service(&foreign))).expect(404);
 }
 
-/// Contract 1.11: texts are shown in the language that was asked for, else in the default language.
+/// Contract 1.11: texts are shown in the requested language, else in the default language.
 #[rstest]
 #[case("de-AT", "de", "Wartung", "Gleich.")]
 #[case("fr, de;q=0.5", "de", "Wartung", "Gleich.")]

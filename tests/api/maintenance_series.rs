@@ -1,4 +1,4 @@
-//! Maintenances that come again: `recurrence` of `POST /v1/maintenances`, and `/v1/maintenance-series`.
+//! Recurring maintenances: `recurrence` of `POST /v1/maintenances`, and `/v1/maintenance-series`.
 
 use chrono::{DateTime, FixedOffset, TimeDelta};
 use rstest::rstest;

@@ -10,7 +10,7 @@ use crate::support::server::Server;
 
 const STATES: [&str; 4] = ["scheduled", "in_progress", "completed", "cancelled"];
 
-/// Contract 4.11.3, 5.2: in every other state the answer is a conflict that nobody should try again, and nothing changes.
+/// Contract 4.11.3, 5.2: in every other state the response is a conflict without retry, and nothing changes.
 #[rstest]
 #[case("start", &["scheduled"])]
 #[case("complete", &["in_progress"])]

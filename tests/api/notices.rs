@@ -127,7 +127,7 @@ fn three_locations() -> Server {
     Server::embedded(&(1..=3).map(location).collect::<String>(), &[SOON])
 }
 
-/// Services that only the second location sees in trouble.
+/// Services that only the second location reports down.
 fn impair_second_location(client: &Client) {
     let target = unfriendly_target([127, 0, 9, 2].into());
     let settings = json!({"interval_seconds": 1, "retries": 0});

@@ -163,7 +163,7 @@ fn an_invalid_channel_is_refused(#[case] more: Value, #[case] path: &str, #[case
     assert!(!answer.body.contains("hunter2"), "no error repeats a secret");
 }
 
-/// Channels that people read have digests, those of programs if it is wanted, and those whose messages are alerts never.
+/// Channels for people have digests, those of programs on request, and those whose messages are alerts never.
 #[rstest]
 #[case("slack", json!({"url": "https://hooks.slack.com/services/T/B/x"}), Some(20))]
 #[case("webhook", json!({"url": "https://a.example", "secret": SECRET}), None)]

@@ -244,7 +244,7 @@ async fn deliveries_are_filtered_and_paged_by_cursor() {
     }
 }
 
-/// A sink that asks for time gets it; the wish is that of the whole channel.
+/// A retry delay requested by a sink is respected; it applies to the whole channel.
 #[tokio::test]
 async fn a_requested_retry_delay_is_respected() {
     let client = Server::shared().tenant("business");

@@ -31,7 +31,7 @@ fn the_command_prints_the_same_document() {
     assert_eq!(printed, server.client().get("/openapi.json").expect(200).json());
 }
 
-/// Generators make a type of each object, called by its place: `Notification.channel` and `NotificationChannel` are two.
+/// Generators make a type of each object, named by its path: `Notification.channel` and `NotificationChannel` are two.
 #[test]
 fn no_inline_object_collides_with_a_schema_name() {
     let document = Server::shared_client().without_token().get("/openapi.json").expect(200).json();

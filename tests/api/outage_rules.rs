@@ -100,7 +100,7 @@ async fn an_incident_of_a_deleted_policy_grows_by_the_next_policy() {
     assert_eq!(until_incident(&client, &b, "investigating").await, incident);
 }
 
-/// A person adds a service that works: nobody waits for it. One that has failed meanwhile is waited for.
+/// A person adds a service that works: it is not awaited. One that has failed meanwhile is.
 #[rstest]
 #[case::it_works(false)]
 #[case::it_fails_later(true)]

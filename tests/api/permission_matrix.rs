@@ -1,4 +1,4 @@
-//! Every route × every permission × every plan (contract 2, 3.1, 6): asked of the running server, not of its code.
+//! Every route × every permission × every plan (contract 2, 3.1, 6): tested on the running server.
 //!
 //! The routes are those of the server's own description, so that a new one cannot be forgotten; what each of them
 //! needs is listed here as in contract 6. All requests have unknown ids: a permitted caller is recognised by
@@ -162,7 +162,7 @@ const NEEDED: &str = "
     GET /v1/engine/backups engine.backup
     POST /v1/engine/backups engine.backup";
 
-/// A request and the permissions that it needs, in the order in which they are asked for.
+/// A request and the permissions that it needs, in the order in which they are checked.
 struct Asked {
     method: &'static str,
     target: String,

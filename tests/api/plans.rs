@@ -60,7 +60,7 @@ fn the_last_slot_is_used_once() {
     assert_eq!(client.get("/v1/services").expect(200).json()["meta"]["total"], 2);
 }
 
-/// Contract 4.3.8, 1.8: pausing frees a slot, resuming needs one; field errors come before the quota.
+/// Contract 4.3.8, 1.8: pausing frees a slot, resuming needs one; field errors precede the quota.
 #[test]
 fn pausing_frees_a_slot_and_resuming_needs_one() {
     let server = Server::with(TWO_SERVICES, &[]);

@@ -1,4 +1,4 @@
-//! `GET /v1/probes` (contract 4.1, 1.4): a whole collection, paged only when asked.
+//! `GET /v1/probes` (contract 4.1, 1.4): a whole collection, paged only on request.
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -87,7 +87,7 @@ async fn a_location_that_contradicts_all_others_is_impaired_per_organisation() {
     assert!(told.contains("watchkeeper_location_impaired{location=\"l2\"} 0\n"), "its network works: {told}");
 }
 
-/// A web server that answers everybody but one address, to which it says 500.
+/// A web server that answers every address but one, to which it responds with 500.
 pub(crate) fn unfriendly_target(to: IpAddr) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -229,7 +229,7 @@ fn a_page_is_shown_in_the_language_of_its_visitor() {
     }
 }
 
-/// Pages that are not open to everybody show nothing, not even their name.
+/// Restricted pages show nothing, not even their name.
 #[rstest]
 #[case(json!({"access_type": "password", "password": "correct horse"}))]
 #[case(json!({"access_type": "email_whitelist", "email_whitelist": ["ann@example.com"]}))]

@@ -138,7 +138,7 @@ async fn a_window_ends_sixty_seconds_after_its_first_request() {
     assert!((ends_at + 59..=ends_at + 62).contains(&number(&next, "x-ratelimit-reset")));
 }
 
-/// Reliability 26: a forwarding header moves nobody's count, with or without a token.
+/// Reliability 26: a forwarding header does not change the counted address, with or without a token.
 #[test]
 fn untrusted_forwarding_headers_are_ignored() {
     let server = limited();

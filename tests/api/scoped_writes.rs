@@ -131,7 +131,7 @@ fn resources_inside_the_scope_can_be_changed() {
     assert_eq!(ids(&world.admin, "/v1/services"), std::slice::from_ref(&world.outside));
 }
 
-/// Tags of a scope and tags of services count from the next request on, also where reads are kept.
+/// Tags of a scope and tags of services apply from the next request on, also to cached reads.
 #[test]
 fn a_change_of_tags_applies_at_once() {
     let world = World::new();

@@ -67,7 +67,7 @@ fn settings_are_read_back_byte_for_byte() {
     assert_eq!(echoed, sent["conditions"].to_string());
 }
 
-/// Contract 4.3.4: a partial object is enough; what is not sent is kept.
+/// Contract 4.3.4: a partial object is enough; absent fields are kept.
 #[rstest]
 #[case(json!({"timeout_seconds": 3}), "/timeout_seconds", json!(3))]
 #[case(json!({"retries": 1}), "/retries", json!(1))]
@@ -212,7 +212,7 @@ fn the_shortest_interval_is_that_of_plan_and_type(
     }
 }
 
-/// The rules of a status (addition): written, kept, changed one by one, also of a service that reports itself.
+/// The rules of a status (addition): written, stored, changed one by one, also of a heartbeat service.
 #[rstest]
 #[case("tcp", "any", 1, 0, 1)]
 #[case("tcp", "all", 10, 100, 1_440)]

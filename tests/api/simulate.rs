@@ -72,7 +72,7 @@ impl World {
     }
 }
 
-/// Checks what an account came to. The results were measured at other moments than this service is due, so edges are off by less
+/// Checks the figures of a simulated period. The results were measured at other moments than this service is due, so edges are off by less
 /// than an interval.
 #[track_caller]
 fn assert_came_to(account: &Value, outages: u64, minutes: f64, incidents: usize) {
@@ -194,7 +194,7 @@ async fn the_current_settings_reproduce_the_record() {
     client.post(&format!("/v1/services/{UNKNOWN_ID}/simulate"), &json!({})).expect(404);
 }
 
-/// The command asks the same, and draws what was and what would have been.
+/// The command requests the same, and draws the record and the simulation.
 #[tokio::test]
 async fn the_command_draws_two_bars() {
     let world = World::new().await;

@@ -11,7 +11,7 @@ use crate::support::{create, service};
 
 const PATH: &str = "/v1/sla-targets";
 
-/// A service that people watch, with an incident that counts as downtime from two hours to one hour ago.
+/// A manual service with an incident that counts as downtime from two hours to one hour ago.
 fn down_for_an_hour(client: &Client) -> (String, String) {
     let id = create(client, &json!({"name": "=Shop, \"<b>\"", "check_type": "manual"}));
     let incident = made(
@@ -140,7 +140,7 @@ fn an_invalid_query_is_refused(#[case] query: &str, #[case] path: &str, #[case] 
     assert_eq!(refused.errors(), [(path.to_owned(), text.to_owned())]);
 }
 
-/// A table and a page: by `format`, or by `Accept`; nobody's text becomes a formula or an element.
+/// A table and a page: by `format`, or by `Accept`; no text becomes a formula or an element.
 #[test]
 fn a_report_is_a_table_and_a_page() {
     let client = Server::shared().tenant("business");

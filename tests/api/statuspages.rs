@@ -197,7 +197,7 @@ fn every_route_needs_its_permission() {
     }
 }
 
-/// Contract 4.13.2: the slug comes from the name in the default language, and is numbered when it is taken.
+/// Contract 4.13.2: the slug is derived from the name in the default language, and is numbered when it is taken.
 #[test]
 fn a_slug_is_derived_and_numbered() {
     let client = bilingual();

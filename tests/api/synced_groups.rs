@@ -142,7 +142,7 @@ fn without_a_tag_children_are_ordinary() {
     client.delete(&component(&page, &child)).expect(200);
 }
 
-/// Given its tag again, a group takes back the children that it freed: their ids and what people wrote stay.
+/// With its tag again, a group readopts its released children: their ids and edited texts stay.
 #[test]
 fn a_group_readopts_its_released_children() {
     let client = Server::shared_client();
@@ -297,7 +297,7 @@ fn a_tag_that_fills_a_group_cannot_be_deleted() {
     client.delete(&format!("/v1/tags/{tag}")).expect(200);
 }
 
-/// A group and many services at the same moment: nobody is missed.
+/// A group and many services at the same moment: no service is missed.
 #[test]
 fn no_service_is_missed_when_group_and_services_are_created_together() {
     let client = tenant();

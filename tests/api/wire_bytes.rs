@@ -12,7 +12,7 @@ use crate::support::client::Client;
 use crate::support::eventually;
 use crate::support::server::Server;
 
-/// A server that keeps the requests as they came, byte for byte.
+/// A server that records the requests as received, byte for byte.
 struct Wire {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<Vec<u8>>>>,

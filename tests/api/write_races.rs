@@ -1,4 +1,4 @@
-//! Writes that meet on PostgreSQL (contract 3.3, 5.1): they wait for each other, and none fails for the company it keeps.
+//! Concurrent writes on PostgreSQL (contract 3.3, 5.1): they wait for each other, and none fails because of another.
 
 use serde_json::{Value, json};
 

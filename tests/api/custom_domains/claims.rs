@@ -94,7 +94,7 @@ fn an_organisation_claims_a_name_once() {
     attach(&client, &one, "twice.example.com");
 }
 
-/// The proof ends all other claims for good, and the name is its own until the domain is deleted.
+/// The proof ends all other claims, and the name is its own until the domain is deleted.
 #[rstest]
 #[case::the_domain_is_deleted("proven.example.com", false)]
 #[case::the_page_is_deleted("proven-page.example.com", true)]

@@ -79,7 +79,7 @@ async fn missed_results_are_sent_in_time_order() {
     assert!(times.is_sorted(), "{missed:?}");
 }
 
-/// The newest status change may go with its service: nobody's id is too old for that.
+/// The newest status change may be deleted with its service: no event id becomes too old for that.
 #[test]
 fn a_deleted_service_does_not_outdate_an_event_id() {
     let server = Server::start();

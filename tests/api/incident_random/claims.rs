@@ -104,7 +104,7 @@ fn check_row(row: &Row, about: &str) {
     assert_eq!(services.len(), services.iter().collect::<BTreeSet<_>>().len(), "{about}: {row}");
 }
 
-/// The timeline of one incident: in the order of time, and its last words are its status, unless people state another.
+/// The timeline of one incident: in time order, and its last entry has its status, unless people set another.
 pub(crate) fn check_timeline(whole: &Value, claim: &Claim, about: &str) {
     for key in ["updates", "internal_updates"] {
         let entries = whole[key].as_array().unwrap();

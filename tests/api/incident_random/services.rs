@@ -24,16 +24,16 @@ pub(crate) struct Service {
     is_wild: bool,
     /// The last ping that counted said so; `None` before the first one.
     pub(crate) is_down: Option<bool>,
-    /// A ping has come since it was paused last.
+    /// A ping has arrived since the last pause.
     is_measured: bool,
     is_paused: bool,
     is_overridden: bool,
     maintenance: Option<String>,
-    /// It came back and failed again before anybody saw that: what it is in may be its incident of before.
+    /// It recovered and failed again unnoticed: its incident may be the earlier one.
     is_hasty: bool,
     /// The time of its last edge: what that led to may be seen a little later.
     changed_at: Instant,
-    /// It came back, which has not been seen in its incidents yet.
+    /// It recovered, which its incidents do not show yet.
     is_unseen: bool,
     /// Outages that may become new incidents.
     pub(crate) may: u32,

@@ -23,7 +23,7 @@ fn lines(client: &Client, path: &str, name: &str) -> Vec<String> {
     found.map(str::to_owned).collect()
 }
 
-/// Weeks of two people, from long ago.
+/// Weekly shifts of two contacts, from long ago.
 fn schedule(client: &Client, name: &str, contacts: &[&Value]) {
     let layer = json!({"name": "Weeks", "contact_ids": contacts, "starts_at": "2020-01-06T08:00:00Z",
         "rotation": {"kind": "weekly", "day": "mon", "at": "09:00"}});
@@ -79,7 +79,7 @@ fn the_calendar_of_a_deleted_contact_is_not_found() {
     client.without_token().get(&path).expect(404);
 }
 
-/// Only the hash of the secret is kept, also where the answer of the request is.
+/// Only the hash of the secret is stored, also in the stored response of the request.
 #[test]
 fn the_address_of_a_calendar_is_not_stored_in_clear() {
     let server = Server::embedded("", &[]);

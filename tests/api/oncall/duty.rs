@@ -87,7 +87,7 @@ fn an_invalid_period_is_refused(#[case] query: &str, #[case] field: &str) {
     assert_eq!(client.get(&path).expect(422).errors()[0].0, field);
 }
 
-/// Each schedule says who is on duty now and who comes next, or that nobody is.
+/// Each schedule shows the contact on duty and the next one, or that nobody is on duty.
 #[test]
 fn the_current_duty_of_every_schedule_is_shown() {
     let client = Server::shared().tenant("business");

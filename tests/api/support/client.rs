@@ -16,7 +16,7 @@ use crate::support::server::Server;
 /// Timeout of a response: longer than the server waits for its databases.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(400);
 
-/// Somebody who asks, with or without a token.
+/// A client, with or without a token.
 #[derive(Clone)]
 pub(crate) struct Client {
     pub(crate) address: SocketAddr,
@@ -34,7 +34,7 @@ pub(crate) struct Answer {
 }
 
 impl Client {
-    /// The same server, asked without a token.
+    /// The same server, without a token.
     pub(crate) fn without_token(&self) -> Self {
         Self { token: None, ..self.clone() }
     }

@@ -74,7 +74,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// A new pair; a run that asks for PostgreSQL where there is none fails.
+    /// A new pair; a run that requires PostgreSQL fails where there is none.
     pub(crate) fn create() -> Self {
         static PAIRS: AtomicU32 = AtomicU32::new(0);
         static TEMPLATE: OnceLock<()> = OnceLock::new();

@@ -1,4 +1,4 @@
-//! Somebody who listens to events: a request whose answer has no end, read as it comes.
+//! A client of the event stream: a request with an endless response, read as it arrives.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -160,7 +160,7 @@ impl Listener {
         }
     }
 
-    /// All events until nothing has come for this long.
+    /// All events until none has arrived for this long.
     pub(crate) fn all(&mut self, quiet: Duration) -> Vec<Event> {
         std::iter::from_fn(|| self.within(quiet)).collect()
     }

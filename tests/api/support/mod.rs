@@ -34,7 +34,7 @@ use crate::support::client::Client;
 /// Time after which a test gives up waiting for an event, on a busy machine.
 const EVENT_SECONDS: u64 = 300;
 
-/// An id of the right form that nobody has.
+/// An unknown id of the right form.
 pub(crate) const UNKNOWN_ID: &str = "AAAAAAAAAAAAAAAAAAAAA";
 
 /// Stands for a stored secret (contract 4.3.5).

@@ -28,7 +28,7 @@ pub(crate) struct NameServer {
     is_dead: Arc<AtomicBool>,
 }
 
-/// The time that an answer may be kept.
+/// The time for which a response may be cached.
 const LIFETIME_SECONDS: u32 = 60;
 
 impl NameServer {
@@ -36,7 +36,7 @@ impl NameServer {
         Self::with_lifetime(LIFETIME_SECONDS)
     }
 
-    /// One whose answers are kept for a second only.
+    /// A server whose responses may be cached for one second only.
     #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn start_short_lived() -> Self {
         Self::with_lifetime(1)
@@ -81,7 +81,7 @@ impl NameServer {
         self.names.lock().unwrap().insert(name(host), Known::Silent);
     }
 
-    /// From now on nobody gets an answer, or everybody again.
+    /// Stops or resumes all responses.
     #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn set_dead(&self, is_dead: bool) {
         self.is_dead.store(is_dead, Ordering::SeqCst);

@@ -33,7 +33,7 @@ impl Outsider {
         self.runtime.block_on(self.database.query_all_raw(question)).unwrap().len()
     }
 
-    /// Keeps everybody else from writing until [`Self::release`].
+    /// Blocks all writes until [`Self::release`].
     pub(crate) fn hold(&self) {
         self.run("BEGIN IMMEDIATE");
     }

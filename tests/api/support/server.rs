@@ -301,7 +301,7 @@ impl Drop for Server {
     }
 }
 
-/// A `serve` that does not come up, with these settings: its exit code and what it says.
+/// A failed start of `serve` with these settings: its exit code and its output.
 pub(crate) fn failing_start(file: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("settings.toml"), file).unwrap();

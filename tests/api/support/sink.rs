@@ -28,7 +28,7 @@ pub(crate) enum Conduct {
     Drip,
     /// It answers with 100 MB.
     Flood,
-    /// It refuses for good, and says what it was sent, headers and all.
+    /// It refuses permanently, and repeats the request, headers and all.
     Echo,
     /// It fails, and says the same.
     EchoLater,
@@ -37,7 +37,7 @@ pub(crate) enum Conduct {
 /// A request that arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
-    /// Request line and headers, as they came.
+    /// Request line and headers, as received.
     pub(crate) head: String,
     /// The body.
     pub(crate) body: String,
@@ -53,7 +53,7 @@ impl Received {
         self.head.split(" HTTP/").next().unwrap_or_default()
     }
 
-    /// All of it, as it came.
+    /// The whole request, as received.
     pub(crate) fn whole(&self) -> String {
         format!("{}{}", self.head, self.body)
     }

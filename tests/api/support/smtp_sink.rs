@@ -1,4 +1,4 @@
-//! A mail server in clear on loopback that answers as a test wants it: to each recipient, and to the dot that ends a mail.
+//! A mail server in clear on loopback with scripted replies: to each recipient, and to the dot that ends a mail.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
