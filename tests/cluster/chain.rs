@@ -3,7 +3,7 @@
 //! The usual form is small, and says only that what is due is checked and stored. docs/capacity.md has the figures of the long one,
 //! which needs an optimised program and an idle machine:
 //! `WATCHKEEPER_ENDURE=1 WATCHKEEPER_TESTS_BINARY=target/dist/watchkeeper cargo test --test cluster chain:: -- --nocapture`.
-//! `WATCHKEEPER_TESTS_CHECKS_PER_SECOND` asks for another rate than 5,000.
+//! `WATCHKEEPER_TESTS_CHECKS_PER_SECOND` sets another rate than 5,000.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -74,7 +74,7 @@ struct Reading {
     taken: u64,
     batches: u64,
     published: u64,
-    /// Batches that NATS has and nobody has stored.
+    /// Batches in NATS that are not stored yet.
     underway: u64,
     commits: i64,
     log_bytes: i64,

@@ -1,5 +1,4 @@
-//! Locations that nobody can reach for a while: what they have checked is in the history once, at its time, and no alarm
-//! comes of it.
+//! Unreachable locations: their checks are in the history once, at their time, and raise no alarm.
 
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use crate::nodes::endures;
 use crate::support::target::Target;
 use crate::support::{create_watched, eventually, ms_of_day, service, until_checks, until_status};
 
-/// The time for which a location is cut off. Nothing is given up for its age before that is over.
+/// The time for which a location is cut off. Nothing expires by its age before that is over.
 fn cut_off() -> Duration {
     Duration::from_secs(if endures() { 600 } else { 8 })
 }

@@ -13,7 +13,7 @@ use watchkeeper::model::partition::Partition;
 
 use crate::bus::{Bus, DEADLINE, is_taken_in, location, messages, now, until};
 
-/// Answers the locations that ask for their definitions, as an engine node does.
+/// Answers the requests of locations for their definitions, as an engine node does.
 async fn answer_followers(engine: BusConnection) {
     let mut requests = definitions::requests(&engine).await.unwrap();
     is_taken_in(engine.client(), "wk.look.nobody").await;

@@ -154,7 +154,7 @@ async fn late_results_turn_a_gap_into_measured_time() {
     assert_eq!(known, ["1 0", "4 1", "1 7", "4 7", "1 0"], "{told}");
 }
 
-/// One location sees an outage; the other, whose turn is far away, is asked at once, and both decide.
+/// One location sees an outage; the other, whose due time is far away, is rechecked at once, and both decide.
 #[tokio::test]
 async fn another_location_is_rechecked_at_once() {
     let Some((_bus, engine, _place)) = scene().await else { return };

@@ -82,7 +82,7 @@ async fn a_server_joins_the_bus_and_shows_its_connection() {
     assert!(!server.get("/readyz").unwrap().contains("warnings"));
 }
 
-/// Exit code 2 and a line that says what to do: the settings are wrong. Exit code 1: nobody answers.
+/// Exit code 2 and a line with the remedy: the settings are wrong. Exit code 1: there is no server.
 #[rstest]
 #[case::no_credentials(&[], 2, "nats_url is set, so nats_credentials must be set")]
 #[case::no_such_file(&["--nats-credentials", "/nowhere/node.creds"], 1, "/nowhere/node.creds")]

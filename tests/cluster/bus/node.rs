@@ -136,7 +136,7 @@ impl Nodes {
         self.until_shares("all partitions are shared evenly", those, limit, is_even).await
     }
 
-    /// Waits until these nodes own all partitions in shares as wanted; more than all they own never.
+    /// Waits until these nodes own all partitions in these shares, and never more than all.
     async fn until_shares(
         &self,
         what: &str,

@@ -27,7 +27,7 @@ impl Rhythm {
         times.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or_default()
     }
 
-    /// The visits that came sooner than this after the one before.
+    /// The visits that were sooner than this after the one before.
     pub(crate) fn sooner_than(&self, ms: i64) -> Vec<i64> {
         let pairs = self.visits_ms.windows(2);
         pairs.filter(|pair| pair[1] - pair[0] < ms).map(|pair| pair[1]).collect()

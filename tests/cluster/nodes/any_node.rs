@@ -16,12 +16,12 @@ use crate::support::{create_watched, service};
 const SERVICES: usize = 8;
 /// Requests that are sent four times each.
 const REQUESTS: usize = 20;
-/// No visit for this long means that nobody checks any more.
+/// No visit for this long means that the page is not checked any more.
 const QUIET: Duration = Duration::from_secs(3);
-/// A change is in force, and the next check, which is due within a second, has come.
+/// A change applies, and the next check, which is due within a second, has run.
 const CHECKED: Duration = IN_FORCE.saturating_add(Duration::from_secs(2));
 
-/// The last visits of the pages come before `IN_FORCE` after `since_ms`.
+/// The last visits of the pages are before `IN_FORCE` after `since_ms`.
 async fn assert_quiet(scene: &Scene, those: &[Watched], since_ms: i64) {
     let latest_ms = since_ms + ms(patience(IN_FORCE));
     let visits = |watched: &Watched| scene.site.visits(&watched.page).last().copied();

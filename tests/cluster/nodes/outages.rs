@@ -1,4 +1,4 @@
-//! The nats-server or PostgreSQL is away: checks go on at their rhythm, everything is stored once afterwards, nobody is called
+//! The nats-server or PostgreSQL is unavailable: checks continue on schedule, everything is stored once afterwards, no service is reported
 //! down, and the API says what is true, or that it cannot say.
 //!
 //! Away for 10 s each; with `WATCHKEEPER_ENDURE=1` NATS for 5 minutes, PostgreSQL for one.
@@ -16,7 +16,7 @@ use crate::support::client::Client;
 use crate::support::{eventually, service};
 
 const SERVICES: usize = 20;
-/// Until the partitions are shared again: connections come back, and then as after a join.
+/// Until the partitions are shared again: after the reconnection as after a join.
 const SHARED: Duration = JOINED.saturating_mul(2);
 
 fn away(endure_seconds: u64) -> Duration {

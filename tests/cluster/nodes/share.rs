@@ -1,4 +1,4 @@
-//! Every service is checked by one node, at its rhythm, and all nodes say the same of it.
+//! Every service is checked by one node, on schedule, and all nodes show the same.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::nodes::scene::{INTERVAL_MS, Scene, assert_no_due_time_is_missing, ass
 
 const SERVICES: usize = 40;
 const BROKEN: usize = 6;
-/// The rhythm is watched for this long.
+/// The schedule is observed for this long.
 const WATCHED: Duration = Duration::from_secs(10);
 
 #[tokio::test]

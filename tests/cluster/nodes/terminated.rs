@@ -1,4 +1,4 @@
-//! A node that is asked to stop hands its services over: no check that was due is missed, and nothing is lost.
+//! A stopped node hands its services over: no due check is missed, and nothing is lost.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::nodes::scene::{INTERVAL_MS, Scene, assert_no_due_time_is_missing, ass
 use crate::support::eventually;
 
 const SERVICES: usize = 20;
-/// The services are watched for this long after the node was asked.
+/// The services are observed for this long after the stop.
 const WATCHED: Duration = Duration::from_secs(8);
 
 #[tokio::test]
