@@ -46,7 +46,7 @@ struct Watched {
     starts: [u8; LOCATIONS],
 }
 
-/// Something that comes next for one of the services.
+/// The next event of one of the services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
     Look(usize),
@@ -55,7 +55,7 @@ enum Next {
     Judge,
 }
 
-/// The services, and what comes next of all of them.
+/// The services, and their next events.
 struct Installation {
     services: Vec<Watched>,
     coming: BinaryHeap<Reverse<(Timestamp, u32, Next)>>,

@@ -1,4 +1,4 @@
-//! The end of all services at once: whatever comes meanwhile, it does not wait for what never ends.
+//! The end of all services at once: whatever arrives meanwhile, it does not wait for what never ends.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -87,7 +87,7 @@ struct Digest {
     checks: u64,
 }
 
-/// The sink of a day: millions of facts become one number, and none is kept.
+/// The sink of a day: millions of facts become one number, and none is stored.
 #[derive(Clone, Default)]
 struct Tally(Arc<[AtomicU64; 2]>);
 

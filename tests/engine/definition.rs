@@ -70,7 +70,7 @@ fn a_late_older_definition_changes_nothing() {
     });
 }
 
-/// Regression: the end of the first actor was taken for the end of the second.
+/// Regression: the end of the first actor counted as the end of the second.
 #[test]
 fn a_service_added_again_under_its_id_stays_known() {
     in_paused_time(async || {

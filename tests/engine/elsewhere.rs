@@ -43,7 +43,7 @@ impl Wire {
     }
 }
 
-/// Takes the results of a location to the engine, those first that were kept while it was cut off.
+/// Sends the results of a location to the engine, first those stored while it was cut off.
 struct Uplink {
     wire: Rc<Wire>,
     location: LocationCode,

@@ -1,7 +1,7 @@
 //! Many new services at once: their first checks are spread over an interval, and a single one is checked at
 //! once all the same.
 //!
-//! 20,000 come, with `WATCHKEEPER_ENDURE=1` the promised 100,000.
+//! 20,000 services, with `WATCHKEEPER_ENDURE=1` the promised 100,000.
 
 use std::collections::HashMap;
 use std::sync::Arc;

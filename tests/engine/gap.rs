@@ -56,7 +56,7 @@ fn silence_is_no_data(#[case] script: &str, #[case] moves: &str, #[case] changes
     assert_eq!(play(script, moves).changes(), changes);
 }
 
-/// Reliability 3 and 14: the rhythm stays, and a check whose turn is far away is made up for once.
+/// Reliability 3 and 14: the schedule stays, and a check whose due time is far away is caught up once.
 #[rstest]
 #[case::the_schedule_is_kept(
     "a: 0 up",

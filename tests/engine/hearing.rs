@@ -22,7 +22,7 @@ use crate::facts::START;
 use crate::script::measurement;
 use crate::world::{World, address, clock, id, in_paused_time, location};
 
-/// Takes what locations are asked for, and asks nobody.
+/// Takes requests to locations, and sends none.
 pub(crate) struct Nobody;
 
 impl Actor for Nobody {

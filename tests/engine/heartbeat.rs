@@ -340,7 +340,7 @@ fn setting_the_clock_neither_makes_nor_hides_a_missed_ping(#[case] clock: &str) 
     assert_eq!(silent.matches("up>down votes").count(), 1, "{silent}");
 }
 
-/// A definition that comes after the clock was set back still has the stored times of the future.
+/// A definition after a clock setback still has the stored times of the future.
 #[rstest]
 #[case::before_the_deadline(64, 0)]
 #[case::after_it(66, 1)]

@@ -96,7 +96,7 @@ fn a_repeatedly_panicking_service_waits_longer_each_time() {
     });
 }
 
-/// A message that comes between the panic and the restart is not lost.
+/// A message between the panic and the restart is not lost.
 #[test]
 fn a_definition_received_during_the_wait_is_used_at_the_restart() {
     let log = tracing_subscriber::registry().with(BrokenLog { name: "service 1", panics: AtomicU64::new(1) });

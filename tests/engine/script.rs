@@ -27,7 +27,7 @@ struct Behaviour {
 #[derive(Clone, Copy, Debug)]
 enum Answer {
     Says(CheckStatus),
-    /// Something of our own kept us from looking.
+    /// A local fault prevented the check.
     Trouble,
     /// The check never ends by itself.
     Hang,

@@ -14,7 +14,7 @@ use crate::script::Scripted;
 use crate::world::{Watching, World, clock, definition, in_paused_time};
 
 const SERVICES: i64 = 120;
-/// Every service is asked once in a minute.
+/// Every service gets one message a minute.
 const ROUND_S: u32 = 60;
 
 /// Many services that are checked every second from two locations, one of which is slow.

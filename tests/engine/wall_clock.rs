@@ -36,7 +36,7 @@ fn setting_the_wall_clock_misses_and_doubles_nothing(#[case] seconds: i64) {
     assert!(changes.iter().all(|change| change.to != MeasuredStatus::Down));
 }
 
-/// A check that is under way while the clock is set belongs to the new time, like its turn.
+/// A check under way at a clock change belongs to the new time, like its due time.
 #[rstest]
 #[case::ahead(
     "0 watch; 62 clock 3600; 190 end",
