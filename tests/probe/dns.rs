@@ -37,7 +37,7 @@ async fn is_met(dns_type: &str, answer: Answer, field: &str, operator: &str, val
     verdict(&measured) == down(ErrorCode::ConditionFailed)
 }
 
-/// RFC 6891, section 7: a server that knows no EDNS is asked without.
+/// RFC 6891, section 7: a server without EDNS is queried without it.
 #[rstest]
 #[case(EdnsRefusal::Code(ResponseCode::FormErr))]
 #[case(EdnsRefusal::Code(ResponseCode::NotImp))]
@@ -263,7 +263,7 @@ async fn a_definite_response_is_not_overruled() {
     assert!(second.questions().is_empty());
 }
 
-/// Reliability 10: a dead resolver is our own trouble.
+/// Reliability 10: a dead resolver is a local fault.
 #[tokio::test]
 async fn dead_name_servers_do_not_report_a_name_down() {
     let silent = DnsServer::silent().await;

@@ -30,7 +30,7 @@ fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     [&head, payload].concat()
 }
 
-/// Reads frames until the request's headers have come, and returns their block.
+/// Reads frames until the request's headers are complete, and returns their block.
 async fn request(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<Vec<u8>> {
     let mut preface = [0; PREFACE_BYTES];
     stream.read_exact(&mut preface).await?;
@@ -132,7 +132,7 @@ fn go_away(last_stream: u8, code: u8) -> Vec<u8> {
     frame(GOAWAY, 0, 0, &[0, 0, 0, last_stream, 0, 0, 0, code])
 }
 
-/// RFC 9113, sections 7 and 8.7: what the server has not processed is asked once more, over HTTP/1.1 if it says so.
+/// RFC 9113, sections 7 and 8.7: an unprocessed request is sent once more, over HTTP/1.1 if the server demands it.
 #[rstest]
 #[case::http1_for_this_request(reset_stream(0x0d), 9, UP, 2)]
 #[case::http1_for_all(go_away(0, 0x0d), 9, UP, 2)]

@@ -115,7 +115,7 @@ async fn a_redirect_passes_the_gate_again(#[case] location: &str, #[case] code: 
     assert_eq!(verdict(&measured), down(code));
 }
 
-/// RFC 6265, sections 5.2 to 5.4: some sites set a cookie and send the visitor back to where it came from.
+/// RFC 6265, sections 5.2 to 5.4: some sites set a cookie and redirect the visitor to the same address.
 #[rstest]
 #[case::to_itself(&[("/", "", "seen=1; Path=/", "/"), ("/", "seen=1", "", "")], UP)]
 #[case::by_another_way(

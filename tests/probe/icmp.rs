@@ -70,7 +70,7 @@ async fn a_host_is_pinged_over_ipv6() {
     assert_eq!(is_up, has_ipv6 && may_ping, "{outcome:?}");
 }
 
-/// Packets to the IPv6 address of the target leave, and nobody replies.
+/// Packets to the IPv6 address of the target are sent, without a reply.
 const SILENT: &[&str] = &["-6 route add fd00:1::1 dev lo"];
 /// This machine has no way to the IPv6 address of the target.
 const NO_ROUTE: &[&str] = &[];

@@ -70,7 +70,7 @@ async fn a_server_without_edns_resolves_names(#[case] refusal: EdnsRefusal) {
     assert_eq!(verdict(&measured), UP);
 }
 
-/// "Our own trouble is never the target's": nobody answers anything, not even the canary.
+/// "A local fault is never the target's": no query is answered, not even the canary.
 #[tokio::test]
 async fn unresponsive_name_servers_are_a_local_fault() {
     let server = DnsServer::silent().await;
@@ -140,7 +140,7 @@ async fn a_silent_address_does_not_delay_the_next_one() {
     assert!(measured.timings.connect.unwrap().get() < 500_000, "{:?}", measured.timings);
 }
 
-/// Reliability 28: what a name resolves to is classified, not what it is called.
+/// Reliability 28: the resolved address is classified, not the name.
 #[rstest]
 #[case(&["127.0.0.1"], EgressPolicy::PublicOnly)]
 #[case(&["::1"], EgressPolicy::PublicOnly)]

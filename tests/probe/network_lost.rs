@@ -13,7 +13,7 @@ use watchkeeper::probe::spec::CheckSpec;
 use crate::support::namespace::{inside, ip, may_make_namespaces};
 use crate::support::{down, measure, spec, toolbox, verdict};
 
-/// A neighbour that nobody is: the subnet is routed, and no one answers.
+/// An absent neighbour: the subnet is routed, and no one answers.
 const ABSENT: &str = "10.77.0.2";
 
 fn lay_cable() {

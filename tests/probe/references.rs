@@ -25,7 +25,7 @@ use crate::support::{offline, spec};
 /// The gateway, and behind it the targets.
 const GATEWAY: &str = "10.77.0.2";
 const FAR: &str = "10.88.0.1";
-/// A neighbour that nobody is.
+/// An absent neighbour.
 const ABSENT: &str = "10.77.0.9";
 
 /// A location at one end of the cable, and what is at the other one.
@@ -48,7 +48,7 @@ impl Scene {
         Self { peer, references, prober }
     }
 
-    /// Begins to ask the references, and gives them some time to answer.
+    /// Starts to check the references, and gives them some time to respond.
     async fn begin(&self) {
         tokio::task::spawn_local(Arc::clone(&self.references).run());
         tokio::time::sleep(Duration::from_millis(300)).await;

@@ -12,7 +12,7 @@ use surge_ping::{Client, Config, IcmpPacket, PingIdentifier, PingSequence};
 use crate::support::namespace::{inside, may_make_namespaces};
 use crate::support::responder::{Manner, Responder};
 
-/// The type of the packet that the client calls the answer.
+/// The type of the packet that the client accepts as the reply.
 #[rstest]
 #[case::a_forged_reply_passes(Manner::WrongToken, 0)]
 #[case::a_damaged_reply_passes(Manner::WrongChecksum, 0)]

@@ -93,7 +93,7 @@ async fn connections_start_from_the_configured_source() {
     assert_eq!(verdict(&measure(&check, &Toolbox::new(config).unwrap()).await), UP);
 }
 
-/// A source address that this machine does not have is our own trouble.
+/// A source address that this machine does not have is a local fault.
 #[tokio::test]
 async fn a_foreign_source_address_is_a_local_fault() {
     let server = Server::start(|_, _| async {}).await;
@@ -103,7 +103,7 @@ async fn a_foreign_source_address_is_a_local_fault() {
     assert_eq!(outcome, CheckOutcome::Unmeasured(LocalFault::NoPorts));
 }
 
-/// A name server that nobody runs: whatever the name, we do not know.
+/// A name server that does not run: whatever the name, the result is unknown.
 #[tokio::test]
 async fn a_dead_resolver_is_a_local_fault() {
     let config = ToolboxConfig { dns_servers: vec![closed_address().await], ..offline() };

@@ -1,4 +1,4 @@
-//! Answers that no specification wants and every browser shows: a check takes them as browsers do.
+//! Malformed responses that every browser shows: a check accepts them as browsers do.
 
 use std::io::Write;
 
@@ -114,7 +114,7 @@ fn answer(headers: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// WHATWG Fetch, "handle content codings": codings that nobody knows leave the bytes as they are.
+/// WHATWG Fetch, "handle content codings": unknown codings leave the bytes as they are.
 #[rstest]
 #[case("none", b"hello world")]
 #[case("utf-8", b"hello world")]

@@ -265,7 +265,7 @@ pub(crate) fn not_yet_valid(params: &mut CertificateParams) {
     params.not_after = date_time_ymd(2091, 1, 1);
 }
 
-/// A certificate with a critical extension that nobody knows.
+/// A certificate with an unknown critical extension.
 pub(crate) fn with_unknown_extension(params: &mut CertificateParams) {
     let mut extension = CustomExtension::from_oid_content(&[1, 3, 6, 1, 4, 1, 99_999, 1], vec![5, 0]);
     extension.set_criticality(true);

@@ -16,9 +16,9 @@ use tokio::task::JoinHandle;
 /// Reaction of the server to a query for a name.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
-    /// The records of the type that is asked for, and aliases.
+    /// The records of the queried type, and aliases.
     Records(Vec<RData>),
-    /// All of these, whatever they are called and whatever is asked for.
+    /// All of these, whatever their names and the query.
     Verbatim(Vec<Record>),
     /// An error, or with `NoError` an empty answer.
     Code(ResponseCode),
@@ -26,7 +26,7 @@ pub(crate) enum Answer {
     Silence,
     /// "Truncated" over UDP, the records over TCP.
     Truncated(Vec<RData>),
-    /// "Truncated" over UDP; over TCP the records, and something beside them that nobody asked for.
+    /// "Truncated" over UDP; over TCP the records, and additional data that was not queried.
     TruncatedBeside(OddPart, Vec<RData>),
     /// A message with another id and a wrong record first, then the true one.
     WrongIdFirst(Vec<RData>),
@@ -36,7 +36,7 @@ pub(crate) enum Answer {
     GarbageFirst(Vec<RData>),
     /// Bytes that are no message.
     Garbage,
-    /// The records, and something beside them that nobody asked for.
+    /// The records, and additional data that was not queried.
     Beside(OddPart, Vec<RData>),
     /// The records for a question without EDNS; this for one with it.
     Plain(EdnsRefusal, Vec<RData>),
@@ -120,7 +120,7 @@ impl DnsServer {
         }
     }
 
-    /// The names that were asked for over UDP, in order.
+    /// The names that were queried over UDP, in order.
     pub(crate) fn questions(&self) -> Vec<String> {
         self.questions.lock().unwrap().clone()
     }
@@ -292,7 +292,7 @@ fn response(question: &Message) -> Message {
     message
 }
 
-/// A response with those of the records that were asked for, and aliases.
+/// A response with the matching records, and aliases.
 fn holding(question: &Message, data: &[RData]) -> Message {
     let query = &question.queries[0];
     let is_wanted =

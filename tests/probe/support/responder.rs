@@ -31,7 +31,7 @@ pub(crate) enum Manner {
     Mirror,
     /// A reply that was sent by another address.
     FromElsewhere,
-    /// The reply to the request three before: it comes when its check is over.
+    /// The reply to the request three before: it arrives after its check is over.
     ThreeLate,
     /// "Destination unreachable" with this code, quoting the request.
     Unreachable(u8),

@@ -65,7 +65,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// The requests so far, head and body as they came.
+    /// The requests so far, head and body as received.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
     }
@@ -123,7 +123,7 @@ pub(crate) fn reset(stream: TcpStream) {
     drop(stream);
 }
 
-/// An address on which nobody listens: its port was free a moment ago.
+/// An address without a listener: its port was free a moment ago.
 pub(crate) async fn closed_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap()
 }
