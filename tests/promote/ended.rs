@@ -15,7 +15,7 @@ fn installed() -> Server {
     server
 }
 
-/// A marker of the history that was left behind is taken away, and nothing that was written since is.
+/// A leftover marker of the history is removed, and no later write is.
 #[tokio::test]
 async fn a_promotion_interrupted_at_its_end_deletes_nothing() {
     let Some(postgres) = Postgres::start() else { return };

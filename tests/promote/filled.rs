@@ -196,7 +196,7 @@ impl Filled {
     }
 }
 
-/// The body as it came, which may be a picture.
+/// The body as received, which may be a picture.
 fn raw(client: &Client, request: &str) -> Vec<u8> {
     use std::io::{Read as _, Write as _};
     let mut stream = std::net::TcpStream::connect(client.address).unwrap();

@@ -8,7 +8,7 @@ use crate::support::client::Client;
 use crate::support::postgres::Postgres;
 use crate::support::{create, service, until_checks};
 
-/// Serves the installation from where it is now, asks, and stops again.
+/// Serves the installation from its present databases, queries it, and stops again.
 fn seen(installed: &mut Filled) -> Vec<(String, String)> {
     installed.server.restart();
     let seen = installed.seen();
