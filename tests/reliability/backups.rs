@@ -1,4 +1,4 @@
-//! A backup that is made while results and requests come in holds all that was acknowledged before it began, and can be started.
+//! A backup under load contains everything that was acknowledged before it started, and can be started.
 //!
 //! The quick form does it twice; with `WATCHKEEPER_ENDURE=1` 20 times under 2,000 checks a second.
 

@@ -29,7 +29,7 @@ const QUICK: &[usize] = &[500, 5_000];
 const LONG: &[usize] = &[1_000, 10_000, 100_000];
 /// Maximum cost ratio of a service of the largest outage to one of the smallest, which shares the fixed costs with few.
 const DEARER: f64 = 2.0;
-/// Milliseconds within which all services fail, or come back.
+/// Milliseconds within which all services fail, or recover.
 const SPREAD_MS: i64 = 10_000;
 /// Rows in one statement.
 const AT_ONCE: usize = 500;
@@ -63,7 +63,7 @@ struct BigOutage {
     main: DatabaseConnection,
     history: DatabaseConnection,
     services: Vec<i64>,
-    /// The path of a heartbeat that comes throughout.
+    /// The path of a heartbeat that is pinged throughout.
     ping: String,
     pinged_at: Cell<Option<Instant>>,
 }

@@ -98,7 +98,7 @@ impl Scene {
         rows.iter().map(to).collect()
     }
 
-    /// The same, none of which says that it is in trouble; and there is no incident.
+    /// The same, without a local fault in any status; and there is no incident.
     async fn harmless_changes(&self) -> Vec<MeasuredStatus> {
         let changes = self.changes().await;
         let troubles = [MeasuredStatus::Down, MeasuredStatus::Degraded];

@@ -88,7 +88,7 @@ fn open(client: &Client) -> TcpStream {
     Listener::open(client, "?types=result", None).into_stream()
 }
 
-/// Reads until then. Results that are checked before everybody listens are passed over by all.
+/// Reads until then. Results from before all clients listen are skipped by all.
 fn receive(mut stream: TcpStream, is_timed: bool, until: Timestamp) -> Heard {
     let (mut heard, mut buffer) = (Heard::default(), vec![0; 64 * 1_024]);
     let mut rest = Vec::new();

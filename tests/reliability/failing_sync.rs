@@ -65,7 +65,7 @@ async fn unsynced_writes_are_not_acknowledged() {
     crowd.assert_nobody_down(&client);
 }
 
-/// The spool takes what memory does not hold while the history is away; it syncs too.
+/// The spool stores what exceeds memory while the history is unavailable; it syncs too.
 #[tokio::test]
 async fn unsynced_facts_are_not_in_the_spool() {
     let Some(postgres) = Postgres::start().filter(|_| tracer::is_possible()) else { return };

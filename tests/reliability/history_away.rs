@@ -1,4 +1,5 @@
-//! The history database is away at the start, for long, or at the end: checks go on, and every result is written in the end.
+//! The history database is unavailable at the start, for long, or at the end: checks continue, and every result is written in the
+//! end.
 
 use serde_json::json;
 
@@ -7,7 +8,7 @@ use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 use crate::support::{eventually, until_checks, until_status};
 
-/// A start does not need the history: services are watched, and what was measured is there when the database comes.
+/// A start does not need the history: services are checked, and results are stored when the database is available.
 #[tokio::test]
 async fn a_server_starts_without_its_history() {
     let Some(postgres) = Postgres::start() else { return };

@@ -73,7 +73,7 @@ fn title(message: &Received) -> String {
     message.json()["data"]["incident"]["title"].as_str().unwrap().to_owned()
 }
 
-/// A mailbox that is full, for good: mails to others of the same server do not wait.
+/// A permanently full mailbox: mails to others of the same server do not wait.
 #[tokio::test]
 async fn a_full_mailbox_delays_no_other_recipient() {
     let server = Server::start();
@@ -202,7 +202,7 @@ async fn a_possibly_accepted_mail_is_repeated_late() {
     assert!(wait_ms(row) >= 600_000, "{row}");
 }
 
-/// A receiver that asks for years gets a quarter of an hour.
+/// A receiver that requests a delay of years gets a quarter of an hour.
 #[tokio::test]
 async fn a_pause_is_a_quarter_of_an_hour_at_most() {
     let server = Server::start();

@@ -142,7 +142,7 @@ fn old_results(round: u64) -> Vec<CheckRecord> {
     (1..=20).flat_map(|service| (0..48).map(move |hour| result(service, hour))).collect()
 }
 
-/// Killed while rows become blocks, days become periods, and old days come in again.
+/// Killed while rows become blocks, days become periods, and results of old days arrive again.
 async fn nothing_is_lost_while_the_history_is_compacted(history_url: Option<&str>) {
     let mut variables = COMPACTING.to_vec();
     variables.extend(history_url.map(|url| ("WATCHKEEPER_HISTORY_URL", url)));

@@ -45,7 +45,7 @@ mod support;
 mod tracer;
 mod wrong_clock;
 
-/// Returns true when the long forms are asked for.
+/// Returns true when the long forms are enabled.
 fn endures() -> bool {
     std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1")
 }

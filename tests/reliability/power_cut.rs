@@ -62,7 +62,7 @@ impl Disk {
         self.folder.path().join("disk/data")
     }
 
-    /// The file system commits by itself as late as it can: what nobody syncs stays off the disk.
+    /// The file system commits by itself as late as it can: unsynced data stays off the disk.
     fn attach(&self) -> bool {
         let mount_point = text(&self.folder.path().join("disk"));
         run("mount", &["-o", "loop,commit=600", &text(&self.image()), &mount_point])

@@ -1,5 +1,5 @@
 //! Reliability 19: thousands of clients that send their head or their body byte by byte, or never read their answer. Each is
-//! closed within 15 s, and everybody else is answered as quickly as before.
+//! closed within 15 s, and all others are answered as quickly as before.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -73,7 +73,7 @@ fn check_open(incident: &KnownIncident, messages: &[AcceptedMessage], about: &st
     assert!(unknown.is_empty(), "services {unknown:?} are not known\n{about}");
 }
 
-/// Begin and end alternate, nothing comes before the begin or after the end, and nothing is repeated under another id.
+/// Starts and ends alternate, nothing precedes the start or follows the end, and nothing is repeated under another id.
 fn check_order(messages: &[AcceptedMessage], was_off: bool, about: &str) {
     let mut is_open = false;
     let mut previous_time = "";

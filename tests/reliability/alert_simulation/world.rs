@@ -22,7 +22,7 @@ const GROUPINGS: [&str; 3] = ["tag", "parent", "none"];
 const TAGS: [&[&str]; 3] = [&["shop"], &["shop", "pay"], &["pay"]];
 /// Time in which incidents must follow the services on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Steps that are kept for the message of a failure.
+/// Steps that are stored for the message of a failure.
 const STEPS_SHOWN: usize = 40;
 
 /// A service that reports its own edges.
@@ -240,7 +240,7 @@ impl World {
         rows
     }
 
-    /// Every receiver accepts, every channel is switched on, nobody is quiet, and nothing waits any more.
+    /// Every receiver accepts, every channel is enabled, there are no quiet hours, and nothing waits any more.
     pub(crate) async fn settle(&mut self) {
         let client = self.client();
         for receiver in &mut self.receivers {
