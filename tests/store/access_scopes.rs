@@ -1,4 +1,4 @@
-//! Access scopes: kept with their tags, and what a sight that is confined to one finds.
+//! Access scopes: stored with their tags, and the rows of a visibility that is confined to one.
 
 use rstest::rstest;
 use watchkeeper::id::Id;

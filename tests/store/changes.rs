@@ -116,7 +116,7 @@ async fn changes_are_in_order_across_a_clock_setback(
     assert_eq!((latest.len(), latest[0]), (2, ahead_and_back()[5]));
 }
 
-/// Years later nobody needs what was superseded, but the order must stay known.
+/// Years later superseded changes are not needed, but the order must stay known.
 #[rstest]
 #[tokio::test]
 async fn superseded_changes_are_removed_without_disturbing_the_order(

@@ -114,7 +114,7 @@ async fn rows_become_blocks_and_blocks_become_large(
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
 }
 
-/// A clock that is ahead: what is over in any case is sealed and merged, no hour that is still to come.
+/// A clock that is ahead: hours that are certainly over are sealed and merged, future ones are not.
 #[rstest]
 #[case::nothing_is_over(0, false, 0)]
 #[case::two_days_are_sealed(31 * HOUR_MS, true, 2)]

@@ -42,7 +42,7 @@ fn compaction(history: &History) -> Compaction {
 /// A result, and when it is delivered first.
 type Delivery = (i64, CheckRecord);
 
-/// Results of some days with both roles, answers and none; most come at once, some hours or days late.
+/// Results of some days with both roles, with and without answers; most arrive at once, some hours or days late.
 fn deliveries(chance: &mut Chance, days: i64) -> Vec<Delivery> {
     let mut taken = std::collections::BTreeSet::new();
     let mut found = Vec::new();
@@ -178,7 +178,7 @@ async fn figures_of_every_range_equal_those_of_all_results(
     assert_exact(&store.history, &known, at(now + 3 * DAY_MS + 1_234)).await;
 }
 
-/// The slivers that were asked for, with the segments' kind of rollups.
+/// The requested slivers, with the segments' kind of rollups.
 type Asked = Mutex<Vec<(RollupLevel, TimeRange)>>;
 
 /// Blocks whose bodies these slivers make a reader decode.

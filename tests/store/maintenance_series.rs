@@ -254,7 +254,7 @@ fn a_skipped_window_stays_out_and_a_series_ends(
     });
 }
 
-/// A row that cannot be read is an error, but the others have their turn.
+/// A row that cannot be read is an error, but the others are processed.
 #[rstest]
 fn a_failing_series_does_not_stop_the_others(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {

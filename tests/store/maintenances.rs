@@ -89,7 +89,7 @@ async fn a_stored_maintenance_is_read_back(#[values(Backend::Sqlite, Backend::Po
     }
 }
 
-/// Services by name, pages in the order of the client, entries in the order in which they came.
+/// Services by name, pages in the order of the client, entries in the order of their creation.
 #[rstest]
 #[tokio::test]
 async fn links_and_timeline_keep_their_order(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {

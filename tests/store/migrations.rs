@@ -55,7 +55,7 @@ fn copies(folder: &std::path::Path) -> Vec<String> {
     names
 }
 
-/// One step behind after the other; the newest two copies are kept.
+/// One migration behind after the other; the newest two copies are kept.
 #[tokio::test]
 async fn the_main_database_is_copied_before_a_migration_changes_it() {
     let folder = tempfile::tempdir().unwrap();

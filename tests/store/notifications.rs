@@ -357,7 +357,7 @@ async fn one_process_delivers(#[values(Backend::Sqlite, Backend::Postgres)] back
     }
 }
 
-/// The receiver has the end: the begin would arrive as the newest, and an alert would open that nobody closes.
+/// The receiver has the end: the start would arrive as the newest, and open an alert that nobody closes.
 #[rstest]
 #[tokio::test]
 async fn an_overtaken_message_is_not_retried(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {

@@ -71,7 +71,7 @@ fn since(since_ms: i64) -> InclusiveSpan {
     InclusiveSpan { since: at(since_ms), until: at(i64::MAX) }
 }
 
-/// Everything that a restart would know of these services.
+/// Everything that a restart reads of these services.
 async fn known(store: &Store, since_ms: i64, expected: &[ExpectedVotes]) -> LatestVotes {
     let mut votes = recent::within(store.history.reader(), PartitionSet::ALL, since(since_ms)).await.unwrap();
     recent::complete(&store.history, &mut votes, expected, since(since_ms)).await.unwrap();
@@ -103,7 +103,7 @@ async fn the_last_result_is_found_at_any_age(#[values(Backend::Sqlite, Backend::
     assert_eq!(votes.len(), 1);
 }
 
-/// Wherever they are by then: results come in no order, are sealed and merged in between, and some come late.
+/// Wherever they are by then: results arrive in any order, are sealed and merged in between, and some are late.
 #[rstest]
 #[tokio::test]
 async fn the_newest_results_are_found_in_rows_and_blocks(

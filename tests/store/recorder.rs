@@ -1,4 +1,4 @@
-//! The recorder on real databases: what it acknowledges is durable, and a database that is away costs nothing but time.
+//! The recorder on real databases: acknowledged results are durable, and an unavailable database only delays them.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -74,7 +74,7 @@ async fn restart(store: &Store, known: &[&Service]) -> (Vec<ServiceSnapshot>, Ve
     restart_with(store, known, true).await
 }
 
-/// The same; the history may also come only when the services are watched already.
+/// The same; the history may also become available only after the services are monitored.
 async fn restart_with(
     store: &Store,
     known: &[&Service],

@@ -73,7 +73,7 @@ async fn a_slug_has_one_page_and_stays_reserved(
     assert!(slugs::is_taken(reader, mine, "till", JudgedTime::trusted(at(1))).await.unwrap());
 }
 
-/// The slugs of these that are kept for their organisation.
+/// The slugs of these that are reserved for their organisation.
 async fn reserved_slugs(store: &Store, stranger: i64, slugs: &[String]) -> Vec<String> {
     let mut held = Vec::new();
     for slug in slugs {

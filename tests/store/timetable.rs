@@ -253,7 +253,7 @@ fn a_resumed_heartbeat_is_not_down_after_a_maintenance(
     });
 }
 
-/// A row that cannot be read is an error, but the others have their turn.
+/// A row that cannot be read is an error, but the others are processed.
 #[rstest]
 fn a_failing_maintenance_does_not_stop_the_others(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
@@ -273,7 +273,7 @@ fn a_failing_maintenance_does_not_stop_the_others(
     });
 }
 
-/// A database that is away is an error, no panic; nothing is lost when it is back.
+/// An unavailable database is an error, no panic; nothing is lost when it is available again.
 #[rstest]
 fn an_unavailable_database_stops_transitions_only_temporarily() {
     use sea_orm::ConnectionTrait as _;

@@ -1,4 +1,4 @@
-//! Writing transactions that meet: each keeps or loses its own, and what is acknowledged is there for everybody.
+//! Concurrent writing transactions: each commits or loses its own rows, and acknowledged rows are visible to all.
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -57,7 +57,7 @@ async fn each_concurrent_transaction_commits_or_rolls_back_its_own_rows(
     assert_eq!(names(&store.main).await, committed);
 }
 
-/// SQLite that may not grow: the transaction that meets the limit fails, and later ones begin as if nothing had been.
+/// SQLite at its size limit: the transaction that exceeds it fails, and later ones start as usual.
 #[tokio::test]
 async fn a_full_database_fails_the_write_and_no_later_one() {
     let Some(store) = Backend::Sqlite.open().await else { return };
@@ -141,7 +141,7 @@ enum Leaving {
     Fails,
 }
 
-/// Another process, such as a command line beside the server, can write as soon as nobody writes here.
+/// Another process, such as a command line beside the server, can write as soon as this one does not.
 #[rstest]
 #[case(Backend::Sqlite, Leaving::Drops)]
 #[case(Backend::Sqlite, Leaving::GivesUp)]
@@ -176,7 +176,7 @@ async fn an_abandoned_transaction_leaves_no_lock(#[case] backend: Backend, #[cas
     assert_eq!(found.len(), 4);
 }
 
-/// However far it had come: it leaves nothing that another process has to wait for, nor the end of this one.
+/// At any point of its progress: it leaves nothing that another process has to wait for, nor the end of this one.
 #[rstest]
 #[tokio::test]
 async fn a_transaction_abandoned_at_its_start_leaves_no_lock(

@@ -44,14 +44,14 @@ const HOUR_MS: i64 = 3_600_000;
 const YEAR_MS: i64 = 365 * DAY_MS;
 const LEASE_MS: i64 = 60_000;
 
-/// A run on some node that asks for its key.
+/// A run on some node that claims its key.
 fn new_run(run: &IdempotentRun, now: JudgedTime) -> NewRun<'_> {
     NewRun { run, fingerprint: &PRINT, node: Id::random(), now, lease_ms: LEASE_MS }
 }
 const PRINT: [u8; 32] = [7; 32];
 const SLUG: &str = "freed";
 
-/// Something of every kind that is kept for a while.
+/// A row of every kind that is stored for a while.
 struct Kept {
     key: IdempotentRun,
     waiting: CustomDomain,
@@ -290,7 +290,7 @@ fn the_newest_time_is_stored_for_the_next_start(
     });
 }
 
-/// An installation of an earlier version has kept no time, but it has a history.
+/// An installation of an earlier version has stored no time, but it has a history.
 #[rstest]
 fn without_a_stored_time_the_newest_time_comes_from_the_history(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,

@@ -37,7 +37,7 @@ async fn store_far(store: &Store, is_enabled: bool) {
     transaction.commit().await.unwrap();
 }
 
-/// Regression: the status ended as if the service had been paused, because its location came a moment later.
+/// Regression: the status ended as if the service had been paused, because its location became known a moment later.
 #[rstest]
 #[case::in_use(true, Verdict::Down, &[])]
 #[case::out_of_use(false, Verdict::Unknown, &[MeasuredStatus::Unknown])]
