@@ -162,7 +162,7 @@ fn circles(arrows: &Arrows) -> Vec<Vec<String>> {
     found.into_iter().collect()
 }
 
-/// The modules that one can come to from `start`.
+/// The modules that can be reached from `start`.
 fn reach<'a>(arrows: &'a Arrows, start: &Module) -> BTreeSet<&'a Module> {
     let mut seen = BTreeSet::new();
     let mut waiting: Vec<&Module> = arrows.get(start).into_iter().flatten().collect();

@@ -136,7 +136,7 @@ impl<'ast> Visit<'ast> for Counts {
     }
 }
 
-/// A tuple, or a reference to one; `()` is none.
+/// A tuple, or a reference to one; `()` is not a tuple.
 fn is_tuple(shape: &syn::Type) -> bool {
     match shape {
         syn::Type::Tuple(tuple) => !tuple.elems.is_empty(),

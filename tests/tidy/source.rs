@@ -11,7 +11,7 @@ use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 
 /// Folders directly below the root that hold what programs wrote: the ones of `.gitignore`, and git's own.
 const NOT_OURS: [&str; 3] = [".git", "data", "target"];
-/// Cargo leaves this in a build folder, whatever the folder is called.
+/// Cargo leaves this in a build folder, whatever its name.
 const BUILD_FOLDER_MARK: &str = "CACHEDIR.TAG";
 /// Folders with Rust code of ours.
 const RUST_FOLDERS: [&str; 5] = ["src/", "entities/src/", "migration/src/", "tests/", "benches/"];
