@@ -37,7 +37,7 @@ use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 use crate::support::dns_server::{Answer, DnsServer, address};
 use crate::support::namespace::{inside, may_make_namespaces};
 
-/// Limits hold for whole processes, and processors are few: one trouble at a time.
+/// Limits apply to whole processes, and processors are few: one fault at a time.
 static ALONE: Mutex<()> = Mutex::const_new(());
 /// Says to a process that it is the starved one, and how: words and numbers separated by blanks.
 const ORDERS: &str = "WATCHKEEPER_TEST_STARVED";
@@ -109,7 +109,7 @@ async fn a_process_without_descriptors_reports_no_target_down() {
     }
 }
 
-/// Names that nobody has asked for before: each needs a socket towards the name server, and there are three.
+/// Names that were never queried before: each needs a socket towards the name server, and there are three.
 #[tokio::test]
 async fn a_name_that_cannot_be_queried_is_a_local_fault() {
     let _alone = ALONE.lock().await;

@@ -32,7 +32,7 @@ const FLOORS: [&[&str]; 8] = [
     &["app", "bench", "doctor", "cli", "lib", "main"],
 ];
 
-/// Arrows on one floor that are wanted nevertheless.
+/// Dependencies on one floor that are permitted.
 const SIDEWAYS: [(&str, &str, &str); 8] = [
     ("probe", "egress", "every connection of a check passes the one gate"),
     ("service_router", "engine", "it gives the engine what is stored"),
