@@ -290,7 +290,7 @@ mod tests {
     #[case(&["token", "create"], "--permissions")]
     #[case(&["serve"], "--data-dir")]
     #[case(&["org", "edit"], "--languages")]
-    fn the_short_help_is_that_of_the_command(#[case] path: &[&str], #[case] own: &str) {
+    fn the_short_help_lists_only_flags_of_the_command(#[case] path: &[&str], #[case] own: &str) {
         let mut command = command();
         let mut inner = &mut command;
         for name in path {
@@ -306,7 +306,7 @@ mod tests {
     #[case("info", false, "warn")]
     #[case("debug", false, "warn,watchkeeper=debug")]
     #[case("watchkeeper=trace,sqlx=info", true, "watchkeeper=trace,sqlx=info")]
-    fn a_bare_level_is_that_of_watchkeeper(
+    fn a_bare_log_level_applies_to_watchkeeper(
         #[case] log: &str,
         #[case] is_serving: bool,
         #[case] filter: &str,
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn the_settings_do_not_hide_what_a_command_does() {
+    fn commands_with_settings_keep_their_own_help_text() {
         let command = command();
         let about = |name: &str| command.find_subcommand(name)?.get_about().map(ToString::to_string);
         assert_eq!(about("serve").as_deref(), Some("Run everything: API, engine and checks"));
@@ -361,7 +361,7 @@ mod tests {
 
     /// One id in 64 starts with a hyphen.
     #[test]
-    fn an_id_may_look_like_a_flag() {
+    fn an_id_may_start_with_a_hyphen() {
         for id in ["-hAAAAAAAAAAAAAAAAAAA", "--jsonAAAAAAAAAAAAAAA", "-AAAAAAAAAAAAAAAAAAAA"] {
             let create = ["watchkeeper", "token", "create", "--org", id, "--name", "x", "--json"];
             assert!(command().try_get_matches_from(create).is_ok(), "{id}");

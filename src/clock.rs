@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_clock_moves_only_when_it_is_told() {
+    fn a_fixed_clock_moves_only_on_request() {
         let clock = Clock::fixed(Timestamp::from_ms(7));
         clock.set_ahead(3);
         assert_eq!((clock.now().ms(), clock.steady()), (10, Duration::ZERO));

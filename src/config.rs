@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn pings_go_where_the_api_is_unless_told_otherwise() {
+    fn the_ping_address_defaults_to_the_api_address() {
         let mut config =
             Config { public_api_url: Some("https://api.example.com/".into()), ..Config::default() };
         assert_eq!(config.ping_base_url(), "https://api.example.com");

@@ -143,7 +143,7 @@ mod tests {
 
     /// An unavailable file system blocks the thread that reads it.
     #[tokio::test]
-    async fn a_check_that_does_not_end_is_not_fine_and_holds_nobody_up() {
+    async fn a_hanging_check_is_reported_and_delays_no_other() {
         let config = Arc::new(Config::default());
         let limit = DoctorContext { patience: Duration::from_secs(1), config: &config };
         let (holder, held) = mpsc::channel::<()>();

@@ -186,7 +186,7 @@ mod tests {
     #[case(Some(10_300), 300)]
     #[case(Some(99_000), 1_000)]
     #[case(Some(0), 0)]
-    fn it_sleeps_until_the_next_look_but_never_long(#[case] next: Option<i64>, #[case] ms: u64) {
+    fn the_wait_ends_at_the_next_due_time_or_after_a_second(#[case] next: Option<i64>, #[case] ms: u64) {
         let next = next.map(Timestamp::from_ms);
         assert_eq!(wait(next, Timestamp::from_ms(10_000)), Duration::from_millis(ms));
     }

@@ -41,7 +41,7 @@ fn every_check_of_a_quiet_bench_is_done_up_and_durable(#[case] kind: &str) {
 }
 
 #[test]
-fn targets_of_one_type_are_not_given_to_all_types() {
+fn a_target_of_one_type_is_refused_for_all_types() {
     let (code, printed) = bench_probe(&["--type", "all", "--target", "127.0.0.1:1"]);
     assert_eq!((code, printed.as_str()), (1, ""));
 }

@@ -1,5 +1,5 @@
-//! What a hostile answer may cost in memory (reliability 18): at most 2 MiB a check, whatever it promises. And what a hostile
-//! template may: at most 8 MiB. And that a list costs no more for what the services in it are configured with.
+//! Memory limits (reliability 18): a hostile response costs at most 2 MiB a check, whatever it announces, and a hostile template
+//! at most 8 MiB. A list costs no more for the configurations of the services in it.
 //!
 //! A binary of its own, because it counts every allocation of the process.
 
@@ -41,9 +41,9 @@ const MIB: usize = 1 << 20;
 const EXTRA_MAX_BYTES: usize = 2 * MIB;
 const TEMPLATE_MAX_BYTES: usize = 8 * MIB;
 const LIST_MAX_BYTES: usize = 20 * MIB;
-/// How many times as long a list may take as one whose services have no configuration, and as one without services.
+/// Maximum ratios of the time of a list to that of one whose services have no configuration, and of one without services.
 const LIST_TIMES_MAX: [u32; 2] = [3, 10];
-/// How often the lists are read: at least, and until the shortest times are within the limit.
+/// Number of times that the lists are read: at least, and until the shortest times are within the limit.
 const LIST_ROUNDS_MIN: usize = 5;
 const LIST_ROUNDS_MAX: usize = 200;
 
@@ -125,7 +125,7 @@ async fn no_body_costs_more_than_two_mebibytes() {
         let server = Server::answering([head.into_bytes(), attack.body].concat()).await;
         let mut check = http(&server.url("/"), &config);
         check.timeout = Duration::from_secs(20);
-        // The server before this one has been told to end; its memory goes when the runtime comes by.
+        // The server before this one has been told to end; its memory is freed when the runtime drops it.
         tokio::time::sleep(Duration::from_millis(20)).await;
         ALLOCATOR.reset_peak_usage();
         let before = ALLOCATOR.current_usage();
@@ -258,7 +258,7 @@ async fn count_affected(main: &Database, owner: i64) -> usize {
 }
 
 #[tokio::test]
-async fn a_list_of_incidents_costs_nothing_for_what_its_services_are_configured_with() {
+async fn a_list_of_incidents_does_not_read_service_configurations() {
     let _alone = COUNTING.lock().await;
     let folder = tempfile::tempdir().unwrap();
     let [main, history] = ["main.db", "history.db"].map(|name| sqlite_url(&folder.path().join(name)));

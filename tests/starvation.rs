@@ -1,6 +1,6 @@
 //! Our own starvation is never the target's (reliability 10): no descriptors, no ports, no resolver, no processor, stopped.
 //!
-//! Each trouble is inflicted on a process of its own, which looks at targets that this one serves and that are up all
+//! Each trouble is inflicted on a process of its own, which checks targets that this one serves and that are up all
 //! the time: whatever it says, it must never say `down`. 2,000 checks each, fewer where each takes long; `WATCHKEEPER_ENDURE=1`
 //! makes it 100,000 and the stop a minute long. A full queue is in `tests/engine/pressure.rs`, a history that is away in
 //! `tests/reliability/history_away.rs`.
@@ -37,7 +37,7 @@ use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 use crate::support::dns_server::{Answer, DnsServer, address};
 use crate::support::namespace::{inside, may_make_namespaces};
 
-/// Limits hold for whole processes, and processors are few: one trouble at a time.
+/// Limits apply to whole processes, and processors are few: one fault at a time.
 static ALONE: Mutex<()> = Mutex::const_new(());
 /// Says to a process that it is the starved one, and how: words and numbers separated by blanks.
 const ORDERS: &str = "WATCHKEEPER_TEST_STARVED";
@@ -109,9 +109,9 @@ async fn a_process_without_descriptors_reports_no_target_down() {
     }
 }
 
-/// Names that nobody has asked for before: each needs a socket towards the name server, and there are three.
+/// Names that were never queried before: each needs a socket towards the name server, and there are three.
 #[tokio::test]
-async fn a_name_that_cannot_be_asked_for_is_no_fault_of_the_target() {
+async fn a_name_that_cannot_be_queried_is_a_local_fault() {
     let _alone = ALONE.lock().await;
     let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = target.local_addr().unwrap().port();
@@ -131,7 +131,7 @@ async fn a_name_that_cannot_be_asked_for_is_no_fault_of_the_target() {
     assert!(tally.troubles.contains_key("no_descriptors"), "{tally:?}");
 }
 
-/// What became of many checks.
+/// Outcomes of many checks.
 #[derive(Debug, Default)]
 struct Tally {
     up: usize,
@@ -159,7 +159,7 @@ impl Tally {
     }
 }
 
-/// What the starved process is told.
+/// Orders for the starved process.
 struct Orders {
     trouble: String,
     checks: usize,
@@ -187,7 +187,7 @@ impl Orders {
     }
 }
 
-/// The starved process: looks, counts, and fails when it has called anybody down. Does nothing without orders.
+/// The starved process: checks, counts, and fails when it has reported a target down. Does nothing without orders.
 #[tokio::test]
 async fn starved() {
     let Some(orders) = Orders::read() else { return };
@@ -237,7 +237,7 @@ impl Drop for Guarded {
     }
 }
 
-/// Starts this binary again as the starved process; returns when it begins to look. It is polite, or it would take the
+/// Starts this binary again as the starved process; returns when it starts to check. It is polite, or it would take the
 /// processor from its targets; one that has to wait its turn among many others alone is not.
 fn starve(orders: &Orders) -> Guarded {
     let niceness = if orders.trouble == "turns" { "0" } else { "19" };
@@ -287,8 +287,8 @@ async fn serve() -> SocketAddr {
     address
 }
 
-/// Serves targets and lets the starved process look at them. `meanwhile` happens to it.
-async fn look(trouble: &str, at_once: usize, meanwhile: impl AsyncFnOnce(u32)) {
+/// Serves targets and lets the starved process check them. `meanwhile` happens to it.
+async fn run_starved(trouble: &str, at_once: usize, meanwhile: impl AsyncFnOnce(u32)) {
     let target = serve().await;
     let shop = Answer::Records(vec![address("127.0.0.1")]);
     let server = DnsServer::start([("shop.test", shop)]).await;
@@ -317,14 +317,14 @@ async fn look(trouble: &str, at_once: usize, meanwhile: impl AsyncFnOnce(u32)) {
 #[case::two_hundred_and_fifty_six_descriptors("descriptors", 1_000)]
 #[case::a_dead_resolver("resolver", 1_000)]
 #[tokio::test]
-async fn nobody_is_down_for_want_of(#[case] trouble: &str, #[case] at_once: usize) {
+async fn a_lack_of_resources_reports_no_target_down(#[case] trouble: &str, #[case] at_once: usize) {
     let _alone = ALONE.lock().await;
-    look(trouble, at_once, async |_| {}).await;
+    run_starved(trouble, at_once, async |_| {}).await;
 }
 
 /// In a network of its own, whose sockets share a thousand ports.
 #[test]
-fn nobody_is_down_for_want_of_ports() {
+fn a_lack_of_ports_reports_no_target_down() {
     let _alone = ALONE.blocking_lock();
     if !may_make_namespaces() {
         return;
@@ -332,7 +332,7 @@ fn nobody_is_down_for_want_of_ports() {
     inside(|| async {
         std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", "20000 20999").unwrap();
         std::fs::write("/proc/sys/net/ipv4/tcp_tw_reuse", "0").unwrap();
-        look("ports", 3_000, async |_| {}).await;
+        run_starved("ports", 3_000, async |_| {}).await;
     });
 }
 
@@ -340,21 +340,21 @@ fn nobody_is_down_for_want_of_ports() {
 /// one that has a turn like each of them.
 #[rstest]
 #[case::next_to_nothing_is_left("processor")]
-#[case::each_has_its_turn("turns")]
+#[case::equal_priority("turns")]
 #[tokio::test]
-async fn nobody_is_down_for_want_of_a_processor(#[case] trouble: &str) {
+async fn a_lack_of_processor_time_reports_no_target_down(#[case] trouble: &str) {
     let _alone = ALONE.lock().await;
     let busy = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn().map(Guarded).unwrap();
     let _thieves: Vec<Guarded> = (0..16).map(|_| busy()).collect();
-    look(trouble, 64, async |_| {}).await;
+    run_starved(trouble, 64, async |_| {}).await;
 }
 
 /// Stopped in the midst of its checks, for longer than they may take.
 #[tokio::test]
-async fn nobody_is_down_because_we_were_stopped() {
+async fn a_stopped_process_reports_no_target_down() {
     let _alone = ALONE.lock().await;
     let stop = Duration::from_secs(if endures() { 60 } else { 4 });
-    look("stop", 64, async |process| {
+    run_starved("stop", 64, async |process| {
         let signal = |name: &str| {
             let status = Command::new("kill").args([name, &process.to_string()]).status().unwrap();
             assert!(status.success(), "kill {name}: {status}");

@@ -1,9 +1,9 @@
 //! The rules of the house that no compiler checks, each as a test; they read the sources as text.
 //!
 //! The tables come first: a new module is given a floor in [`FLOORS`], a new crate that belongs to one place is added
-//! to [`HOMES`]. This file rules who may use whom; `circles` that no two use each other; `habits` rules names,
-//! openings and words; `promises` that the documents name tests that exist. Every rule finds violations, and beside
-//! every rule stands a test that shows it bad code.
+//! to [`HOMES`]. This file rules which module may use which; `circles` that no two use each other; `habits` rules names,
+//! module comments and words; `promises` that the documents name tests that exist. Every rule finds violations, and has
+//! a test beside it that shows it bad code.
 
 #[path = "tidy/arrows.rs"]
 mod arrows;
@@ -32,7 +32,7 @@ const FLOORS: [&[&str]; 8] = [
     &["app", "bench", "doctor", "cli", "lib", "main"],
 ];
 
-/// Arrows on one floor that are wanted nevertheless.
+/// Dependencies on one floor that are permitted.
 const SIDEWAYS: [(&str, &str, &str); 8] = [
     ("probe", "egress", "every connection of a check passes the one gate"),
     ("service_router", "engine", "it gives the engine what is stored"),
@@ -50,7 +50,7 @@ const FORBIDDEN: [(&str, &str, &str); 2] = [
     ("engine", "lifecycle", "the engine reports facts; what follows from them is decided elsewhere"),
 ];
 
-/// Crates that belong to one place; a trailing `*` stands for any ending.
+/// Crates that belong to one module; a trailing `*` matches any ending.
 const HOMES: [(&[&str], &[&str]); 5] = [
     (&["actix_web"], &["http", "pages"]),
     (&["actix"], &["supervise", "engine", "record", "notify", "timetable", "bus", "remote", "agent", "app"]),
@@ -101,12 +101,12 @@ const GUESTS: [(&str, &[&str], &str); 5] = [
 ];
 
 #[test]
-fn arrows_between_modules_go_down() {
+fn module_dependencies_point_downwards() {
     assert_clean(&Source::rust(), upward_arrows);
 }
 
 #[test]
-fn an_arrow_that_goes_up_or_sideways_is_found() {
+fn an_upward_or_sideways_dependency_is_found() {
     assert_tells_apart(
         upward_arrows,
         &[
@@ -128,12 +128,12 @@ fn an_arrow_that_goes_up_or_sideways_is_found() {
 }
 
 #[test]
-fn crates_stay_in_their_places() {
+fn crates_are_used_only_in_their_modules() {
     assert_clean(&Source::rust(), crates_away_from_home);
 }
 
 #[test]
-fn a_crate_out_of_its_place_is_found() {
+fn a_crate_outside_its_module_is_found() {
     assert_tells_apart(
         crates_away_from_home,
         &[

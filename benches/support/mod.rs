@@ -36,7 +36,7 @@ impl History {
         Self { databases, location, numbers, _folder: folder }
     }
 
-    /// One result for each of so many services, in one transaction that is durable when this returns.
+    /// One result for each of the given number of services, in one transaction that is durable when this returns.
     pub(crate) async fn append_round(&self, services: i64, round: i64) {
         let records: Vec<CheckRecord> = (1..=services).map(|service| self.record(service, round)).collect();
         let transaction = self.databases.history.begin().await.unwrap();

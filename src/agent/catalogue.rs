@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_has_the_version_of_its_time() {
+    fn a_result_carries_the_version_at_its_time() {
         let (catalogue, id) = (ServiceCatalogue::default(), Id::random());
         catalogue.put(entry(id, 1, 100));
         catalogue.put(entry(id, 2, 200));

@@ -56,12 +56,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_are_those_of_the_settings() {
+    fn database_files_follow_the_settings() {
         let config = Config { data_dir: "data".into(), ..Config::default() };
         let embedded = files(&config).unwrap();
         assert_eq!((embedded.main, embedded.history), ("data/main.db".into(), "data/history.db".into()));
-        let elsewhere = Config { history_url: Some("sqlite:///far/h.db?mode=rwc".into()), ..config.clone() };
-        assert_eq!(files(&elsewhere).unwrap().history, PathBuf::from("/far/h.db"));
+        let external = Config { history_url: Some("sqlite:///far/h.db?mode=rwc".into()), ..config.clone() };
+        assert_eq!(files(&external).unwrap().history, PathBuf::from("/far/h.db"));
         let moved = Config { database_url: Some("postgres://h/d".into()), ..config };
         assert_eq!(files(&moved).unwrap_err().key, "database_url");
     }

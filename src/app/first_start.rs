@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_is_made_once_and_is_readable_by_its_owner_alone() {
+    fn the_key_is_created_once_and_readable_only_by_its_owner() {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { data_dir: folder.path().join("data"), ..Config::default() };
         make_data_dir(&config.data_dir).unwrap();
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_key_is_refused() {
+    fn a_malformed_key_is_refused() {
         assert_eq!(key_from_hex("00"), None);
         assert_eq!(key_from_hex(&"zz".repeat(KEY_LENGTH)), None);
         assert_eq!(key_from_hex(&"0f".repeat(KEY_LENGTH)), Some([15; KEY_LENGTH]));

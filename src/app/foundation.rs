@@ -220,9 +220,9 @@ mod tests {
     #[case::main_in_its_log(&["main.db=", "main.db-wal", "secret.key"], false, "")]
     #[case::a_start_that_was_cut_off(&["main.db=", "history.db="], false, "there is no installation in")]
     #[case::a_lock_alone(&["serve.lock"], false, "there is no installation in")]
-    #[case::main_elsewhere(&["history.db"], true, "")]
-    #[case::a_file_elsewhere(&["other.db"], false, "there is no installation in")]
-    fn an_installation_is_there_or_it_is_told_what_is_missing(
+    #[case::main_external(&["history.db"], true, "")]
+    #[case::a_file_with_another_name(&["other.db"], false, "there is no installation in")]
+    fn a_missing_or_incomplete_installation_is_an_error(
         #[case] files: &[&str],
         #[case] is_elsewhere: bool,
         #[case] expected: &str,
@@ -240,7 +240,7 @@ mod tests {
 
     /// A file that an address names is no other than one in the data folder.
     #[test]
-    fn the_file_of_an_address_is_looked_for() {
+    fn a_database_file_outside_the_data_folder_must_exist() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("elsewhere").join("main.db");
         let database_url = Some(sqlite_url(&file));
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_remains_of_an_installation_is_left_as_it_is() {
+    async fn an_incomplete_installation_is_not_changed() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(HISTORY_FILE), "kept").unwrap();
         let config = Config { data_dir: folder.path().to_owned(), ..Config::default() };
@@ -264,8 +264,8 @@ mod tests {
             std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
         assert_eq!(files, [HISTORY_FILE]);
 
-        let elsewhere = Config { data_dir: folder.path().join("new"), ..config };
-        assert!(Foundation::find(elsewhere, Clock::System).await.is_err());
+        let other_folder = Config { data_dir: folder.path().join("new"), ..config };
+        assert!(Foundation::find(other_folder, Clock::System).await.is_err());
         assert!(!folder.path().join("new").exists());
     }
 }

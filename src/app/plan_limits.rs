@@ -66,7 +66,7 @@ mod tests {
 
     /// Another writer holds the lock during the test, so a transaction would fail.
     #[tokio::test]
-    async fn organisations_within_their_limits_cost_no_transaction() {
+    async fn organisations_within_their_limits_need_no_transaction() {
         let folder = tempfile::tempdir().unwrap();
         let [main, history] = ["main.db", "history.db"].map(|name| sqlite_url(&folder.path().join(name)));
         let main = Databases::open(&main, &history, &StoreLimits::default()).await.unwrap().main;

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_backups_are_their_moments() {
+    fn backups_are_named_by_their_time() {
         let at = Timestamp::from_ms(1_795_724_223_250);
         let name = folder_name(at);
         assert_eq!(name, "watchkeeper-2026-11-26T201703Z");

@@ -215,7 +215,7 @@ mod tests {
     #[case(Some(59), false)]
     #[case(Some(60), true)]
     #[case(Some(-5), false)]
-    fn one_is_due_an_hour_after_the_last(#[case] age: Option<i64>, #[case] expected: bool) {
+    fn a_backup_is_due_an_hour_after_the_last(#[case] age: Option<i64>, #[case] expected: bool) {
         let now = Timestamp::from_ms(1_000_000_000_000);
         let newest = age.map(|minutes| now.plus_ms(-minutes * 60_000));
         assert_eq!(is_due(newest, now, Duration::from_secs(3_600)), expected);

@@ -194,7 +194,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_ms(1_795_724_223_000);
 
     #[test]
-    fn one_backup_is_made_at_a_time() {
+    fn backups_do_not_run_in_parallel() {
         let state = BackupState::new(Some("/backups".into()));
         let asked = state.request(Some(NOW)).unwrap();
         assert_eq!(asked.name, "watchkeeper-2026-11-26T201703Z");
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backup_needs_a_folder_and_the_time() {
+    fn a_backup_needs_a_folder_and_a_trusted_time() {
         assert_eq!(BackupState::default().request(Some(NOW)).unwrap_err(), RequestError::NoFolder);
         let state = BackupState::new(Some("/backups".into()));
         assert_eq!(state.request(None).unwrap_err(), RequestError::NoTime);

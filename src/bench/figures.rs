@@ -183,7 +183,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_floor_that_failed_is_no_floor() {
+    fn a_failed_baseline_is_not_used() {
         let figures = ProbeFigures { floors: floors(11), ..figures(BenchKind::Tcp) };
         assert_eq!((figures.paced_us(), figures.saturated_us(), figures.ratio()), (None, None, None));
     }

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_knows_its_bytes_and_vanishes() {
+    fn a_folder_counts_its_bytes_and_is_removed_on_drop() {
         let folder = TemporaryFolder::new().unwrap();
         std::fs::write(folder.path().join("history.db"), [0; 10]).unwrap();
         std::fs::write(folder.path().join("history.db-wal"), [0; 5]).unwrap();

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_flags_are_refused() {
         for flags in [["--type", "smtp"], ["--services", "0"], ["--interval", "0.5"], ["--locations", "51"]] {
             assert!(plan(&flags).is_err(), "{flags:?}");
         }

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpu_time_is_read_behind_the_name() {
+    fn cpu_time_is_read_after_the_process_name() {
         let stat = "12 (a (strange) name) S 1 2 3 4 5 6 7 8 9 10 150 50 0 0 20 0 9 0 1 1 1";
         assert_eq!(cpu_in(stat), Some(Duration::from_secs(2)));
         assert_eq!(cpu_in("12 (cut"), None);

@@ -99,7 +99,7 @@ mod tests {
     use crate::bench::kind::BenchKind;
 
     #[test]
-    fn a_line_fits_under_its_head() {
+    fn a_table_row_aligns_with_the_head() {
         let (head, line) = (head(), line(&figures(BenchKind::Https)));
         let ends = |text: &str| -> Vec<usize> {
             text.chars().enumerate().filter(|(_, found)| *found == '|').map(|(place, _)| place).collect()
@@ -112,7 +112,7 @@ mod tests {
 
     /// Columns that compare something are explained below the table.
     #[test]
-    fn the_legend_names_what_is_compared() {
+    fn the_legend_explains_compared_columns() {
         for (column, _) in COLUMNS {
             let word = column.split_whitespace().next().unwrap_or_default();
             let needs_no_word =
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_null_for_machines() {
+    fn unknown_figures_are_null_in_json() {
         let object = object(&figures(BenchKind::Tcp));
         assert_eq!(object["rows_durable"], 19_995);
         assert_eq!(object["cpu_us_per_exchange"], 100.0);

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_is_answered_with_one_address() {
+    fn a_dns_query_is_answered_with_one_address() {
         let question =
             b"\xab\xcd\x01\x00\x00\x01\x00\x00\x00\x00\x00\x01\x01h\x05bench\x00\x00\x01\x00\x01\x00\x00\x29"
                 .as_slice();
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_question_is_not_answered() {
+    fn a_malformed_dns_query_is_not_answered() {
         assert_eq!(answer(b"short"), None);
         assert_eq!(answer(b"\xab\xcd\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x05bench"), None);
     }

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_location_needs_passes_the_wall_and_nothing_else() {
+    fn only_subjects_of_locations_are_shared_between_the_accounts() {
         let location: LocationCode = "eu.fra".parse().unwrap();
         let service = Id::random();
         for (subject, expected) in [

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_is_counted_and_shown() {
+    fn connection_events_are_counted_and_exported() {
         let state = ConnectionState::default();
         state.note(&Event::Connected);
         state.note(&Event::ServerError(async_nats::ServerError::Other(

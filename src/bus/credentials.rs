@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_must_be_the_one_of_the_token() {
+    fn the_key_must_match_the_token() {
         let token = token_about(&KeyPair::new_user());
         let foreign = BusCredentials::new(token, KeyPair::new_user());
         assert!(matches!(foreign, Err(CredentialsError::ForeignKey)));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_the_key_is_shown() {
+    fn debug_output_hides_the_key() {
         let key = KeyPair::new_user();
         let seed = key.seed().unwrap();
         let credentials = BusCredentials::new(token_about(&key), key).unwrap();

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_issuer_signs_all_of_it() {
+    fn the_signature_covers_the_whole_token() {
         let issuer = KeyPair::new_account();
         let token = sign(&claims(), &issuer).unwrap();
         let (signed, signature) = token.rsplit_once('.').unwrap();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_says_who_holds_it_and_for_how_long() {
+    fn a_token_names_its_holder_and_expiry() {
         let claims = claims();
         let issuer = KeyPair::new_account();
         let holder = read(&sign(&claims, &issuer).unwrap()).unwrap();
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_is_refused() {
+    fn a_malformed_token_is_refused() {
         for text in ["", "a", "a.b.c", "a.e30.c", "a.%.c"] {
             assert!(matches!(read(text), Err(TokenError::Form(_))), "{text}");
         }

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_later_versions_are_left_alone() {
+    fn fields_of_later_versions_are_ignored() {
         let value = LeaseValue { folder: FOLDER.parse().unwrap(), database_age_ms: Some(7) };
         assert_eq!(format!("{FOLDER} 7 more").parse(), Ok(value));
     }
@@ -67,7 +67,7 @@ mod tests {
     #[case("V1StGXR8_Z5jdHi6B-myT soon")]
     #[case("V1StGXR8_Z5jdHi6B-myT -1")]
     #[case("V1StGXR8_Z5jdHi6B-myT\n")]
-    fn anything_else_is_no_lease(#[case] text: &str) {
+    fn a_malformed_lease_is_refused(#[case] text: &str) {
         assert_eq!(text.parse::<LeaseValue>(), Err(LeaseValueError));
     }
 }

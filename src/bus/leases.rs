@@ -212,7 +212,7 @@ mod tests {
     #[case("")]
     #[case(r#"{"owners":{"a":[64]}}"#)]
     #[case(r#"{"owners":{"A":[1]}}"#)]
-    fn what_is_no_ledger_is_none(#[case] text: &str) {
+    fn a_malformed_ledger_is_refused(#[case] text: &str) {
         assert!(parse(text.as_bytes()).is_err());
     }
 }

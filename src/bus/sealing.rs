@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_recipient_opens_what_was_sealed() {
+    fn only_the_recipient_can_open_a_sealed_message() {
         let [sender, recipient, other] = [(); 3].map(|()| SealingKey::random());
         let sealed = sender.seal(b"password", &recipient.public()).unwrap();
         assert_eq!(recipient.open(&sealed, &sender.public()).unwrap(), b"password");

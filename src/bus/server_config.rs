@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_servers_folder_names_what_is_made_and_own_files_win() {
+    fn own_certificate_files_replace_those_in_the_server_folder() {
         let mut choices = ServerChoices {
             listen: "0.0.0.0:4222".into(),
             names: vec!["localhost".into()],

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_message_can_delete_what_others_wrote() {
+    fn streams_deny_deletes_and_rollups() {
         for config in wanted(&BusLimits::default()) {
             assert!(!config.allow_rollup && config.deny_delete, "{}", config.name);
             assert!(config.max_bytes > 0 && config.max_message_size > 0, "{}", config.name);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn another_limit_is_a_change_and_what_the_server_adds_is_none() {
+    fn a_changed_limit_differs_but_added_server_metadata_does_not() {
         let wanted = wanted(&BusLimits::default());
         let mut found = wanted[0].clone();
         found.metadata.insert("_nats.ver".into(), "2.15.1".into());

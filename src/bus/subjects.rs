@@ -232,7 +232,7 @@ mod tests {
 
         /// Every text is parsed or refused; a parsed one has the same spelling again.
         #[test]
-        fn no_subject_has_two_spellings(text in "(wk|[$]KV)([.][a-z_]{0,14}){0,2}([.][a-z0-9=+.]{0,4}){0,3}") {
+        fn every_subject_has_one_spelling(text in "(wk|[$]KV)([.][a-z_]{0,14}){0,2}([.][a-z0-9=+.]{0,4}){0,3}") {
             if let Ok(subject) = text.parse::<BusSubject>() {
                 prop_assert_eq!(subject.to_string(), text);
             }
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_is_refused() {
+    fn a_foreign_subject_is_refused() {
         for text in [
             "",
             "wk",

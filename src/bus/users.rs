@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_location_may_use_its_own_subjects_alone() {
+    fn a_location_may_use_only_its_own_subjects() {
         let permissions = BusUser::Location("eu.fra".parse().unwrap()).permissions();
         let own = |subject: &String| subject.split('.').any(|part| part == "eu=fra");
         assert!(permissions.publish.iter().chain(&permissions.subscribe).all(own), "{permissions:?}");
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enrolment_may_ask_and_hear_the_answer() {
+    fn an_enrolment_may_send_a_request_and_receive_the_reply() {
         let id = Id::random();
         let permissions = BusUser::Enrolment(id).permissions();
         assert_eq!(permissions.publish, [format!("wk.enrol.{id}")]);

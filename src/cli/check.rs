@@ -245,7 +245,10 @@ mod tests {
     #[case(measured(CheckStatus::Down, Some(ErrorCode::ConnectRefused)), 1)]
     #[case(measured(CheckStatus::Down, Some(ErrorCode::TargetBlocked)), 3)]
     #[case(CheckOutcome::Unmeasured(LocalFault::ResolverUnavailable), 3)]
-    fn the_exit_code_tells_whether_somebody_looked(#[case] outcome: CheckOutcome, #[case] code: u8) {
+    fn the_exit_code_distinguishes_a_failed_from_an_unmeasured_check(
+        #[case] outcome: CheckOutcome,
+        #[case] code: u8,
+    ) {
         assert_eq!(exit_code(&outcome), code);
     }
 }

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_what_was_seen_and_what_to_do() {
+    fn a_finding_line_shows_the_verdict_and_the_remedy() {
         let fine = DoctorFinding::fine("disk", "9 MiB free");
         assert_eq!(line(&fine, false), "fine     disk              9 MiB free");
         let odd = DoctorFinding::problem("server", "\u{1b}[2J", "look");

@@ -56,9 +56,9 @@ impl DatabaseFiles {
 mod tests {
     use super::*;
 
-    /// What commands say of files is in `tests/api/database_files.rs`.
+    /// File errors of commands are tested in `tests/api/database_files.rs`.
     #[test]
-    fn other_errors_speak_for_themselves() {
+    fn other_errors_are_shown_unchanged() {
         let files = DatabaseFiles::of(&Config { data_dir: "there".into(), ..Config::default() });
         let error = anyhow::anyhow!("odd").context("it failed");
         assert_eq!(files.explain(&error), "it failed: odd");

@@ -69,10 +69,7 @@ mod tests {
     #[case(" Größe ", Ok("größe"))]
     #[case("twin", Err("several things are called 'twin': use the id of one; look there"))]
     #[case("none", Err("there is no thing 'none'; look there"))]
-    fn a_thing_is_found_by_its_id_or_its_only_name(
-        #[case] wanted: &str,
-        #[case] expected: Result<&str, &str>,
-    ) {
+    fn a_row_is_found_by_id_or_by_unique_name(#[case] wanted: &str, #[case] expected: Result<&str, &str>) {
         let all = [
             (ONE.parse().unwrap(), "Shop"),
             (Id::random(), "Twin"),

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_chosen_before_stays_unless_it_is_given_anew() {
+    fn earlier_choices_stay_unless_given_again() {
         let out = Path::new("/o");
         let first = choose(
             arguments(&[

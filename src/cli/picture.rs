@@ -109,7 +109,7 @@ mod tests {
     use crate::model::check::{ErrorCode, LocalFault, PhaseTimings};
 
     #[test]
-    fn phases_are_drawn_one_after_the_other() {
+    fn phases_are_drawn_in_sequence() {
         let measurement = Measurement {
             status: CheckStatus::Up,
             response_time: NonZeroU32::new(4_000),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_says_why_and_trouble_is_not_the_targets() {
+    fn a_failure_shows_its_reason_and_a_local_fault_is_not_down() {
         let down =
             Measurement::unanswered(ErrorCode::ConnectRefused, "Connection refused", PhaseTimings::default());
         let picture = draw("x:1", &CheckOutcome::Measured(down), false);

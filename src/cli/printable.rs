@@ -54,12 +54,12 @@ mod tests {
     #[case("a\nERROR forged\r\t", "a\\nERROR forged\\r\\t")]
     #[case("\0\u{7f}\u{9b}31m", "\\u0000\\u007f\\u009b31m")]
     #[case("pay\u{202e}lap\u{2066}\u{2028}", "pay\\u202elap\\u2066\\u2028")]
-    fn nothing_of_it_controls_a_terminal(#[case] text: &str, #[case] shown: &str) {
+    fn control_characters_are_escaped(#[case] text: &str, #[case] shown: &str) {
         assert_eq!(printable(text), shown);
     }
 
     #[test]
-    fn lines_of_our_own_stay() {
+    fn line_breaks_of_the_program_stay() {
         assert_eq!(printable_lines("a\nb\u{1b}c\n"), "a\nb\\u001bc\n");
     }
 }

@@ -227,7 +227,7 @@ mod tests {
     use crate::config::sources;
 
     #[test]
-    fn the_page_of_the_repository_is_what_the_program_says() {
+    fn the_configuration_page_is_up_to_date() {
         let page = include_str!("../../docs/configuration.md");
         assert!(page == document(), "run: cargo run -- settings > docs/configuration.md");
     }

@@ -127,9 +127,9 @@ fn first_start(base_url: &str, made: &FirstStart, rate_limit: u32) -> String {
 mod tests {
     use super::*;
 
-    /// No token in the history of a shell, the way to everything else, and the limit that setting up much meets first.
+    /// The token is not in the history of a shell; the links to the documentation and the first limit are shown.
     #[test]
-    fn the_first_start_says_what_to_do_next() {
+    fn the_first_start_prints_the_next_commands() {
         let made = FirstStart { token: "wk_secret".into(), token_file: "./data/token".into() };
         let text = first_start("http://127.0.0.1:8080", &made, 120);
         let commands: Vec<&str> = text.lines().filter(|line| line.starts_with("curl ")).collect();

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_as_a_flag_is_read() {
+    fn settings_are_read_from_flags() {
         let flags = ["serve", "--listen", "127.0.0.1:7", "--probe-dns-servers", "127.0.0.1:53,[::1]:53"];
         let config = read(&command().get_matches_from(flags)).unwrap();
         assert_eq!(config.listen.port(), 7);

@@ -183,7 +183,7 @@ mod tests {
     const START: Timestamp = Timestamp::from_ms(20_000 * DAY_MS);
 
     #[tokio::test(start_paused = true)]
-    async fn a_jump_is_judged_by_the_question_that_comes_first() {
+    async fn a_jump_is_judged_at_the_next_call() {
         let clock = Clock::driven(START);
         let guard = ClockGuard::new(clock.clone(), None);
         assert_eq!(guard.trusted_now(), Some(START));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_warning_says_what_to_do() {
+    fn the_warning_names_the_remedy() {
         let clock = Clock::fixed(START);
         let mark = ClockMark { newest: START.plus_ms(-21 * DAY_MS), doubted: None };
         let warning = ClockGuard::new(clock.clone(), Some(&mark)).state().warning();
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_stays_over_and_what_is_not_is_not() {
+    fn a_jump_of_the_wall_clock_does_not_change_the_best_time() {
         let clock = Clock::fixed(START);
         let guard = ClockGuard::new(clock.clone(), None);
         for ahead_ms in [DAY_MS, -2 * DAY_MS, DAY_MS] {

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_beside_the_file_beats_it() {
+    fn flags_and_variables_override_the_file() {
         let file = "listen = '127.0.0.1:1'\n[probe]\nca_file = 'a.pem'\n[record]\nwaiting_results = 7\n";
         let beside = vec![
             given("listen", "127.0.0.1:2"),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_text_takes_back_what_the_file_says() {
+    fn an_empty_value_unsets_the_value_of_the_file() {
         let config = layered("edge_host = 'edge.example.net'", "wk.toml", vec![given("edge_host", "")]);
         assert_eq!(config.unwrap().edge_host, None);
     }
@@ -329,7 +329,7 @@ mod tests {
     #[case("listen", "http://me:hunter2@127.0.0.1")]
     #[case("secret_key", "hunter2")]
     #[case("watchdog.ping_url", "hunter2")]
-    fn no_flag_shows_a_secret_when_it_is_refused(#[case] key: &str, #[case] text: &str) {
+    fn a_refused_flag_does_not_show_its_secret(#[case] key: &str, #[case] text: &str) {
         let refused = layered("", "", vec![given(key, text)]).unwrap_err().to_string();
         assert!(refused.contains(" is not allowed; ") && !refused.contains("hunter2"), "{refused}");
     }
@@ -343,7 +343,7 @@ mod tests {
     #[case("not toml\n", "wk.toml: line 2, column 5: ", Some("2 | not toml\n  |     ^"))]
     #[case("secret_key = \"\nhunter2\"\n", "wk.toml: line 3, ", None)]
     #[case("Hunter2\n", "wk.toml: line 2, ", None)]
-    fn a_file_that_is_no_toml_is_shown_without_its_values(
+    fn a_toml_error_does_not_show_values(
         #[case] text: &str,
         #[case] place: &str,
         #[case] drawn: Option<&str>,
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn the_keys_of_a_location_are_all_told() {
+    fn all_keys_of_a_location_are_listed() {
         let table = Table::try_from(LocationConfig {
             source_address: Some([127, 0, 0, 1].into()),
             reference_targets: "none".parse().unwrap(),

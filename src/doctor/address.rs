@@ -183,7 +183,7 @@ mod tests {
     #[case(Ok(CheckOutcome::Measured(down())), FindingVerdict::Warning)]
     #[case(Ok(CheckOutcome::Unmeasured(LocalFault::ResolverUnavailable)), FindingVerdict::Unknown)]
     #[case(Err("no address".into()), FindingVerdict::Problem)]
-    fn the_api_is_asked_as_others_ask_it(
+    fn the_response_of_the_public_address_is_judged(
         #[case] outcome: Result<CheckOutcome, String>,
         #[case] verdict: FindingVerdict,
     ) {
@@ -195,7 +195,7 @@ mod tests {
     #[case(up(), Some(14.0), FindingVerdict::Warning)]
     #[case(down(), Some(-1.0), FindingVerdict::Problem)]
     #[case(down(), None, FindingVerdict::Problem)]
-    fn a_certificate_is_looked_at(
+    fn a_certificate_is_judged_by_its_remaining_days(
         #[case] measured: Measurement,
         #[case] days: Option<f64>,
         #[case] verdict: FindingVerdict,
@@ -219,7 +219,7 @@ mod tests {
 
     /// Unset addresses are not requested.
     #[tokio::test]
-    async fn addresses_that_are_not_set_are_not_asked() {
+    async fn unset_addresses_are_not_requested() {
         let config = Arc::new(Config::default());
         assert_eq!(check_api_address(Arc::clone(&config)).await, Vec::new());
         assert_eq!(check_page_names(config).await, Vec::new());

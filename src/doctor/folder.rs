@@ -174,7 +174,7 @@ mod tests {
     #[case(0, FindingVerdict::Warning)]
     #[case(ROOM_BYTES - 1, FindingVerdict::Warning)]
     #[case(ROOM_BYTES, FindingVerdict::Fine)]
-    fn little_room_is_a_warning(#[case] free: u64, #[case] expected: FindingVerdict) {
+    fn low_disk_space_is_a_warning(#[case] free: u64, #[case] expected: FindingVerdict) {
         assert_eq!(judged_room(free, Path::new("data")).verdict, expected);
     }
 
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_into_which_others_write_is_a_problem() {
+    fn a_world_writable_folder_is_a_problem() {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let found = modes(folder.path());

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_server_answers_or_does_not() {
+    async fn a_name_server_is_probed_with_a_query() {
         let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address = server.local_addr().unwrap();
         let serving = async {

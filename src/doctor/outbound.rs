@@ -182,7 +182,7 @@ mod tests {
     #[case(r#"{"host": ""}"#, None)]
     #[case(r#"{"host": "m", "port": 70000}"#, None)]
     #[case("no json", None)]
-    fn the_server_of_a_channel_is_read(#[case] settings: &str, #[case] expected: Option<(&str, u16, bool)>) {
+    fn the_server_of_a_channel_is_found(#[case] settings: &str, #[case] expected: Option<(&str, u16, bool)>) {
         let expected = expected.map(|(host, port, is_encrypted)| MailServer {
             host: host.to_owned(),
             port,

@@ -136,7 +136,7 @@ mod tests {
     #[case("HTTP/1.1 503 x\r\n\r\n{\"status\":\"not ready\"}", &[FindingVerdict::Problem])]
     #[case("HTTP/1.1 200 OK\r\n\r\n<html>", &[FindingVerdict::Problem])]
     #[case("", &[FindingVerdict::Problem])]
-    fn the_answer_of_a_server_is_judged(#[case] answer: &str, #[case] expected: &[FindingVerdict]) {
+    fn the_readiness_response_is_judged(#[case] answer: &str, #[case] expected: &[FindingVerdict]) {
         let found: Vec<_> = judged_answer(answer).iter().map(|finding| finding.verdict).collect();
         assert_eq!(found, expected);
     }

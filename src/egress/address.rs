@@ -174,7 +174,7 @@ mod tests {
 
     /// The first address of each documented network belongs to its class.
     #[rstest]
-    fn networks_are_told_as_they_are_judged(#[values(Never, Private, Loopback)] class: AddressClass) {
+    fn documented_networks_match_the_classification(#[values(Never, Private, Loopback)] class: AddressClass) {
         let networks = networks_of(class);
         assert!(!networks.is_empty());
         for network in networks {

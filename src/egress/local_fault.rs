@@ -26,7 +26,7 @@ mod tests {
 
     use super::*;
 
-    /// "Our own trouble is never the target's."
+    /// "A local fault is never the target's."
     #[rstest]
     #[case(Errno::EMFILE, Some(LocalFault::NoDescriptors))]
     #[case(Errno::ENFILE, Some(LocalFault::NoDescriptors))]
@@ -42,7 +42,10 @@ mod tests {
     #[case(Errno::ETIMEDOUT, None)]
     #[case(Errno::ENETUNREACH, None)]
     #[case(Errno::EHOSTUNREACH, None)]
-    fn local_errors_are_told_from_the_targets(#[case] errno: Errno, #[case] expected: Option<LocalFault>) {
+    fn local_errors_are_distinguished_from_target_errors(
+        #[case] errno: Errno,
+        #[case] expected: Option<LocalFault>,
+    ) {
         assert_eq!(local_fault(&io::Error::from(errno)), expected);
     }
 }

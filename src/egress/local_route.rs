@@ -53,13 +53,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_loopback_is_never_lost() {
+    fn the_loopback_always_has_a_route() {
         assert!(!is_lost(Ipv4Addr::LOCALHOST.into(), None));
         assert!(!is_lost(Ipv4Addr::new(127, 3, 2, 1).into(), Some(Ipv4Addr::LOCALHOST.into())));
     }
 
     #[test]
-    fn a_source_address_that_is_no_longer_ours_has_no_way_out() {
+    fn a_removed_source_address_has_no_route() {
         assert!(is_lost(Ipv4Addr::LOCALHOST.into(), Some(Ipv4Addr::new(192, 0, 2, 1).into())));
     }
 }

@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    /// The file at first and later, and who is asked then.
+    /// The file at first and later, and the servers that are queried then.
     #[rstest]
     #[case::it_names_others(
         Some("nameserver 127.0.0.9\n"),
@@ -244,11 +244,11 @@ mod tests {
     #[case::it_stays(Some("nameserver 127.0.0.9\n"), Some("nameserver 127.0.0.9\n"), "127.0.0.9:53")]
     #[case::it_is_empty(Some("nameserver 127.0.0.9\n"), Some(""), "127.0.0.9:53")]
     #[case::it_is_gone(Some("nameserver 127.0.0.9\n"), None, "127.0.0.9:53")]
-    #[case::it_comes(None, Some("nameserver 127.0.0.9\n"), "127.0.0.9:53")]
+    #[case::the_file_appears(None, Some("nameserver 127.0.0.9\n"), "127.0.0.9:53")]
     #[case::it_is_filled(Some(""), Some("nameserver 127.0.0.9\n"), "127.0.0.9:53")]
     #[case::there_is_none(None, None, "127.0.0.1:53")]
     #[tokio::test(start_paused = true)]
-    async fn a_changed_file_of_servers_is_in_force_within_ten_seconds(
+    async fn a_changed_resolv_conf_applies_within_ten_seconds(
         #[case] at_first: Option<&str>,
         #[case] later: Option<&str>,
         #[case] servers: &str,
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn servers_that_were_chosen_stay() {
+    async fn configured_name_servers_are_not_replaced() {
         let scene = Scene::with(Some("nameserver 127.0.0.9\n"), None, &["127.0.0.7:5353".parse().unwrap()]);
         assert_eq!(scene.servers(), "127.0.0.7:5353");
         write(&files(&scene.folder).resolv_conf, Some("nameserver 127.0.0.10\n"));
@@ -270,17 +270,17 @@ mod tests {
     }
 
     #[rstest]
-    #[case::it_comes(None, Some("127.0.0.1 shop.example\n"), true)]
-    #[case::it_is_written_anew(Some("127.0.0.1 localhost\n"), Some("127.0.0.1 shop.example\n"), true)]
-    #[case::the_name_goes(Some("127.0.0.1 shop.example\n"), Some("127.0.0.1 localhost\n"), false)]
-    #[case::the_file_goes(Some("127.0.0.1 shop.example\n"), None, true)]
+    #[case::the_file_appears(None, Some("127.0.0.1 shop.example\n"), true)]
+    #[case::the_file_is_rewritten(Some("127.0.0.1 localhost\n"), Some("127.0.0.1 shop.example\n"), true)]
+    #[case::the_name_is_removed(Some("127.0.0.1 shop.example\n"), Some("127.0.0.1 localhost\n"), false)]
+    #[case::the_file_is_deleted(Some("127.0.0.1 shop.example\n"), None, true)]
     #[case::it_is_no_text(
         Some("127.0.0.1 shop.example\n"),
         Some("127.0.0.1 other.example \u{fffd}\n"),
         false
     )]
     #[tokio::test(start_paused = true)]
-    async fn a_changed_hosts_file_is_in_force_within_ten_seconds(
+    async fn a_changed_hosts_file_applies_within_ten_seconds(
         #[case] at_first: Option<&str>,
         #[case] later: Option<&str>,
         #[case] is_known: bool,

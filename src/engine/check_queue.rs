@@ -140,27 +140,27 @@ mod tests {
     const LIMITS: CheckQueueLimits = CheckQueueLimits { running: 3, per_host: 2, waiting: 2 };
 
     #[test]
-    fn a_busy_host_does_not_hold_up_others() {
-        let mut lane = CheckQueue::new(LIMITS);
-        assert_eq!(lane.offer((1, 0)), OfferOutcome::Start((1, 0)));
-        assert_eq!(lane.offer((1, 1)), OfferOutcome::Start((1, 1)));
-        assert_eq!(lane.offer((1, 2)), OfferOutcome::Wait);
-        assert_eq!(lane.offer((2, 3)), OfferOutcome::Start((2, 3)));
-        assert_eq!(lane.offer((2, 4)), OfferOutcome::Wait);
-        assert_eq!(lane.offer((3, 5)), OfferOutcome::Refuse((3, 5)));
-        assert_eq!(lane.finish(2), Some((2, 4)));
-        assert_eq!(lane.finish(1), Some((1, 2)));
-        assert_eq!(lane.finish(1), None);
+    fn a_busy_host_does_not_delay_others() {
+        let mut queue = CheckQueue::new(LIMITS);
+        assert_eq!(queue.offer((1, 0)), OfferOutcome::Start((1, 0)));
+        assert_eq!(queue.offer((1, 1)), OfferOutcome::Start((1, 1)));
+        assert_eq!(queue.offer((1, 2)), OfferOutcome::Wait);
+        assert_eq!(queue.offer((2, 3)), OfferOutcome::Start((2, 3)));
+        assert_eq!(queue.offer((2, 4)), OfferOutcome::Wait);
+        assert_eq!(queue.offer((3, 5)), OfferOutcome::Refuse((3, 5)));
+        assert_eq!(queue.finish(2), Some((2, 4)));
+        assert_eq!(queue.finish(1), Some((1, 2)));
+        assert_eq!(queue.finish(1), None);
     }
 
     #[test]
-    fn a_cleared_lane_starts_nothing_more() {
-        let mut lane = CheckQueue::new(LIMITS);
-        let offers = [(1, 0), (1, 1), (1, 2), (2, 3), (2, 4)].map(|job| lane.offer(job));
+    fn a_cleared_queue_starts_no_more_jobs() {
+        let mut queue = CheckQueue::new(LIMITS);
+        let offers = [(1, 0), (1, 1), (1, 2), (2, 3), (2, 4)].map(|job| queue.offer(job));
         assert_eq!(offers.iter().filter(|offer| **offer == OfferOutcome::Wait).count(), 2);
-        assert_eq!(lane.clear().len(), 2);
-        assert_eq!([lane.finish(1), lane.finish(2), lane.finish(1)], [None, None, None]);
-        assert_eq!((lane.running(), lane.waiting()), (0, 0));
+        assert_eq!(queue.clear().len(), 2);
+        assert_eq!([queue.finish(1), queue.finish(2), queue.finish(1)], [None, None, None]);
+        assert_eq!((queue.running(), queue.waiting()), (0, 0));
     }
 
     proptest! {
@@ -168,29 +168,29 @@ mod tests {
         fn limits_hold_and_every_accepted_job_starts_once(
             steps in prop::collection::vec((any::<bool>(), 0_u64..4), 1..200),
         ) {
-            let mut lane = CheckQueue::new(LIMITS);
+            let mut queue = CheckQueue::new(LIMITS);
             let (mut running, mut accepted, mut started): (Vec<(u64, u32)>, usize, usize) = (Vec::new(), 0, 0);
             let per_host = |running: &[(u64, u32)], host: u64| running.iter().filter(|job| job.0 == host).count();
             for (number, (offers, host)) in (0_u32..).zip(steps) {
                 if offers {
-                    match lane.offer((host, number)) {
+                    match queue.offer((host, number)) {
                         OfferOutcome::Start(job) => { running.push(job); accepted += 1; started += 1; }
                         OfferOutcome::Wait => accepted += 1,
                         OfferOutcome::Refuse(_) => {}
                     }
-                } else if let Some(job) = running.pop().and_then(|done| lane.finish(done.0)) {
+                } else if let Some(job) = running.pop().and_then(|done| queue.finish(done.0)) {
                     running.push(job);
                     started += 1;
                 }
-                prop_assert!(running.len() <= LIMITS.running && lane.waiting() <= LIMITS.waiting);
-                prop_assert_eq!(lane.running(), running.len());
+                prop_assert!(running.len() <= LIMITS.running && queue.waiting() <= LIMITS.waiting);
+                prop_assert_eq!(queue.running(), running.len());
                 prop_assert!((0..4).all(|host| per_host(&running, host) <= LIMITS.per_host));
             }
             while let Some(done) = running.pop() {
-                if let Some(job) = lane.finish(done.0) { running.push(job); started += 1; }
+                if let Some(job) = queue.finish(done.0) { running.push(job); started += 1; }
             }
             prop_assert_eq!(started, accepted);
-            prop_assert!(lane.hosts.is_empty());
+            prop_assert!(queue.hosts.is_empty());
         }
     }
 }

@@ -168,7 +168,10 @@ mod tests {
     #[case::one_of_a_hundred(&[(99, 1), (1, 400)], Some(1))]
     #[case::two_of_a_hundred(&[(98, 1), (2, 400)], Some(500))]
     #[case::beyond_all_bounds(&[(1, 100_000)], Some(60_000))]
-    fn a_bound_is_kept_by_99_of_100_starts(#[case] starts: &[(u32, i64)], #[case] bound_ms: Option<u64>) {
+    fn lateness_p99_is_the_bound_met_by_99_of_100_starts(
+        #[case] starts: &[(u32, i64)],
+        #[case] bound_ms: Option<u64>,
+    ) {
         let counters = EngineCounters::default();
         for (count, late_ms) in starts {
             (0..*count).for_each(|_| counters.started_late(late_ms * 1_000));

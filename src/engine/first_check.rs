@@ -75,13 +75,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_service_that_comes_alone_is_looked_at_at_once() {
+    fn a_single_new_service_is_checked_at_once() {
         let mut looks = FirstCheckPlan::default();
         assert!((0..200).all(|second| looks.plan(second * 1_000, 60_000) == 0));
     }
 
     #[test]
-    fn a_few_hundred_at_once_wait_a_moment() {
+    fn a_few_hundred_new_services_wait_a_moment() {
         let mut looks = FirstCheckPlan::default();
         let waits: Vec<u64> = (0..300).map(|_| looks.plan(0, 60_000)).collect();
         assert!(waits[..100].iter().all(|wait| *wait == 0));
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_are_spread_evenly_and_a_later_one_does_not_wait() {
+    fn many_new_services_are_spread_and_a_later_one_does_not_wait() {
         let mut looks = FirstCheckPlan::default();
         let mut a_second = vec![0; 60];
         for _ in 0..60_100 {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_interval_is_kept() {
+    fn the_first_check_waits_at_most_one_interval() {
         let mut looks = FirstCheckPlan::default();
         for _ in 0..50_000 {
             looks.plan(0, 60_000);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_passed_is_forgotten() {
+    fn past_seconds_free_their_capacity() {
         let mut looks = FirstCheckPlan::default();
         for round in 0..5 {
             let now_ms = round * 90_000;

@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    fn haste() -> RecheckBudget {
+    fn budget() -> RecheckBudget {
         RecheckBudget::new(&EngineLimits {
             hasty_checks_per_second: 20,
             hasty_checks_per_host_and_second: 5,
@@ -96,36 +96,36 @@ mod tests {
     }
 
     #[test]
-    fn one_service_may_hurry_every_second_for_ever() {
-        let mut haste = haste();
-        assert!((0..1_000).all(|second| haste.take(7, second * 1_000)));
+    fn one_service_may_be_rechecked_every_second() {
+        let mut budget = budget();
+        assert!((0..1_000).all(|second| budget.take(7, second * 1_000)));
     }
 
     #[test]
-    fn a_host_that_goes_away_leaves_room_for_others() {
-        let mut haste = haste();
-        assert_eq!((0..1_000).filter(|_| haste.take(7, 0)).count(), 5);
-        assert!(haste.take(8, 0));
-        assert_eq!((0..1_000).filter(|_| haste.take(7, 1_000)).count(), 5, "a second later");
-        assert_eq!((0..1_000).filter(|host| haste.take(100 + host, 1_000)).count(), 15, "and all together");
+    fn a_failing_host_leaves_budget_for_others() {
+        let mut budget = budget();
+        assert_eq!((0..1_000).filter(|_| budget.take(7, 0)).count(), 5);
+        assert!(budget.take(8, 0));
+        assert_eq!((0..1_000).filter(|_| budget.take(7, 1_000)).count(), 5, "a second later");
+        assert_eq!((0..1_000).filter(|host| budget.take(100 + host, 1_000)).count(), 15, "and all together");
     }
 
     #[test]
-    fn calm_hosts_are_forgotten() {
-        let mut haste = RecheckBudget::new(&EngineLimits::default());
+    fn idle_hosts_are_forgotten() {
+        let mut budget = RecheckBudget::new(&EngineLimits::default());
         for host in 0..100_000 {
-            haste.take(host, host * 20);
+            budget.take(host, host * 20);
         }
-        assert!(haste.hosts.len() <= HOSTS, "{} hosts", haste.hosts.len());
+        assert!(budget.hosts.len() <= HOSTS, "{} hosts", budget.hosts.len());
     }
 
     proptest! {
         #[test]
-        fn no_second_sees_more_than_two_allowances(asked in prop::collection::vec((0_u64..200, 0_u64..6), 1..400)) {
-            let (mut haste, mut now_ms, mut taken) = (haste(), 0, Vec::new());
+        fn no_second_exceeds_two_allowances(asked in prop::collection::vec((0_u64..200, 0_u64..6), 1..400)) {
+            let (mut budget, mut now_ms, mut taken) = (budget(), 0, Vec::new());
             for (wait_ms, host) in asked {
                 now_ms += wait_ms;
-                if haste.take(host, now_ms) {
+                if budget.take(host, now_ms) {
                     taken.push((now_ms, host));
                 }
             }

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn an_id_is_remembered_long_enough_and_not_for_ever() {
+    async fn a_retired_id_is_remembered_for_a_limited_time() {
         let [first, second, third] = [Id::random(), Id::random(), Id::random()];
         let mut retired = RetiredServices::default();
         tokio::time::advance(KEPT - Duration::from_secs(1)).await;

@@ -158,9 +158,9 @@ mod tests {
         fn render<'a>(&'a self, facts: &'a [EventFact]) -> Words<'a> {
             Box::pin(async move {
                 tokio::time::sleep(self.0).await;
-                let told =
+                let rendered =
                     |fact: &EventFact| RenderedEvent { origin: fact.what.origin(), text: "event".into() };
-                Ok(facts.iter().map(told).collect())
+                Ok(facts.iter().map(rendered).collect())
             })
         }
 
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_organisation_that_takes_long_delays_and_loses_itself_alone() {
+    async fn a_slow_organisation_delays_and_drops_only_its_own_events() {
         let telling = PublicationQueue::default();
         let audience = |organisation, seconds| {
             let teller = Box::new(After(Duration::from_secs(seconds)));

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_number_that_comes_late_is_read_and_none_is_read_twice() {
+    async fn a_late_number_is_read_and_no_number_twice() {
         let mut numbers = ReadProgress::among(10, []);
         assert!(numbers.note(11) && numbers.note(13) && !numbers.note(11));
         numbers.settle(Instant::now());
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_was_on_its_way_when_reading_began_is_read() {
+    async fn numbers_uncommitted_at_the_start_are_read() {
         let mut numbers = ReadProgress::among(10, [11, 12, 14]);
         assert_eq!(numbers.settled(), 12, "13 may still come");
         assert!(!numbers.is_news(14) && numbers.is_news(13) && numbers.is_news(15));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn where_one_process_writes_every_number_settles_at_once() {
+    fn with_a_single_writer_numbers_settle_at_once() {
         let mut numbers = ReadProgress::behind(0);
         assert!(numbers.note(1) && numbers.note(2));
         assert_eq!(numbers.settled(), 2);

@@ -151,31 +151,31 @@ mod tests {
 
     /// A known node that answers, restarts its count, and disappears; another one appears.
     #[test]
-    fn who_listens_comes_again_when_something_is_missing_and_only_then() {
-        let elsewhere = RemoteResults::default();
+    fn a_subscriber_restarts_only_when_results_are_missing() {
+        let remote = RemoteResults::default();
         let [first, second]: [NodeName; 2] = ["a", "b"].map(|name| name.parse().unwrap());
-        let place = ResultPosition { epoch: Id::random(), number: 0 };
+        let position = ResultPosition { epoch: Id::random(), number: 0 };
         let know = |nodes: &[&NodeName], now_ms| {
             let nodes: Vec<NodeName> = nodes.iter().map(|node| (*node).clone()).collect();
-            elsewhere.state().set_nodes(&nodes, now_ms);
+            remote.state().set_nodes(&nodes, now_ms);
         };
-        let note = |node, recent, at_ms| elsewhere.state().note(node, recent, at_ms);
+        let note = |node, recent, at_ms| remote.state().note(node, recent, at_ms);
         let taken = || {
-            let heard = elsewhere.take();
-            (heard.is_missing_some, heard.heard_at_ms)
+            let taken_results = remote.take();
+            (taken_results.is_missing_some, taken_results.heard_at_ms)
         };
         assert_eq!(taken(), (false, None), "there is no other node");
         know(&[&first], 10);
-        note(&first, recent(place, false), 11);
-        elsewhere.state().has_begun = true;
+        note(&first, recent(position, false), 11);
+        remote.state().has_begun = true;
         assert_eq!(taken(), (false, Some(11)), "it has just begun");
-        note(&first, recent(place, true), 20);
+        note(&first, recent(position, true), 20);
         assert_eq!(taken(), (false, Some(20)));
-        note(&first, recent(ResultPosition { epoch: Id::random(), ..place }, false), 30);
+        note(&first, recent(ResultPosition { epoch: Id::random(), ..position }, false), 30);
         assert_eq!(taken(), (true, Some(30)), "it has begun anew");
         know(&[&first, &second], 40);
         assert_eq!(taken(), (false, Some(30)));
-        note(&second, recent(place, false), 41);
+        note(&second, recent(position, false), 41);
         assert_eq!(taken(), (true, Some(30)), "it had stored some before it was asked");
         know(&[&second], 50);
         assert_eq!(taken(), (true, Some(41)), "what it stored at last is not known");

@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn several_changes_of_one_moment_are_told_once_to_all_whom_they_concern() {
+    fn several_changes_of_a_resource_are_merged_into_one_event() {
         let (one, other) = (Id::random(), Id::random());
         let happened = vec![
             event(1, EventAction::Created, one, &[]),
@@ -338,13 +338,13 @@ mod tests {
             event(5, EventAction::Updated, one, &[9]),
             event(6, EventAction::Updated, other, &[10]),
         ];
-        let told = without_repetitions(happened);
-        let told = told.iter().map(|event| (event.number, event.through, event.act, &*event.former));
+        let merged = without_repetitions(happened);
+        let merged = merged.iter().map(|event| (event.number, event.through, event.act, &*event.former));
         let expected: [(i64, i64, EventAction, &[ServiceKey]); 3] = [
             (1, 5, EventAction::Created, &[8, 9]),
             (2, 2, EventAction::Updated, &[7]),
             (4, 6, EventAction::Resolved, &[10]),
         ];
-        assert_eq!(told.collect::<Vec<_>>(), expected);
+        assert_eq!(merged.collect::<Vec<_>>(), expected);
     }
 }

@@ -193,20 +193,20 @@ mod tests {
     #[rstest]
     #[case::it_fails_still(true, seen(Verdict::Down, 101, Some(101)), true)]
     #[case::it_is_back(true, seen(Verdict::Up, 101, Some(101)), false)]
-    #[case::it_has_to_look_again(true, seen(Verdict::Down, 101, None), false)]
-    #[case::it_has_not_looked(true, seen(Verdict::Down, 99, Some(99)), false)]
-    #[case::a_location_has_not_looked(true, seen(Verdict::Down, 101, Some(99)), false)]
+    #[case::it_must_be_checked_again(true, seen(Verdict::Down, 101, None), false)]
+    #[case::it_has_not_been_checked(true, seen(Verdict::Down, 99, Some(99)), false)]
+    #[case::a_location_has_not_checked(true, seen(Verdict::Down, 101, Some(99)), false)]
     #[case::the_other_works(false, seen(Verdict::Up, 101, Some(101)), true)]
     #[case::the_other_is_slow(false, seen(Verdict::Degraded, 101, Some(101)), true)]
     #[case::the_other_is_down(false, seen(Verdict::Down, 101, Some(101)), false)]
     #[case::the_other_tries_again(false, seen(Verdict::Up, 101, None), false)]
-    #[case::nobody_knows_of_the_other(false, seen(Verdict::Unknown, 101, None), false)]
+    #[case::the_other_is_unknown(false, seen(Verdict::Unknown, 101, None), false)]
     #[case::the_other_reports_itself(false, reporting(Verdict::Up), true)]
     #[case::the_other_reports_itself_and_is_late(false, reporting(Verdict::Down), false)]
     #[case::the_other_is_blind(false, blind(Verdict::Up), true)]
     #[case::the_other_was_down_when_it_went_blind(false, blind(Verdict::Down), true)]
     #[case::it_reports_itself(true, reporting(Verdict::Down), false)]
-    fn a_wait_is_over_when_a_look_is_sure(
+    fn a_wait_ends_early_when_a_check_is_conclusive(
         #[case] itself: bool,
         #[case] seen: ObservedService,
         #[case] is_over: bool,
@@ -218,10 +218,10 @@ mod tests {
 
     #[rstest]
     #[case::in_time(114, 99, true, false)]
-    #[case::nobody_was_here(116, 99, true, true)]
-    #[case::it_has_looked(116, 101, true, false)]
-    #[case::it_never_looks(116, 99, false, false)]
-    fn a_wait_whose_end_nobody_saw_was_missed(
+    #[case::nobody_noticed_in_time(116, 99, true, true)]
+    #[case::it_has_been_checked(116, 101, true, false)]
+    #[case::it_is_never_checked(116, 99, false, false)]
+    fn a_wait_that_ended_unnoticed_was_missed(
         #[case] now: i64,
         #[case] looked: i64,
         #[case] can_look: bool,
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_for_nobody_is_over_and_never_missed() {
+    fn a_wait_without_services_is_over_and_not_missed() {
         let nobody = |now| WaitingOutage { outage: &outage(false), asked: vec![], now: at(now) }.was_missed();
         assert!(!nobody(200));
         assert!(WaitingOutage { outage: &outage(false), asked: vec![], now: at(101) }.is_over_early());
@@ -241,12 +241,9 @@ mod tests {
 
     /// Polled every 300 ms; the times in seconds at which the check is requested again.
     #[rstest]
-    #[case::it_has_looked(101, &[])]
-    #[case::it_has_not_heard(99, &[102, 104, 106, 108])]
-    fn whoever_has_not_looked_is_asked_again_every_two_seconds(
-        #[case] looked: i64,
-        #[case] expected: &[i64],
-    ) {
+    #[case::it_has_been_checked(101, &[])]
+    #[case::the_check_is_missing(99, &[102, 104, 106, 108])]
+    fn a_missing_check_is_requested_again_every_two_seconds(#[case] looked: i64, #[case] expected: &[i64]) {
         let (outage, seen) = (outage(true), seen(Verdict::Down, looked, Some(looked)));
         let moments = (100_000..115_000).step_by(300).map(Timestamp::from_ms);
         let asks = moments.filter(|now| {

@@ -81,7 +81,7 @@ mod tests {
     #[case(&[Up, Down, NoData, Down], None)]
     #[case(&[Unknown, Up, Up, Down, Up, Down, Up], Some(40))]
     #[case(&[], None)]
-    fn a_service_returns_when_it_was_bad_and_is_up(
+    fn a_service_recovers_when_it_was_not_up_and_is_up(
         #[case] statuses: &[MeasuredStatus],
         #[case] at: Option<i64>,
     ) {

@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_permission_implies_no_other() {
+    fn no_permission_implies_another() {
         let set: PermissionSet = [Permission::ServicesEdit].into_iter().collect();
         assert_eq!(set.iter().collect::<Vec<_>>(), [Permission::ServicesEdit]);
         assert!(!set.contains(Permission::ServicesView));

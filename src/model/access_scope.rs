@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_apart_without_case() {
+    fn names_are_compared_without_case() {
         assert_eq!(AccessScope::folded("Shop Team"), AccessScope::folded("shop TEAM"));
         assert_eq!(AccessScope::folded("ÄRZTE"), "ärzte");
     }

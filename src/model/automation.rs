@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_edited_survives_the_database() {
+    fn edited_fields_survive_the_database() {
         for (title, severity, status) in [(false, false, false), (true, false, true), (false, true, false)] {
             let edited = EditedFields { title, severity, status };
             assert_eq!(EditedFields::from_words(&edited.to_words()), edited);

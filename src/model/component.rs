@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_component_stands_behind_its_siblings() {
+    fn a_new_component_comes_after_its_siblings() {
         for (last, order) in [(None, 0), (Some(0), 1), (Some(41), 42), (Some(ORDER_MAX), ORDER_MAX)] {
             assert_eq!(order_behind(last), order);
         }

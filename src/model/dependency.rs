@@ -146,7 +146,7 @@ mod tests {
     proptest! {
         /// Found exactly where there is no order of all services, and the named services form a circle.
         #[test]
-        fn a_circle_is_found_exactly_where_there_is_one(edges in prop::collection::vec((0_i64..8, 0_i64..8), 0..20)) {
+        fn a_circle_is_found_exactly_when_one_exists(edges in prop::collection::vec((0_i64..8, 0_i64..8), 0..20)) {
             let graph = graph(&edges);
             let mut left: Vec<(ServiceKey, ServiceKey)> = edges.into_iter().filter(|(a, b)| a != b).collect();
             loop {

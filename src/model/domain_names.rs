@@ -136,7 +136,7 @@ mod tests {
     #[case("example.net", false)]
     #[case("mystatus.example.net", false)]
     #[case("status.example.com", false)]
-    fn our_own_names_are_reserved(#[case] hostname: &str, #[case] expected: bool) {
+    fn names_of_the_installation_are_reserved(#[case] hostname: &str, #[case] expected: bool) {
         assert_eq!(names().is_reserved(hostname), expected);
     }
 
@@ -215,7 +215,7 @@ mod tests {
     #[case("mystatus.example.net", "status.example.net", false)]
     #[case("example.net", "status.example.net", false)]
     #[case("example.net", "", false)]
-    fn names_lie_within_zones(#[case] name: &str, #[case] zone: &str, #[case] expected: bool) {
+    fn names_are_matched_against_zones(#[case] name: &str, #[case] zone: &str, #[case] expected: bool) {
         assert_eq!(is_within(name, zone), expected);
     }
 }

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_not_endless() {
+    fn an_address_has_a_maximum_length() {
         assert!(is_address(&format!("{}@example.com", "a".repeat(64))));
         assert!(!is_address(&format!("{}@example.com", "a".repeat(65))));
         assert!(!is_address(&format!("a@{}example.com", "b.".repeat(130))));

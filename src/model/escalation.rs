@@ -268,7 +268,7 @@ mod tests {
         ResourceReference { key, id: Id::random() }
     }
 
-    /// The waits of the steps, the repetition, the step after which (each reached somebody, all at second 1,000), and the round,
+    /// The waits of the steps, the repetition, the step after which (each reached a recipient, all at second 1,000), and the round,
     /// step and second that follow.
     #[rstest]
     #[case::the_second(&[0, 300], None, (1, 0), (1, 1, Some(1_300)))]
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_reaches_nobody_is_passed_over_at_once_but_a_round_takes_its_time() {
+    fn a_step_without_recipients_is_skipped_but_a_round_keeps_its_length() {
         let policy = policy(&[10, 300], Some(60));
         let begun = EscalationProgress::begin(&policy, at(0));
         assert_eq!(begun.due_at, Some(at(10)));
@@ -336,7 +336,7 @@ mod tests {
     #[case::in_time(1_200, 1_200)]
     #[case::a_year_ahead(31_536_000, 1_300)]
     #[case::in_the_past(900, 900)]
-    fn no_step_waits_longer_than_its_policy_says(#[case] due: i64, #[case] expected: i64) {
+    fn no_step_waits_longer_than_its_policy_allows(#[case] due: i64, #[case] expected: i64) {
         let progress = EscalationProgress { round: 1, next_step: 1, due_at: Some(at(due)) };
         let within = progress.limit_wait(&policy(&[0, 300], None), at(1_000));
         assert_eq!(within.due_at, Some(at(expected)));
@@ -389,11 +389,11 @@ mod tests {
             incident_policy: None,
         };
         let at_place = |position| EscalationPolicy { position, ..policy(&[0], None) };
-        let elsewhere = EscalationAssignment {
+        let other = EscalationAssignment {
             min_severity: Severity::Minor,
             selection: Some(IncidentSelection::default()),
         };
-        let policies = [at_place(3), EscalationPolicy { assignment: elsewhere, ..at_place(1) }, at_place(2)];
+        let policies = [at_place(3), EscalationPolicy { assignment: other, ..at_place(1) }, at_place(2)];
         assert_eq!(first_match(&policies, &case).map(|policy| policy.position), Some(2));
     }
 }

@@ -145,7 +145,7 @@ mod tests {
     proptest! {
         /// Transitions, and readings of the clock in between, in any order of short and long waits.
         #[test]
-        fn it_flaps_when_counting_all_turns_says_so(
+        fn flapping_equals_counting_all_transitions(
             changes in 0_u8..8, minutes in 1_u16..4,
             steps in prop::collection::vec((0_i64..60_000, prop::bool::weighted(0.8)), 1..200),
         ) {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_and_pauses_are_no_turns() {
+    fn gaps_and_pauses_are_not_transitions() {
         use MeasuredStatus::{Degraded, Down, NoData, Unknown, Up};
         let turns = [(Up, Down), (Up, Degraded), (Down, Up), (Degraded, Up)];
         for from in MeasuredStatus::ALL {

@@ -228,16 +228,16 @@ mod tests {
 
     /// The references that have answered before, their answers a minute later, and whether that impairs the location.
     #[rstest]
-    #[case::nobody_ever_answered(&[], Silent, Silent, false)]
+    #[case::none_ever_responded(&[], Silent, Silent, false)]
     #[case::the_only_proven_one_is_silent(&["a"], Silent, Silent, true)]
     #[case::one_that_never_answered_answers_now(&["a"], Silent, Answered, false)]
     #[case::one_that_never_answered_is_silent(&["a"], Answered, Silent, false)]
     #[case::one_of_two_is_silent(&["a", "b"], Silent, Answered, false)]
     #[case::both_are_silent(&["a", "b"], Silent, Silent, true)]
-    #[case::one_of_two_could_not_be_asked(&["a", "b"], Silent, Unasked, false)]
-    #[case::an_unproven_one_could_not_be_asked(&["a"], Silent, Unasked, true)]
-    #[case::nobody_could_be_asked(&["a", "b"], Unasked, Unasked, false)]
-    fn a_location_is_impaired_when_no_proven_reference_answers(
+    #[case::one_of_two_could_not_be_checked(&["a", "b"], Silent, Unasked, false)]
+    #[case::an_unproven_one_could_not_be_checked(&["a"], Silent, Unasked, true)]
+    #[case::none_could_be_checked(&["a", "b"], Unasked, Unasked, false)]
+    fn a_location_is_impaired_when_no_proven_reference_responds(
         #[case] proven: &[&'static str],
         #[case] a: ReferenceAnswer,
         #[case] b: ReferenceAnswer,
@@ -255,9 +255,13 @@ mod tests {
     #[rstest]
     #[case::the_proven_one(Answered, Silent, true)]
     #[case::the_other_one(Silent, Answered, true)]
-    #[case::nobody(Silent, Silent, false)]
-    #[case::nobody_could_be_asked(Unasked, Unasked, false)]
-    fn one_answer_ends_it(#[case] a: ReferenceAnswer, #[case] b: ReferenceAnswer, #[case] is_well: bool) {
+    #[case::none_responds(Silent, Silent, false)]
+    #[case::none_could_be_checked(Unasked, Unasked, false)]
+    fn one_response_ends_the_impairment(
+        #[case] a: ReferenceAnswer,
+        #[case] b: ReferenceAnswer,
+        #[case] is_well: bool,
+    ) {
         let mut location = location(&["a"]);
         location.note_reference_check(60_000, 61_000, &[("a", Silent), ("b", Silent)]);
         let turn = location.note_reference_check(62_000, 62_500, &[("a", a), ("b", b)]);
@@ -268,11 +272,11 @@ mod tests {
     /// The known probe started at second 100 and was answered. An attempt that started and failed at these
     /// milliseconds.
     #[rstest]
-    #[case::silence_before_the_look(90_000, 100_000, true, FailureJudgement::Believed)]
-    #[case::silence_after_the_look(99_000, 100_001, true, FailureJudgement::LookFirst)]
-    #[case::an_answer_shortly_after_the_look(100_500, 101_000, false, FailureJudgement::Believed)]
-    #[case::an_answer_longer_after_the_look(100_500, 101_001, false, FailureJudgement::LookFirst)]
-    fn a_failure_is_believed_by_newer_knowledge(
+    #[case::silence_before_the_reference_check(90_000, 100_000, true, FailureJudgement::Believed)]
+    #[case::silence_after_the_reference_check(99_000, 100_001, true, FailureJudgement::LookFirst)]
+    #[case::a_response_shortly_after_the_reference_check(100_500, 101_000, false, FailureJudgement::Believed)]
+    #[case::a_response_longer_after_the_reference_check(100_500, 101_001, false, FailureJudgement::LookFirst)]
+    fn a_failure_counts_after_a_newer_reference_check(
         #[case] started_ms: u64,
         #[case] failed_ms: u64,
         #[case] may_be_the_network: bool,
@@ -289,7 +293,7 @@ mod tests {
     #[case::until_after_it(69_000, 70_500, FailureJudgement::Impaired)]
     #[case::across_it(10_000, 70_500, FailureJudgement::Impaired)]
     #[case::after_it(70_001, 70_002, FailureJudgement::LookFirst)]
-    fn a_failure_of_a_time_without_network_is_never_believed(
+    fn a_failure_during_a_network_outage_never_counts(
         #[case] started_ms: u64,
         #[case] failed_ms: u64,
         #[case] belief: FailureJudgement,
@@ -303,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn without_proof_every_failure_is_believed_at_once() {
+    fn without_proven_references_every_failure_counts_at_once() {
         let mut location = location(&[]);
         location.note_reference_check(1_000, 2_000, &[("a", Silent), ("b", Silent)]);
         let failed = FailedAttempt { started_ms: 90_000, failed_ms: 91_000, may_be_the_network: true };
@@ -311,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_proof_proves_nothing() {
+    fn an_outdated_proof_does_not_count() {
         let mut location = location(&["a"]);
         let late_ms = PROOF_MS + 1;
         assert_eq!(location.note_reference_check(late_ms, late_ms, &[("a", Silent), ("b", Silent)]), None);
@@ -320,9 +324,9 @@ mod tests {
     /// A location stays impaired for longer than a proof holds, unless checks of others were up: then its references are
     /// wrong, such as a gateway that answers pings no more.
     #[rstest]
-    #[case::nobody_was_up(false, None)]
-    #[case::somebody_was_up(true, Some(ImpairmentChange::Recovered))]
-    fn references_that_were_wrong_do_not_blind_for_ever(
+    #[case::no_service_was_up(false, None)]
+    #[case::a_service_was_up(true, Some(ImpairmentChange::Recovered))]
+    fn wrong_references_do_not_impair_a_location_for_ever(
         #[case] was_up: bool,
         #[case] turn: Option<ImpairmentChange>,
     ) {
@@ -338,7 +342,7 @@ mod tests {
 
     /// The gateway disappears from the routes with the cable: it is the proof that the network is gone.
     #[test]
-    fn a_proven_reference_that_is_gone_is_asked_until_another_one_answers() {
+    fn a_removed_proven_reference_is_checked_until_another_one_responds() {
         let mut location = location(&["a"]);
         location.set_references(&[], 30_000);
         assert_eq!(location.references_to_ask(), ["a"]);

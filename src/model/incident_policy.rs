@@ -277,7 +277,7 @@ mod tests {
     #[case::any_tag(GroupBy::Tags, &[], true)]
     #[case::a_named_key(GroupBy::ParentOrTags, &["env", "team"], true)]
     #[case::another_key(GroupBy::Tags, &["env"], false)]
-    fn named_keys_say_which_tags_group(
+    fn incidents_are_grouped_by_the_named_tag_keys(
         #[case] group_by: GroupBy,
         #[case] keys: &[&str],
         #[case] expected: bool,
@@ -295,7 +295,7 @@ mod tests {
     #[case("tag", Some(GroupBy::Tags))]
     #[case("tag_or_parent", Some(GroupBy::ParentOrTags))]
     #[case("all", None)]
-    fn former_words_are_read(#[case] word: &str, #[case] expected: Option<GroupBy>) {
+    fn former_spellings_are_read(#[case] word: &str, #[case] expected: Option<GroupBy>) {
         assert_eq!(GroupBy::from_word(word), expected);
     }
 

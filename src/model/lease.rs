@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::nobody(vec![(0, vec![])], &[])]
+    #[case::no_node(vec![(0, vec![])], &[])]
     #[case::all_renew(vec![(0, vec![("a", 1, 100), ("b", 2, 100)]), (9, vec![("a", 9, 109), ("b", 10, 109)])], &["a", "b"])]
     #[case::the_last_renewal_is_within_the_time(vec![(0, vec![("a", 1, 108), ("b", 0, 100)]), (5, vec![("a", 1, 108), ("b", 0, 100)])], &["a", "b"])]
     #[case::a_key_that_came_back(vec![(0, vec![("a", 9, 500), ("c", 1, 100)]), (3, vec![("a", 10, 503), ("c", 1, 100)])], &["a"])]
@@ -152,11 +152,14 @@ mod tests {
     #[case::two_do_not(&[("a", 120, Some(1)), ("b", 120, Some(19)), ("c", 120, Some(10))], &["b", "c"])]
     #[case::they_are_away_from_all(&[("a", 160, Some(60)), ("b", 160, Some(62))], &[])]
     #[case::one_died_with_them(&[("a", 108, Some(9)), ("b", 100, Some(0))], &[])]
-    #[case::nobody_else_lives(&[("b", 160, Some(60))], &[])]
+    #[case::no_other_node_lives(&[("b", 160, Some(60))], &[])]
     #[case::the_clock_went_ahead(&[("a", 9_000, Some(0)), ("b", 101, Some(1))], &[])]
     #[case::an_earlier_version_does_not_say(&[("a", 109, Some(0)), ("b", 100, None)], &[])]
     #[case::and_proves_nothing(&[("a", 109, None), ("b", 109, Some(60))], &[])]
-    fn who_alone_cannot_reach_the_databases_is_cut_off(#[case] said: &[Said], #[case] expected: &[&str]) {
+    fn a_node_that_alone_cannot_reach_the_databases_is_cut_off(
+        #[case] said: &[Said],
+        #[case] expected: &[&str],
+    ) {
         let key = |(name, seconds, age): &Said| {
             let database_age_ms = age.map(|seconds| seconds * 1_000);
             let key = LeaseKey { sequence: 1, written_at_ms: seconds * 1_000, database_age_ms };

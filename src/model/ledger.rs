@@ -165,14 +165,14 @@ mod tests {
     #[case::two(2, &[32, 32])]
     #[case::three(3, &[22, 21, 21])]
     #[case::five(5, &[13, 13, 13, 13, 12])]
-    fn nodes_that_begin_together_share_evenly(#[case] count: usize, #[case] expected: &[u32]) {
+    fn nodes_that_start_together_share_evenly(#[case] count: usize, #[case] expected: &[u32]) {
         let mut ledger = PartitionLedger::default();
         settle(&mut ledger, &nodes(0..count));
         assert_eq!(sizes(&ledger), expected);
     }
 
     #[test]
-    fn one_that_joins_gets_its_share_and_others_keep_theirs() {
+    fn a_joining_node_gets_its_share_and_others_keep_theirs() {
         let mut ledger = PartitionLedger::default();
         settle(&mut ledger, &nodes([0]));
         let before = ledger.of(&name(0));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_leaves_is_done_at_once_although_it_still_lives() {
+    fn a_leaving_node_loses_its_partitions_at_once() {
         let mut ledger = PartitionLedger::default();
         settle(&mut ledger, &nodes([0, 1]));
         ledger = ledger.without_leaving_node(&name(1));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_is_to_have_nothing_gives_back_before_others_take() {
+    fn a_drained_node_releases_partitions_before_others_take_them() {
         let (mut ledger, living) = (PartitionLedger::default(), nodes([0, 1, 2]));
         settle(&mut ledger, &living);
         let (cut_off, had) = (nodes([2]), ledger.of(&name(2)));
@@ -222,13 +222,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dead_node_had_goes_to_the_others() {
+    fn partitions_of_a_dead_node_are_taken_by_the_others() {
         let mut ledger = PartitionLedger::default();
         settle(&mut ledger, &nodes([0, 1, 2]));
-        let kept = ledger.of(&name(0));
+        let before = ledger.of(&name(0));
         settle(&mut ledger, &nodes([0, 2]));
         assert_eq!(sizes(&ledger), [32, 32]);
-        assert_eq!(kept.without(ledger.of(&name(0))), PartitionSet::NONE);
+        assert_eq!(before.without(ledger.of(&name(0))), PartitionSet::NONE);
     }
 
     proptest! {

@@ -69,7 +69,7 @@ mod tests {
     #[case::in_any_order(&[(30, 40), (10, 20)], &[(20, 30), (40, 100)])]
     #[case::together(&[(10, 50), (20, 30), (50, 60)], &[(60, 100)])]
     #[case::of_the_future(&[(10, 20), (30, 140)], &[(20, 30), (100, 100)])]
-    fn absences_are_what_lies_between_times_of_listening(
+    fn absences_are_the_gaps_between_listening_spans(
         #[case] listened: &[(i64, i64)],
         #[case] expected: &[(i64, i64)],
     ) {
@@ -86,7 +86,7 @@ mod tests {
     #[case::inside(12, 13, true)]
     #[case::touches_the_end(19, 30, true)]
     #[case::after(20, 30, false)]
-    fn an_absence_overlaps_what_it_shares_a_moment_with(
+    fn an_absence_overlaps_spans_that_share_a_moment(
         #[case] from: i64,
         #[case] to: i64,
         #[case] expected: bool,

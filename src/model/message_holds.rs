@@ -120,8 +120,8 @@ mod tests {
             subject,
         };
         let hold = Some(DeliveryHold { until: Timestamp::from_ms(NOW_MS + HOUR_MS), by });
-        let place = DeliveryTarget { organisation: 1, channel: 1, contact: None, hold };
-        Delivery::written(message, place, Timestamp::from_ms(NOW_MS))
+        let target = DeliveryTarget { organisation: 1, channel: 1, contact: None, hold };
+        Delivery::written(message, target, Timestamp::from_ms(NOW_MS))
     }
 
     /// Cases: the reason of the present hold of an hour, the severity, the hour at which the new quiet hours end and
@@ -136,7 +136,7 @@ mod tests {
     #[case::a_digest_in_new_hours(HoldReason::Digest, Severity::Minor, (Some(24), true), (90, HoldReason::QuietHours))]
     #[case::no_digest(HoldReason::Digest, Severity::Minor, (None, false), (0, HoldReason::Digest))]
     #[case::a_batch(HoldReason::Batch, Severity::Minor, (None, false), (60, HoldReason::Batch))]
-    fn changed_settings_decide_about_what_is_held(
+    fn held_messages_follow_changed_channel_settings(
         #[case] by: HoldReason,
         #[case] severity: Severity,
         #[case] (until, has_digest): (Option<u8>, bool),
@@ -156,7 +156,7 @@ mod tests {
     #[case::no_hours(HoldReason::QuietHours, None, (0, HoldReason::QuietHours))]
     #[case::a_batch(HoldReason::Batch, None, (60, HoldReason::Batch))]
     #[case::a_batch_in_new_hours(HoldReason::Batch, Some(24), (90, HoldReason::QuietHours))]
-    fn changed_hours_of_a_contact_decide_about_what_is_held(
+    fn held_messages_follow_changed_quiet_hours_of_a_contact(
         #[case] by: HoldReason,
         #[case] until: Option<u8>,
         #[case] (minutes, expected): (i64, HoldReason),

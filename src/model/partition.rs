@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_are_sets() {
+    fn partition_sets_follow_set_algebra() {
         let some: PartitionSet = [3, 0, 63].into_iter().filter_map(Partition::new).collect();
         assert_eq!(some.iter().map(Partition::number).collect::<Vec<_>>(), [0, 3, 63]);
         let rest = PartitionSet::ALL.without(some);

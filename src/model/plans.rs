@@ -108,7 +108,7 @@ mod tests {
         "0",
         "plans.team.retention_days = \"0\" is not allowed; it must be a whole number from 1"
     )]
-    fn a_deviation_that_says_nothing_is_refused(
+    fn an_invalid_deviation_is_refused(
         #[case] plan: &str,
         #[case] key: &str,
         #[case] value: &str,

@@ -221,7 +221,7 @@ mod tests {
         }
 
         #[test]
-        fn who_asks_for_more_votes_never_sees_worse(cast in cast(), some in LOCATIONS, more in LOCATIONS) {
+        fn a_larger_quorum_never_worsens_the_verdict(cast in cast(), some in LOCATIONS, more in LOCATIONS) {
             let (some, more) = (some.min(more), some.max(more));
             let judge = |quorum: Quorum| quorum.judge(cast.iter().copied()).as_check();
             prop_assert!(judge(Quorum::Any) >= judge(Quorum::Majority));

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_between_two_due_times_stands_for_the_next_one() {
+    fn a_check_between_two_due_times_counts_for_the_next_one() {
         let schedule = CheckSchedule::new(0, 1_000, 0, 1);
         let missed =
             |looked_at, now| schedule.missed_by(Timestamp::from_ms(looked_at), Timestamp::from_ms(now));

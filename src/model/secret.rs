@@ -158,7 +158,7 @@ mod tests {
         SecretPlace { organisation: "org", table: "service", row: "row", field: "headers.x-api-key" };
 
     #[test]
-    fn a_sealed_secret_opens_only_in_its_place_and_with_its_key() {
+    fn a_sealed_secret_opens_only_in_its_field_and_with_its_key() {
         let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
         let sealed = sealer.seal(PLACE, "hunter2");
         assert_eq!(sealer.open(PLACE, &sealed).as_deref(), Ok("hunter2"));

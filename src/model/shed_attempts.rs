@@ -145,22 +145,22 @@ mod tests {
     /// clock. Returns the seconds at which the location became blind and was well again; it is judged each second.
     fn play(attempts: &[(u64, char)], until: u64) -> String {
         let mut record = ShedAttempts::default();
-        let mut told = Vec::new();
+        let mut changes = Vec::new();
         for second in 0..=until {
             let now_ms = second * 1_000;
             for (_, what) in attempts.iter().filter(|(at, _)| *at == second) {
                 match what {
                     'x' => record.note_shed(LocalFault::ResolverUnavailable, now_ms),
-                    _ => told.extend(record.note_looked(now_ms).map(|_| format!("{second} well"))),
+                    _ => changes.extend(record.note_looked(now_ms).map(|_| format!("{second} well"))),
                 }
             }
             let turn = record.judge(now_ms);
-            told.extend(turn.map(|turn| match turn {
+            changes.extend(turn.map(|turn| match turn {
                 ImpairmentChange::Impaired => format!("{second} blind"),
                 ImpairmentChange::Recovered => format!("{second} well"),
             }));
         }
-        told.join(", ")
+        changes.join(", ")
     }
 
     /// Attempts of a kind every `step` seconds, from one second to another.
@@ -169,25 +169,25 @@ mod tests {
     }
 
     #[rstest]
-    #[case::nothing_is_asked(&[], 600, "")]
+    #[case::no_attempts(&[], 600, "")]
     #[case::all_is_well(&[every(1, 0, 600, 'u')], 600, "")]
     #[case::a_minute_of_nothing(&[every(1, 0, 100, 'x'), every(1, 101, 300, 'u')], 300, "60 blind, 101 well")]
     #[case::less_than_a_minute(&[every(1, 0, 59, 'x'), every(1, 60, 300, 'u')], 300, "")]
-    #[case::one_of_many_looks(&[every(1, 0, 300, 'x'), every(30, 0, 300, 'u')], 300, "")]
+    #[case::one_of_many_is_checked(&[every(1, 0, 300, 'x'), every(30, 0, 300, 'u')], 300, "")]
     #[case::one_service_a_minute(&[every(60, 0, 120, 'x'), every(60, 180, 300, 'u')], 300, "60 blind, 180 well")]
     #[case::one_service_each_forty_seconds(&[every(40, 0, 200, 'x')], 200, "80 blind")]
     #[case::one_failure_of_a_service_in_its_interval(&[vec![(0, 'x')], every(300, 300, 900, 'u')], 900, "")]
     #[case::two_failures_at_once(&[vec![(0, 'x'), (2, 'x')], every(300, 300, 900, 'u')], 900, "")]
     #[case::a_service_in_its_interval(&[every(300, 0, 900, 'x'), vec![(1_200, 'u')]], 1_200, "300 blind, 1200 well")]
     #[case::an_interval_of_an_hour_does_not_lapse(&[every(3_600, 0, 14_400, 'x')], 14_400, "3600 blind")]
-    #[case::nothing_is_asked_any_more(&[every(1, 0, 100, 'x')], 900, "60 blind, 401 well")]
+    #[case::no_more_attempts(&[every(1, 0, 100, 'x')], 900, "60 blind, 401 well")]
     #[case::it_fails_again(
         &[every(1, 0, 600, 'x'), every(1, 601, 700, 'u'), every(1, 701, 800, 'x')], 800, "60 blind, 601 well, 761 blind"
     )]
-    #[case::another_service_looks_now_and_then(
+    #[case::another_service_is_checked_now_and_then(
         &[every(10, 0, 3_600, 'x'), every(300, 295, 3_600, 'u')], 3_600, "60 blind, 295 well"
     )]
-    fn a_location_is_blind_after_a_minute_without_a_look(
+    fn a_location_is_blind_after_a_minute_without_a_check(
         #[case] attempts: &[Vec<(u64, char)>],
         #[case] until: u64,
         #[case] expected: &str,
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_reason_is_kept() {
+    fn the_last_reason_is_reported() {
         let mut record = ShedAttempts::default();
         record.note_shed(LocalFault::NoPorts, 1_000);
         record.note_shed(LocalFault::NoDescriptors, 61_000);

@@ -91,7 +91,7 @@ mod tests {
     const OURS: OrganisationKey = 1;
 
     #[test]
-    fn a_location_alone_with_its_alarms_is_the_suspect_until_it_agrees_again() {
+    fn a_location_that_alone_reports_failures_is_suspect_until_it_agrees() {
         let mut suspicion = LocationSuspicion::default();
         for service in 0..4 {
             suspicion.note(OURS, service, true);

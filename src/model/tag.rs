@@ -230,7 +230,7 @@ mod tests {
     #[rstest]
     #[case("env:prod", "#64748b")]
     #[case("env", "#d97706")]
-    fn a_derived_colour_depends_on_the_label_alone(#[case] label: &str, #[case] color: &str) {
+    fn a_derived_colour_depends_only_on_the_label(#[case] label: &str, #[case] color: &str) {
         let name: TagName = label.parse().unwrap();
         assert_eq!(name.derived_color(), color);
     }

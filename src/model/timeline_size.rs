@@ -72,7 +72,7 @@ mod tests {
     #[case(1_000, 1_000, 1, false)]
     #[case(100, 990_000, 10_000, true)]
     #[case(100, 990_001, 10_000, false)]
-    fn a_timeline_takes_a_thousand_entries_and_a_million_characters(
+    fn a_timeline_has_at_most_a_thousand_entries_and_a_million_characters(
         #[case] entries: usize,
         #[case] characters: usize,
         #[case] length: usize,
@@ -85,7 +85,7 @@ mod tests {
     #[rstest]
     #[case(1_001, true)]
     #[case(1_002, false)]
-    fn a_full_timeline_takes_the_end(#[case] entries: usize, #[case] has_room: bool) {
+    fn a_full_timeline_accepts_the_end(#[case] entries: usize, #[case] has_room: bool) {
         assert_eq!(TimelineSize { entries, characters: 2_000_000 }.has_room_for_end(), has_room);
     }
 

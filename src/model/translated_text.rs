@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_is_read_back() {
+    fn stored_text_is_read_back() {
         let text = TranslatedText::from_stored(r#"{"en":"a","de":"b"}"#).unwrap();
         assert_eq!(text.to_json().to_string(), r#"{"de":"b","en":"a"}"#);
         assert_eq!(TranslatedText::from_stored(&text.to_json().to_string()), Ok(text));

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_that_is_cut_or_too_long_is_none() {
+    fn a_truncated_or_overlong_number_is_refused() {
         assert_eq!(take(&mut [].as_slice()), None);
         assert_eq!(take(&mut [0x80].as_slice()), None);
         assert_eq!(take(&mut [0xff; 10].as_slice()), None);
@@ -66,7 +66,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_number_comes_back(bits in 0_u32..64, noise in any::<u64>()) {
+        fn every_number_round_trips(bits in 0_u32..64, noise in any::<u64>()) {
             let number = noise >> bits;
             let mut bytes = Vec::new();
             put(&mut bytes, number);
@@ -78,7 +78,7 @@ mod tests {
         }
 
         #[test]
-        fn every_sign_comes_back(value in any::<i64>()) {
+        fn signed_numbers_round_trip(value in any::<i64>()) {
             prop_assert_eq!(unzigzag(zigzag(value)), value);
         }
     }

@@ -66,7 +66,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    /// Columns: whether it has a notice; second and trouble of each comparison; the last result.
+    /// Columns: whether it has a notice; second and condition of each comparison; the last result.
     #[rstest]
     #[case::at_first(false, &[(0, true)], false)]
     #[case::for_a_minute(false, &[(0, true), (30, true), (60, true)], true)]
@@ -76,7 +76,7 @@ mod tests {
     #[case::for_a_moment_over(true, &[(0, false), (59, false)], true)]
     #[case::over(true, &[(0, false), (60, false)], false)]
     #[case::not_over(true, &[(0, false), (30, true), (60, false)], true)]
-    fn what_is_so_for_a_minute_counts(
+    fn a_condition_counts_after_a_minute(
         #[case] is_told: bool,
         #[case] looks: &[(u64, bool)],
         #[case] expected: bool,

@@ -8,7 +8,7 @@ use crate::id::Id;
 use crate::model::incident::Severity::{self, Critical, Major};
 use crate::model::notification::NotificationEvent;
 
-fn trouble(severity: Severity) -> NoticeCondition {
+fn condition(severity: Severity) -> NoticeCondition {
     NoticeCondition {
         source: NoticeSource {
             organisation: 1,
@@ -23,7 +23,7 @@ fn trouble(severity: Severity) -> NoticeCondition {
 
 fn notice(severity: Severity) -> Notice {
     let began_at = Timestamp::from_ms(0);
-    Notice { key: 1, id: Id::random(), trouble: trouble(severity), began_at, ended_at: None }
+    Notice { key: 1, id: Id::random(), trouble: condition(severity), began_at, ended_at: None }
 }
 
 /// For each comparison its minute and the severity; and the change of the notice.
@@ -33,18 +33,18 @@ fn notice(severity: Severity) -> Notice {
 #[case::it_becomes_worse(Some(Major), &[(0, Some(Critical), "begins")])]
 #[case::it_ends(Some(Major), &[(0, None, "ends")])]
 #[case::a_short_fall_changes_nothing(Some(Critical), &[(0, Some(Major), ""), (9, Some(Major), ""), (10, Some(Critical), "")])]
-#[case::a_fall_that_was_broken_counts_anew(Some(Critical), &[(0, Some(Major), ""), (5, Some(Critical), ""), (6, Some(Major), ""), (15, Some(Major), "")])]
-#[case::after_a_long_fall_a_rise_is_told_again(
+#[case::an_interrupted_fall_restarts(Some(Critical), &[(0, Some(Major), ""), (5, Some(Critical), ""), (6, Some(Major), ""), (15, Some(Major), "")])]
+#[case::after_a_long_fall_a_rise_is_sent_again(
     Some(Critical),
     &[(0, Some(Major), ""), (10, Some(Major), "falls"), (11, Some(Major), ""), (12, Some(Critical), "begins")]
 )]
-fn a_notice_follows_its_trouble(
+fn a_notice_starts_falls_and_ends_with_its_condition(
     #[case] mut told: Option<Severity>,
     #[case] looks: &[(u64, Option<Severity>, &str)],
 ) {
     let (falls, begin) = (SeverityFalls::default(), Instant::now());
     for (minute, severity, expected) in looks {
-        let wrong: Vec<NoticeCondition> = severity.map(trouble).into_iter().collect();
+        let wrong: Vec<NoticeCondition> = severity.map(condition).into_iter().collect();
         let lasting: Vec<Notice> = told.map(notice).into_iter().collect();
         let now = begin + Duration::from_secs(minute * 60);
         let NoticeChanges { begun, fallen, ended } = changes(&wrong, &lasting, &falls, now);

@@ -228,7 +228,7 @@ mod tests {
     #[case(500, FaultOwner::Message)]
     #[case(503, FaultOwner::Channel)]
     #[case(524, FaultOwner::Channel)]
-    fn an_answer_is_about(#[case] status: u16, #[case] owner: FaultOwner) {
+    fn a_response_applies_to_the_message_or_the_channel(#[case] status: u16, #[case] owner: FaultOwner) {
         assert_eq!(owner_of(status), owner);
     }
 
@@ -236,7 +236,7 @@ mod tests {
     #[case(Duration::from_secs(30), 30_000)]
     #[case(Duration::from_secs(901), 900_000)]
     #[case(Duration::MAX, 900_000)]
-    fn a_wait_counts_up_to_a_quarter_of_an_hour(#[case] asked: Duration, #[case] ms: i64) {
+    fn a_requested_wait_is_at_most_a_quarter_of_an_hour(#[case] asked: Duration, #[case] ms: i64) {
         assert_eq!(wait_ms(asked), ms);
     }
 }

@@ -254,17 +254,20 @@ mod tests {
     #[case::four_failures(&[CHANNEL; 4], (0, 0))]
     #[case::five_failures(&[CHANNEL; 5], (10, 2))]
     #[case::one_message_that_fails_for_ever(&[message(1); 9], (0, 0))]
-    #[case::one_recipient_who_is_refused_for_ever(&[recipient(1); 9], (0, 0))]
+    #[case::one_permanently_refused_recipient(&[recipient(1); 9], (0, 0))]
     #[case::five_messages(&[message(1), message(2), message(3), message(4), message(5)], (10, 2))]
     #[case::five_recipients(&[recipient(1), recipient(2), recipient(3), recipient(4), recipient(5)], (10, 2))]
-    #[case::what_fails_while_others_pass(
+    #[case::failures_while_others_pass(
         &[message(1), message(2), message(3), message(4), ChannelSign::Taken, message(5), message(6)], (0, 0)
     )]
-    #[case::what_says_nothing(&[ChannelSign::Nothing; 9], (0, 0))]
+    #[case::no_signal(&[ChannelSign::Nothing; 9], (0, 0))]
     #[case::a_pause(&[asked(30_000)], (30, 30))]
     #[case::a_pause_of_136_years(&[asked(4_294_967_295_000)], (900, 900))]
     #[case::a_pause_in_the_past(&[asked(-5_000)], (0, 0))]
-    fn a_channel_is_left_alone_after(#[case] signs: &[ChannelSign], #[case] seconds: (i64, i64)) {
+    fn failures_and_requested_waits_pause_a_channel(
+        #[case] signs: &[ChannelSign],
+        #[case] seconds: (i64, i64),
+    ) {
         assert_eq!(waits(&after(signs)), seconds);
     }
 
@@ -279,7 +282,7 @@ mod tests {
 
     /// Sixteen messages that fail together open the circuit for the first time, not for the longest.
     #[test]
-    fn a_burst_that_fails_is_one_step() {
+    fn a_failed_burst_counts_as_one_step() {
         let mut circuit = CircuitBreaker::default();
         let passes: Vec<TryPass> = (0..16).map(|_| circuit.admit(true, NOW).unwrap()).collect();
         for pass in passes {
@@ -299,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_fails_opens_the_circuit_for_twice_as_long() {
+    fn a_failed_probe_doubles_the_pause() {
         let mut circuit = after(&[CHANNEL; 5]);
         let later = NOW.plus_ms(10_000);
         let pass = circuit.admit(false, later).unwrap();
@@ -311,7 +314,7 @@ mod tests {
 
     /// They do not lengthen the time for which the circuit is open: there may be thousands of waiting messages.
     #[test]
-    fn first_tries_go_every_two_seconds_while_the_circuit_is_open() {
+    fn first_attempts_are_sent_every_two_seconds_while_the_circuit_is_open() {
         let mut circuit = after(&[message(1), message(2), message(3), message(4), message(5)]);
         let first = NOW.plus_ms(2_000);
         let pass = circuit.admit(true, first).unwrap();
@@ -327,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_try_from_before_the_opening_says_nothing_about_the_time_after() {
+    fn an_attempt_from_before_the_opening_is_ignored() {
         let mut circuit = CircuitBreaker::default();
         let straggler = circuit.admit(false, NOW).unwrap();
         for _ in 0..5 {
@@ -339,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_does_not_end_the_pause_that_was_asked_for() {
+    fn a_success_does_not_end_a_requested_pause() {
         let mut circuit = CircuitBreaker::default();
         let other = circuit.admit(false, NOW).unwrap();
         let pass = circuit.admit(false, NOW).unwrap();
@@ -350,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_that_people_have_changed_is_tried_at_once() {
+    fn an_edited_channel_is_tried_at_once() {
         let mut circuit = after(&[CHANNEL; 5]);
         circuit.note_change(NOW);
         let pass = circuit.admit(false, NOW).unwrap();

@@ -133,7 +133,7 @@ mod tests {
     #[case("ab:")]
     #[case("abc:")]
     #[case("")]
-    fn a_secret_in_the_midst_of_base64_is_masked(#[case] before: &str) {
+    fn a_secret_within_base64_is_masked(#[case] before: &str) {
         let repeated = STANDARD.encode(format!("{before}parole-of-mine"));
         let shown = masked(repeated.clone(), &["parole-of-mine"], false);
         assert!(shown.contains(MASK), "{repeated}");
@@ -146,7 +146,7 @@ mod tests {
     #[case("token: parole-of-m", false, "token: parole-of-m")]
     #[case("token: par", true, "token: par")]
     #[case("token: parole-of-mine", true, "token: •••")]
-    fn what_was_cut_does_not_end_with_a_part_of_a_secret(
+    fn a_truncated_text_does_not_end_with_part_of_a_secret(
         #[case] text: &str,
         #[case] was_cut: bool,
         #[case] shown: &str,

@@ -64,7 +64,7 @@ mod tests {
     use crate::notify::kinds::definition;
 
     #[test]
-    fn a_secret_opens_in_its_own_channel_alone() {
+    fn a_secret_opens_only_in_its_own_channel() {
         let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
         let vault = ChannelVault { sealer: &sealer, organisation: Id::random(), channel: Id::random() };
         let secret = json!("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");

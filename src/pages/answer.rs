@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_that_cannot_be_shown_is_tried_again() {
+    fn an_unavailable_page_is_reloaded() {
         assert_eq!(unavailable().headers().get(header::REFRESH).unwrap(), REFRESH_SECONDS);
     }
 }

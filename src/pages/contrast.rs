@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_can_be_read_on_its_ground() {
+    fn every_text_is_readable_on_its_background() {
         for (scheme, sheet) in SHEETS {
             assert_eq!(scheme.grounds(), ["ground", "card"].map(|name| variable(sheet, name)));
             let link = if scheme == ColorScheme::Light { "accent-light" } else { "accent-dark" };
@@ -105,7 +105,7 @@ mod tests {
 
     /// The reference of the API is on the ground of the browser, which is white or nearly black.
     #[test]
-    fn links_of_the_reference_can_be_read() {
+    fn links_of_the_api_reference_are_readable() {
         let sheet = include_str!("../http/openapi/templates/reference.css");
         let accents: Vec<&str> = sheet.split("--accent:").skip(1).map(|rest| &rest[..7]).collect();
         assert_eq!(accents.len(), 2, "one in light, one in dark");
@@ -120,9 +120,9 @@ mod tests {
         sheet[start..].split('}').next().unwrap()
     }
 
-    /// On a phone a name is broken between its words, and what stands beside it wraps first.
+    /// On a phone a name breaks between its words, and the text beside it wraps first.
     #[test]
-    fn names_are_not_broken_within_words() {
+    fn long_names_do_not_break_within_words() {
         let (_, sheet) = SHEETS[0];
         assert!(!sheet.contains("anywhere"), "a word may be broken everywhere");
         assert!(rule(sheet, ".component, summary").contains("flex-wrap: wrap"));
@@ -131,7 +131,7 @@ mod tests {
 
     /// The ring around a group that has the focus is not covered by its description.
     #[test]
-    fn the_description_of_a_group_leaves_its_ring_alone() {
+    fn the_description_of_a_group_does_not_overlap_its_ring() {
         assert!(rule(SHEETS[0].1, "summary + .description").contains("margin-top: 0"));
     }
 
@@ -141,7 +141,7 @@ mod tests {
     #[case::too_light("#ffdd00", "#837100", "#ffdd00")]
     #[case::white("#ffffff", "#6f6f6f", "#ffffff")]
     #[case::black("#000000", "#000000", "#878787")]
-    fn links_have_the_colour_of_the_operator_as_far_as_it_can_be_read(
+    fn link_colours_are_adjusted_until_they_are_readable(
         #[case] chosen: &str,
         #[case] light: &str,
         #[case] dark: &str,
@@ -158,7 +158,7 @@ mod tests {
     #[case("#fff")]
     #[case("#ééé")]
     #[case("#12345g")]
-    fn what_is_no_colour_is_none(#[case] text: &str) {
+    fn a_malformed_colour_is_refused(#[case] text: &str) {
         assert_eq!(ColorScheme::Light.readable(text), None);
     }
 }

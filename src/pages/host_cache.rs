@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn hosts_that_are_made_up_cost_one_query_in_some_seconds() {
+    async fn unknown_hosts_cause_one_query_every_few_seconds() {
         let (cache, database) = (HostCache::new(HostChanges::default()), CountingDatabase::default());
         for number in 0..1_000 {
             let owner = database.owner(&cache, &format!("host{number}.example"), Answers).await;
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_change_on_this_node_counts_at_once() {
+    async fn a_change_on_this_node_applies_at_once() {
         let (changes, database) = (HostChanges::default(), CountingDatabase::default());
         let cache = HostCache::new(changes.clone());
         let read_none = async || Ok::<_, String>(HashSet::new());
@@ -183,7 +183,7 @@ mod tests {
     #[case::fails(Fails)]
     #[case::hangs(HangsForever)]
     #[tokio::test(start_paused = true)]
-    async fn a_database_that_is_away_is_asked_once_in_some_seconds(#[case] away: DatabaseState) {
+    async fn an_unavailable_database_is_queried_once_every_few_seconds(#[case] away: DatabaseState) {
         let (cache, database) = (HostCache::new(HostChanges::default()), CountingDatabase::default());
         let begin = Instant::now();
         for _ in 0..3 {

@@ -294,7 +294,7 @@ mod tests {
     #[case(&[UnderMaintenance], &[Degraded], "degraded: Some systems are degraded")]
     #[case(&[Degraded, Unknown], &[PartialOutage], "partial_outage: Some systems are partly down")]
     #[case(&[PartialOutage, Operational], &[MajorOutage], "major_outage: Some systems are down")]
-    fn the_heading_claims_nothing_that_is_not_known(
+    fn the_heading_does_not_claim_unknown_statuses_are_operational(
         #[case] top: &[ComponentStatus],
         #[case] inside: &[ComponentStatus],
         #[case] expected: &str,

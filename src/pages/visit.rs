@@ -125,7 +125,7 @@ mod tests {
     #[case(&["not a host"], None)]
     #[case(&["shop.status.example.net", "shop.status.example.net"], None)]
     #[case(&[], None)]
-    fn the_host_says_whose_page_is_meant(#[case] hosts: &[&str], #[case] expected: Option<&str>) {
+    fn the_host_header_selects_the_page(#[case] hosts: &[&str], #[case] expected: Option<&str>) {
         let found = visit(hosts, "/").map(|visit| match visit.host {
             PageHost::Slug(slug) => slug,
             PageHost::Custom(name) => format!("custom {name}"),

@@ -252,7 +252,10 @@ mod tests {
         ]),
         &["status_code eq 418", "response_time_ms gt 900"]
     )]
-    fn a_condition_on_something_else_lets_no_500_pass(#[case] conditions: Value, #[case] expected: &[&str]) {
+    fn a_condition_on_another_field_keeps_the_default_status_condition(
+        #[case] conditions: Value,
+        #[case] expected: &[&str],
+    ) {
         let config = json!({"conditions": conditions});
         let spec = compile(CheckType::Http, "https://example.com/", &config).unwrap();
         let compiled: Vec<_> = spec.conditions.iter().map(ToString::to_string).collect();
@@ -318,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_the_connection_are_never_taken_over() {
+    fn connection_headers_are_never_sent() {
         let check = http(&json!({"headers": {
             "content-length": "7", "Transfer-Encoding": "chunked", "Connection": "close", "Trailer": "Expires",
             "Keep-Alive": "1", "TE": "trailers", "Upgrade": "h2c", "HTTP2-Settings": "AAMAAABk",
@@ -328,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_taken_when_it_is_one() {
+    fn a_valid_host_header_is_used() {
         assert_eq!(http(&json!({"headers": {"host": "shop.test:8443"}})).headers[HOST], "shop.test:8443");
         let broken = json!({"headers": {"Host": "shop.test/path"}});
         let error = compile(CheckType::Http, "http://example.com", &broken).unwrap_err();
@@ -375,7 +378,7 @@ mod tests {
     #[case(CheckType::Http, "http://a/", json!({"auth": {"type": "bearer"}}), SpecError::Config("auth"))]
     #[case(CheckType::Http, "http://a/", json!({"conditions": {}}), SpecError::Config("conditions"))]
     #[case(CheckType::Http, "http://a/", json!({"conditions": [{}]}), SpecError::Condition(ConditionError::Field))]
-    fn what_does_not_fit_the_catalogue_is_refused(
+    fn a_configuration_outside_the_catalogue_is_refused(
         #[case] check_type: CheckType,
         #[case] target: &str,
         #[case] config: Value,

@@ -202,7 +202,7 @@ mod tests {
         check(answers, sight);
     }
 
-    /// Our own trouble is never the domain's.
+    /// A local fault is never the domain's.
     #[rstest]
     #[case(DomainAnswers { txt: DomainAnswer::Nothing, ..right() }, DomainRecordsState::Nothing)]
     #[case(DomainAnswers { cname: none(), v4: DomainAnswer::Nothing, v6: none(), ..right() }, DomainRecordsState::Nothing)]
@@ -224,7 +224,7 @@ mod tests {
         DomainRecordsState::Nothing
     )]
     #[case(DomainAnswers { cname: DomainAnswer::Nothing, ..right() }, DomainRecordsState::Right)]
-    fn what_was_not_seen_is_not_held_against_a_domain(
+    fn records_that_were_not_received_do_not_count_as_missing(
         #[case] answers: DomainAnswers,
         #[case] sight: DomainRecordsState,
     ) {

@@ -118,7 +118,7 @@ mod tests {
     #[case("X A", Some(HeaderNameRefusal::Form))]
     #[case("X:A", Some(HeaderNameRefusal::Form))]
     #[case("ü", Some(HeaderNameRefusal::Form))]
-    fn a_name_is_taken_or_refused(#[case] name: &str, #[case] refusal: Option<HeaderNameRefusal>) {
+    fn a_name_is_accepted_or_refused(#[case] name: &str, #[case] refusal: Option<HeaderNameRefusal>) {
         assert_eq!(configured_name(name).err(), refusal);
     }
 

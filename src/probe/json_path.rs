@@ -251,7 +251,7 @@ mod tests {
     #[case("twice", Some(JsonPathValue::Bool(false)))]
     #[case("below.zero", Some(number("-1.5")))]
     #[case(".", None)]
-    fn a_path_leads_to_at_most_one_value(#[case] path: &str, #[case] expected: Option<JsonPathValue<'_>>) {
+    fn a_path_selects_at_most_one_value(#[case] path: &str, #[case] expected: Option<JsonPathValue<'_>>) {
         let document = r##"{"status": "ok", "nothing": null, "by_code": {"404": 7, "#": "a key like any other"},
             "checks": [{"name": "db"}, {"name": "queue"}], "twice": true, "escaped": "a\nb", "below": {"zero": -1.5},
             "twice": false}"##;
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_asked_for_one_item() {
+    fn a_list_is_searched_for_an_item() {
         let holds = |item| find("l", r#"{"l": ["a", 1, ["b"], {"c": "d"}, null]}"#, item);
         assert_eq!(holds("a"), Some(JsonPathValue::List { holds: true }));
         for other in ["1", "b", "c", "d", ""] {
@@ -280,7 +280,7 @@ mod tests {
     #[case("{\"a\": 1} trailing")]
     #[case("{\"a\": 1, }")]
     #[case("not JSON at all")]
-    fn a_document_that_is_no_json_holds_nothing(#[case] document: &str) {
+    fn a_document_that_is_not_json_has_no_value(#[case] document: &str) {
         assert_eq!(find("a", document, ""), None);
     }
 
@@ -309,7 +309,7 @@ mod tests {
     #[case("long.1", None)]
     #[case("long", None)]
     #[case("missing", None)]
-    fn of_a_document_that_is_cut_the_beginning_counts(
+    fn the_beginning_of_a_truncated_document_counts(
         #[case] path: &str,
         #[case] expected: Option<JsonPathValue<'_>>,
     ) {
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_of_a_list_that_is_cut_is_found() {
+    fn an_item_of_a_truncated_list_is_found() {
         let document = JsonDocument { bytes: br#"{"list": ["a", "b"#, is_cut: true };
         let find = |item| JsonPath::new("list").unwrap().find(document, item);
         assert_eq!(find("a"), JsonSearch::Found(JsonPathValue::List { holds: true }));
@@ -355,7 +355,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_path_leads_where_serde_json_goes(value in document(), path in "([ab12]|é)(\\.([ab012]|é)){0,3}") {
+        fn a_path_selects_the_same_value_as_serde_json(value in document(), path in "([ab12]|é)(\\.([ab012]|é)){0,3}") {
             let written = value.to_string();
             let found = find(&path, &written, "");
             let agrees = match (&found, oracle(&path, &value)) {

@@ -304,14 +304,14 @@ mod tests {
     #[case(b"\"\\x\"")]
     #[case(b"\"\\u12g4\"")]
     #[case(b"<html>")]
-    fn what_is_no_json_is_invalid(#[case] document: &[u8]) {
+    fn malformed_json_is_invalid(#[case] document: &[u8]) {
         let end = end_of(&[document, b" "].concat());
         assert_eq!(end, ScanEnd::Invalid);
     }
 
     /// A document that is truncated anywhere is no other document, except for white space at its end.
     #[test]
-    fn the_beginning_of_a_document_is_cut() {
+    fn the_beginning_of_a_document_is_truncated() {
         let document = br#"{"a": [1, 23, {"b": "c\u00e9\""}, true, false, null, -1.5e-7], "d": ""}"#;
         for length in 0..document.len() {
             assert_eq!(end_of(&document[..length]), ScanEnd::Cut, "{length}");

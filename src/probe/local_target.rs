@@ -47,7 +47,7 @@ mod tests {
     #[case("localhost.", true)]
     #[case("shop.LocalHost.", true)]
     #[case("localhost.example.", false)]
-    fn localhost_is_here(#[case] name: &str, #[case] expected: bool) {
+    fn localhost_is_local(#[case] name: &str, #[case] expected: bool) {
         assert_eq!(is_localhost(&Name::from_ascii(name).unwrap()), expected);
     }
 
@@ -57,7 +57,7 @@ mod tests {
     #[case("::ffff:127.0.0.1", true)]
     #[case("192.0.2.77", false)]
     #[case("2001:db8::77", false)]
-    fn only_addresses_of_this_machine_are_here(#[case] address: IpAddr, #[case] expected: bool) {
+    fn only_addresses_of_this_machine_are_local(#[case] address: IpAddr, #[case] expected: bool) {
         assert_eq!(is_own(address), expected);
     }
 }

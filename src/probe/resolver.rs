@@ -294,10 +294,10 @@ mod tests {
         Name::from_ascii(text).unwrap()
     }
 
-    /// A server that dies after one answer, which it sends when all questions have been asked: the answer is read after the
-    /// other question was asked, and is no evidence about a silent name or server.
+    /// A server that dies after one response, which it sends after all queries: the answer is read after the
+    /// other query was sent, and is no evidence about a silent name or server.
     #[tokio::test]
-    async fn an_answer_to_an_older_question_is_no_evidence() {
+    async fn a_response_to_an_older_query_is_ignored() {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let resolver = Resolver::new(&[socket.local_addr().unwrap()], NameFiles::default()).unwrap();
         let dies = async {

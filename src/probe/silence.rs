@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_is_silent_about_a_name_that_it_was_alive_for() {
+    async fn a_live_server_that_ignores_a_name_is_silent_about_it() {
         let rows: [(&str, &[&[usize]], bool); 9] = [
             ("dead", &[&[]], false),
             ("died before it read the name", &[&[0]], false),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_closed_port_ends_it_at_once() {
+    async fn a_closed_port_ends_the_wait_at_once() {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address = [socket.local_addr().unwrap()];
         drop(socket);

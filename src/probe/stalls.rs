@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_stop_counts_for_the_checks_that_it_hit() {
+    async fn a_stall_counts_for_the_checks_running_during_it() {
         let mut record = StallRecord { last_tick: Instant::now(), stalls: VecDeque::new() };
         let ms = Duration::from_millis;
         let at = |elapsed: u64| Instant::now() + ms(elapsed);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn checks_that_ask_often_do_not_hide_the_stall() {
+    async fn frequent_polling_does_not_hide_the_stall() {
         let start = Instant::now();
         let mut record = StallRecord { last_tick: start, stalls: VecDeque::new() };
         let ms = Duration::from_millis;
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_check_that_is_polled_first_hears_of_the_stall() {
+    async fn the_first_polled_check_sees_the_stall() {
         let look = async {
             let stalls = StallMonitor::watch();
             let start = Instant::now();

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_found_wherever_the_pieces_end() {
+    fn a_text_is_found_for_every_chunk_boundary() {
         let needle = "näedle";
         let hay = format!("{}{needle}{}", "ä".repeat(WINDOW_BYTES / 2 - 3), "x".repeat(WINDOW_BYTES));
         for size in [1, 2, 7, 4_000, 100_000] {

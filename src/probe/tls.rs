@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    /// Contract 4.8, `tls_*`, and `tls_legacy` for what rustls cannot speak.
+    /// Contract 4.8, `tls_*`, and `tls_legacy` for versions that rustls does not support.
     #[rstest]
     #[case(Error::InvalidCertificate(CertificateError::Expired), 900, ErrorCode::TlsExpired)]
     #[case(Error::InvalidCertificate(CertificateError::NotValidYet), 900, ErrorCode::TlsExpired)]
@@ -335,7 +335,7 @@ mod tests {
         "The server ended the TLS connection: alert 200"
     )]
     #[case(Error::InvalidMessage(InvalidMessage::InvalidContentType), "The server answered, but not in TLS")]
-    fn an_error_is_said_as_it_was_seen(#[case] error: Error, #[case] message: &str) {
+    fn an_error_has_the_message_of_its_cause(#[case] error: Error, #[case] message: &str) {
         assert_eq!(failed(&error, ALERT_RECORD_BYTES).1, message);
     }
 }

@@ -116,7 +116,7 @@ mod tests {
     #[case::taken_back_later(true, 6, 2_000, (0, 0))]
     #[case::another_has_it(false, 6, 2_000, (0, 0))]
     #[case::made_before_another_took_it(false, 6, 999, (1, 0))]
-    fn what_is_stale_is_refused(
+    fn facts_with_a_stale_fence_are_refused(
         #[case] is_ours: bool,
         #[case] revision: i64,
         #[case] checked_at_ms: i64,
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_process_of_this_node_has_left_is_written() {
+    fn facts_of_an_earlier_process_of_this_node_are_written() {
         let member = NodeIdentity { name: "a".parse().unwrap(), folder: Id::random() };
         let hold = PartitionHold {
             holder: Some(member.folder),

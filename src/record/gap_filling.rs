@@ -111,10 +111,10 @@ mod tests {
     )]
     #[case::its_beginning("a60u a120u a180u a240u", "120up 300no_data")]
     #[case::its_end("a60u a780u a840u", "780up 899no_data")]
-    #[case::an_outage_nobody_heard_of("a60u a120u a180d a240d a300u", "120up 180down 300up 360no_data")]
+    #[case::an_unreported_outage("a60u a120u a180d a240d a300u", "120up 180down 300up 360no_data")]
     #[case::two_that_disagree("a60u b60u a120u b121d", "120up 121degraded 181no_data")]
     #[case::two_pieces("a60u a120u a700u a760u", "120up 180no_data 700up 820no_data")]
-    fn late_results_say_what_a_gap_was(#[case] story: &str, #[case] expected: &str) {
+    fn late_results_fill_a_no_data_period(#[case] story: &str, #[case] expected: &str) {
         let at = |second: i64| Timestamp::from_ms(second * 1_000);
         let gap = TimeRange { from: at(120), to: at(900) };
         let said = changes_in_gap(gap, &votes(story), StatusSweep::new(1, 60_000, ChangeCause::Filled));

@@ -120,15 +120,15 @@ pub(super) mod tests {
     #[rstest]
     #[case::nothing("", None, "")]
     #[case::one_result("a60u", None, "60up 120no_data")]
-    #[case::up_goes_on("a60u a120u a180u", None, "60up 240no_data")]
+    #[case::up_continues("a60u a120u a180u", None, "60up 240no_data")]
     #[case::an_outage("a60u a120d a180d a240u", None, "60up 120down 240up 300no_data")]
     #[case::three_vote("a60u b60u c60u a120d b121d c122d", None, "60up 121down 182no_data")]
     #[case::two_disagree("a60u b60u a120d", None, "60up 120degraded 180no_data")]
     #[case::a_gap("a60u a361u", None, "60up 120no_data 361up 421no_data")]
     #[case::no_gap_yet("a60u a360u", None, "60up 420no_data")]
     #[case::a_location_falls_silent("a60d b60u b360u b361u", None, "60degraded 361up 421no_data")]
-    #[case::the_engine_goes_on("a60u", Some(100), "60up")]
-    #[case::the_engine_goes_on_later("a60u", Some(900), "60up 120no_data")]
+    #[case::the_engine_continues("a60u", Some(100), "60up")]
+    #[case::the_engine_continues_later("a60u", Some(900), "60up 120no_data")]
     #[case::now_is_earlier("a990u", None, "990up 1000no_data")]
     fn results_become_changes(#[case] story: &str, #[case] end: Option<i64>, #[case] expected: &str) {
         let votes = votes(story);

@@ -212,7 +212,7 @@ mod tests {
     #[case::of_an_older_version_in_its_time(record(7, NOW - 60_000, NOW - 60_000, 1), 2, None)]
     #[case::of_no_version(record(7, NOW - 60_000, NOW - 60_000, 1), 1, Some(ResultRefusal::OldVersion))]
     #[case::of_a_foreign_service(record(8, NOW, NOW, 1), 3, Some(ResultRefusal::NotAssigned))]
-    fn a_result_is_taken_or_refused(
+    fn a_result_is_accepted_or_refused(
         #[case] record: CheckRecord,
         #[case] version: u64,
         #[case] refusal: Option<ResultRefusal>,
@@ -232,11 +232,11 @@ mod tests {
 
     /// A number of results of a service, and the time between them.
     #[rstest]
-    #[case::a_hurry(512, 1_000, true)]
-    #[case::a_hurry_that_others_ask_to_look_in(512, 500, true)]
+    #[case::fast_rechecks(512, 1_000, true)]
+    #[case::fast_rechecks_requested_by_others(512, 500, true)]
     #[case::votes_that_came_together(10, 0, true)]
     #[case::forged(512, 1, false)]
-    fn nobody_looks_more_often_than_twice_a_second(
+    fn results_exceed_neither_schedule_nor_two_per_second(
         #[case] count: i64,
         #[case] ms: i64,
         #[case] is_taken: bool,
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_engine_says_what_a_location_counts_for() {
+    fn the_role_of_a_location_comes_from_its_assignment() {
         let judged = judged(record(7, NOW, NOW, 1), 3, 0);
         assert_eq!(judged.taken[0].records[0].role, ProbeRole::Reachability);
     }
@@ -260,13 +260,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_before_a_change_says_nothing_of_the_present() {
+    fn results_of_an_earlier_version_do_not_count_as_present() {
         let judged = judged(record(7, NOW - 60_000, NOW - 60_000, 1), 2, 0);
         assert!(!judged.taken[0].is_present);
     }
 
     #[test]
-    fn a_flood_ends_at_what_the_schedule_allows() {
+    fn a_flood_is_limited_by_the_schedule() {
         let mut allowance = ResultAllowance::full(0.001, at(0));
         assert!(allowance.take(1_209, 0.001, at(0)), "two weeks of its schedule");
         assert!(!allowance.take(1, 0.001, at(0)), "nothing is left");

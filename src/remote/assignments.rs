@@ -143,7 +143,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_ms(1_000_000);
 
     #[test]
-    fn what_was_assigned_before_is_known_for_results_of_that_time() {
+    fn earlier_assignments_are_known_for_results_of_their_time() {
         let (assignments, fra) = (AssignmentRegistry::default(), "fra".parse().unwrap());
         let version = |version| RemoteAssignment {
             id: Id::random(),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_follows_what_is_assigned() {
+    fn the_rate_follows_the_assignments() {
         let (assignments, fra) = (AssignmentRegistry::default(), "fra".parse().unwrap());
         let every = |interval_ms| RemoteAssignment {
             id: Id::random(),

@@ -73,7 +73,10 @@ mod tests {
     #[case::drifting_a_little(&[90_004, 90_600, 91_400], 90_000)]
     #[case::set_right(&[90_000, 0, 0, 0, 0, 0, 0], 0)]
     #[case::just_tolerated(&[2_000], 0)]
-    fn one_late_report_says_nothing_of_a_clock(#[case] reports: &[i64], #[case] corrected_ms: i64) {
+    fn one_late_report_does_not_change_the_clock_correction(
+        #[case] reports: &[i64],
+        #[case] corrected_ms: i64,
+    ) {
         let (clocks, fra) = (LocationClocks::default(), "fra".parse().unwrap());
         assert_eq!(clocks.corrected_ms(&fra), 0);
         for ahead_ms in reports {

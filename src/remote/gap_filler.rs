@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_service_waits_until_no_more_comes_but_not_for_ever() {
+    async fn a_gap_is_filled_after_a_quiet_time_or_a_maximum_wait() {
         let (marks, now) = (LateMarks::default(), Timestamp::from_ms(1_000_000));
         marks.note(&[record(1, 100_000), record(1, 60_000), record(2, 999_000)], now);
         assert!(marks.take().is_empty(), "more may come");

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn marks_of_one_service_are_one() {
+    async fn marks_of_one_service_are_merged() {
         let changes = ChangeQueue::with_consumer();
         let address = ServiceAddress { id: Id::random(), key: 7 };
         changes.mark(address);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn without_anybody_who_acts_nothing_is_kept() {
+    fn without_a_consumer_nothing_is_queued() {
         let changes = ChangeQueue::default();
         changes.mark(ServiceAddress { id: Id::random(), key: 7 });
         assert!(changes.0.is_none());

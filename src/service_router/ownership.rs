@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alone_everything_is_owned() {
+    fn a_single_node_owns_every_partition() {
         let alone = Ownership::alone();
         assert!(alone.watches(7) && alone.leads() && alone.owned().is_none());
         alone.let_go(PartitionSet::ALL);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn partitions_of_nodes_that_do_not_live_are_nobodys() {
+    fn partitions_of_dead_nodes_are_unowned() {
         let member = NodeIdentity { name: "a".parse().unwrap(), folder: Id::random() };
         let ownership = Ownership::among_others(member);
         assert_eq!(ownership.unowned(), PartitionSet::ALL);

@@ -175,31 +175,31 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_stored_after_the_first_question_is_told_once_and_in_order() {
+    async fn results_stored_after_the_first_request_are_returned_once_in_order() {
         let stored = RecentResults::default();
         stored.note(&batch(0..5));
-        let begun = stored.results_after(after(None));
-        assert!(begun.results.is_empty() && !begun.is_whole, "nothing was kept before");
+        let first = stored.results_after(after(None));
+        assert!(first.results.is_empty() && !first.is_whole, "nothing was kept before");
         stored.note(&batch(5..8));
         stored.note(&batch(8..10));
-        let heard = stored.results_after(after(Some(begun.place)));
-        assert_eq!((times(&heard), heard.is_whole, heard.has_more), (vec![5, 6, 7, 8, 9], true, false));
-        assert_eq!(stored.results_after(after(Some(heard.place))).results, []);
+        let second = stored.results_after(after(Some(first.place)));
+        assert_eq!((times(&second), second.is_whole, second.has_more), (vec![5, 6, 7, 8, 9], true, false));
+        assert_eq!(stored.results_after(after(Some(second.place))).results, []);
         stored.note(&batch(10..12));
-        let passed = stored.results_after(ResultsRequest { place: Some(heard.place), wants_results: false });
+        let passed = stored.results_after(ResultsRequest { place: Some(second.place), wants_results: false });
         assert!(passed.results.is_empty() && passed.is_whole);
         stored.note(&batch(12..13));
         assert_eq!(times(&stored.results_after(after(Some(passed.place)))), [12]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_comes_too_late_is_told_so() {
+    async fn an_outdated_position_is_answered_as_incomplete() {
         let stored = RecentResults::default();
-        let begun = stored.results_after(after(None)).place;
+        let position = stored.results_after(after(None)).place;
         tokio::time::advance(ASKED_WITHIN + Duration::from_secs(1)).await;
         stored.note(&batch(0..5));
-        let late = stored.results_after(after(Some(begun)));
-        assert!(!late.is_whole && late.results.is_empty() && late.place.epoch != begun.epoch);
+        let late = stored.results_after(after(Some(position)));
+        assert!(!late.is_whole && late.results.is_empty() && late.place.epoch != position.epoch);
         let many = i64::try_from(KEPT).unwrap();
         for start in 0..3 {
             stored.note(&batch(start * many / 2..(start + 1) * many / 2));
@@ -208,20 +208,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_is_bounded_and_the_next_one_goes_on() {
+    async fn a_response_is_bounded_and_the_next_one_continues() {
         let stored = RecentResults::default();
-        let mut place = stored.results_after(after(None)).place;
+        let mut position = stored.results_after(after(None)).place;
         stored.note(&batch(0..10_000));
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         loop {
-            let recent = stored.results_after(after(Some(place)));
+            let recent = stored.results_after(after(Some(position)));
             assert!(recent.is_whole && recent.results.len() < 6_000);
-            heard.extend(times(&recent));
-            place = recent.place;
+            received.extend(times(&recent));
+            position = recent.place;
             if !recent.has_more {
                 break;
             }
         }
-        assert!(heard.into_iter().eq(0..10_000));
+        assert!(received.into_iter().eq(0..10_000));
     }
 }

@@ -117,7 +117,7 @@ mod tests {
         assert!(window.days.iter().zip(window.days.iter().skip(1)).all(|(left, right)| left.0 < right.0));
     }
 
-    /// Regression: a day that was no longer kept, or came between two others, returned the figures of its neighbour.
+    /// Regression: a day that was no longer stored, or was between two others, returned the figures of its neighbour.
     #[test]
     fn a_full_window_never_gives_the_figures_of_another_day() {
         let mut window = RollingStats::default();

@@ -247,12 +247,12 @@ mod tests {
     #[case(999_999_999, 1, Some(99.999))]
     #[case(2, 1, Some(66.666))]
     #[case(i64::MAX / 2, 0, Some(100.0))]
-    fn percentages_are_cut(#[case] up_ms: i64, #[case] down_ms: i64, #[case] percent: Option<f64>) {
+    fn percentages_are_truncated(#[case] up_ms: i64, #[case] down_ms: i64, #[case] percent: Option<f64>) {
         assert_eq!(Availability { up_ms, down_ms }.percent(), percent);
     }
 
     #[test]
-    fn time_before_the_first_and_after_the_last_evidence_counts_for_nothing() {
+    fn time_without_evidence_at_either_end_does_not_count() {
         let changes = [change(10, MeasuredStatus::Up), change(30, MeasuredStatus::Down)];
         let spans = measured(&changes, at(40), TimeRange { from: at(0), to: at(100) });
         let expected = [
@@ -361,7 +361,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
         /// Three and a half days around a month's end, in steps: sums and days equal those of looking at each step.
         #[test]
-        fn sums_equal_those_of_looking_at_every_moment(
+        fn sums_equal_a_moment_by_moment_count(
             midnight in prop::sample::select(MIDNIGHTS.map(midnight).to_vec()),
             steps in prop::collection::vec((0_i64..40, prop::sample::select(MeasuredStatus::ALL.to_vec())), 0..12),
             until in 0_i64..200,

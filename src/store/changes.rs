@@ -174,7 +174,7 @@ mod tests {
     #[case("WITH x AS (SELECT 1) DELETE FROM service", Some(""))]
     #[case("PRAGMA max_page_count = 1", Some(""))]
     #[case("", None)]
-    fn a_statement_tells_what_it_writes(#[case] sql: &str, #[case] table: Option<&str>) {
+    fn the_written_table_is_read_from_a_statement(#[case] sql: &str, #[case] table: Option<&str>) {
         assert_eq!(table_written(sql), table);
     }
 
@@ -197,7 +197,7 @@ mod tests {
     #[case("UPDATE incident SET value = ''", &[], true)]
     #[case("SELECT 1", &[], true)]
     #[case("WITH x AS (SELECT 1) DELETE FROM incident", &[], false)]
-    fn what_was_read_is_current_until_it_is_written(
+    fn cached_data_is_current_until_a_write_concerns_it(
         #[case] sql: &str,
         #[case] concerns: &[ChangeScope],
         #[case] current: bool,
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_may_have_failed_concerns_everybody() {
+    fn a_commit_of_unknown_outcome_invalidates_everything() {
         let changes = CommitTracker::default();
         let before = changes.stamp();
         changes.mark_all();

@@ -177,9 +177,9 @@ fn is_without_disk(error: &DbErr) -> bool {
 mod tests {
     use super::*;
 
-    /// Which database it is of decides which file is named.
+    /// The database role decides which file is named.
     #[test]
-    fn an_error_says_of_which_database_it_is() {
+    fn an_error_names_its_database() {
         let locked = || DbErr::Custom("database is locked".into());
         let of_main = StoreError::Main(locked().into());
         assert_eq!(find_file_trouble(&of_main), Some((DatabaseRole::Main, FileTrouble::Locked)));

@@ -330,7 +330,7 @@ mod tests {
 
     /// A row that was added after the copy has a key that the copy does not assign again.
     #[tokio::test]
-    async fn keys_that_were_given_are_not_given_again() {
+    async fn row_keys_are_not_reused_after_a_copy() {
         let folder = tempfile::tempdir().unwrap();
         let [file, copy] = ["one.db", "two.db"].map(|name| folder.path().join(name));
         made(

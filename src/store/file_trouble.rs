@@ -149,7 +149,7 @@ mod tests {
     #[case("19", None)]
     #[case("53100", None)]
     #[case("25006", None)]
-    fn a_code_of_sqlite_says_what_is_wrong(#[case] code: &str, #[case] trouble: Option<FileTrouble>) {
+    fn sqlite_error_codes_are_classified(#[case] code: &str, #[case] trouble: Option<FileTrouble>) {
         assert_eq!(FileTrouble::of_code(code), trouble);
     }
 

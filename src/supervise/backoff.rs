@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wait_doubles_up_to_a_limit_and_begins_anew_after_a_calm_time() {
+    fn the_wait_doubles_up_to_a_limit_and_resets_after_a_calm_time() {
         let (mut backoff, mut now) = (Backoff::default(), Instant::now());
         let mut waits = Vec::new();
         for _ in 0..9 {

@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[actix::test]
-    async fn what_a_task_holds_is_dropped_inside_of_its_runtime() {
+    async fn values_of_a_task_are_dropped_inside_its_runtime() {
         let (thread, running, (sender, dropped)) =
             (Arbiter::new(), RunningTasks::default(), oneshot::channel());
         let (began, begun) = oneshot::channel();

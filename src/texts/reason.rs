@@ -131,14 +131,18 @@ mod tests {
         None,
         "Shop (https://shop.example/): connect_refused, Connection refused, since 22:13:20 UTC, for 2 min 5 s; seen by Frankfurt, Oslo; not by Paris; depends on Gateway"
     )]
-    fn a_line_says_why(#[case] language: &str, #[case] recovered_at: Option<i64>, #[case] expected: &str) {
+    fn a_line_contains_the_reason(
+        #[case] language: &str,
+        #[case] recovered_at: Option<i64>,
+        #[case] expected: &str,
+    ) {
         let evidence = evidence(&["Paris"], &["Gateway"]);
         let reason = OutageReason { service: "Shop", evidence: &evidence, recovered_at, at: AT_MS + 125_000 };
         assert_eq!(reason.written_in(language), expected);
     }
 
     #[test]
-    fn what_is_not_known_is_left_out() {
+    fn unknown_evidence_is_left_out() {
         let bare = OutageEvidence { since: AT_MS, target: None, depends_on: Vec::new(), last_failure: None };
         let reason = OutageReason { service: "Shop", evidence: &bare, recovered_at: None, at: AT_MS };
         assert_eq!(reason.written_in("en"), "Shop: since 22:13:20 UTC, for 0 s");

@@ -27,7 +27,10 @@ fn organisation(locales: &[&str]) -> Organisation {
 #[case(&["de-AT"], r#"{"de-AT":"Shop ist ausgefallen"}"#)]
 #[case(&["fr"], r#"{"fr":"Shop is down"}"#)]
 #[case(&["de", "fr"], r#"{"de":"Shop ist ausgefallen"}"#)]
-fn a_text_comes_in_the_languages_of_the_organisation(#[case] locales: &[&str], #[case] expected: &str) {
+fn a_text_is_generated_in_the_languages_of_the_organisation(
+    #[case] locales: &[&str],
+    #[case] expected: &str,
+) {
     let text = GeneratedText::of_service("incident-down", "Shop").with_other_count(0);
     assert_eq!(text.translated(&organisation(locales)).to_json().to_string(), expected);
 }
@@ -50,7 +53,7 @@ fn a_long_name_leaves_room_for_the_rest_of_a_title() {
 }
 
 #[test]
-fn what_people_write_is_not_read_as_a_text_of_ours() {
+fn user_text_is_not_interpreted_as_a_message() {
     let text = GeneratedText::acknowledged("{ $note }", Some("{ $by } -term"));
     let expected = "Acknowledged by { $note }: { $by } -term";
     assert_eq!(text.translated(&organisation(&["en"])).get("en"), Some(expected));

@@ -217,7 +217,7 @@ mod tests {
     #[case(Some(99_000), 1_000)]
     #[case(Some(10_000), 50)]
     #[case(Some(0), 50)]
-    fn it_sleeps_until_the_next_moment_but_never_long(#[case] next: Option<i64>, #[case] ms: u64) {
+    fn the_wait_ends_at_the_next_due_time_or_after_a_limit(#[case] next: Option<i64>, #[case] ms: u64) {
         let next = next.map(Timestamp::from_ms);
         assert_eq!(wait(next, Timestamp::from_ms(10_000)), Duration::from_millis(ms));
     }

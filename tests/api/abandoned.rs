@@ -27,7 +27,7 @@ fn number(server: &Server, name: &str) -> f64 {
 }
 
 #[tokio::test]
-async fn the_check_under_way_is_abandoned() {
+async fn a_running_check_is_abandoned() {
     let server = Server::start();
     let client = server.client();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -36,7 +36,7 @@ fn with_tags(server: &Server) -> (Client, String) {
 }
 
 #[test]
-fn a_scope_is_made_shown_listed_changed_and_deleted() {
+fn a_scope_is_created_shown_listed_changed_and_deleted() {
     let server = Server::shared();
     let (client, _) = with_tags(&server);
     let id = tag(&client, "third");
@@ -74,18 +74,18 @@ fn a_scope_is_made_shown_listed_changed_and_deleted() {
     "tags.1: No tag with the ID or name none exists.", "tags.2: This value must be a string."
 ])]
 #[case(json!({"name": "n", "tags": vec!["shop"; 51]}), &["tags: Send at most 50 entries."])]
-fn what_is_wrong_is_told(#[case] body: Value, #[case] expected: &[&str]) {
+fn an_invalid_scope_is_refused(#[case] body: Value, #[case] expected: &[&str]) {
     let server = Server::shared();
     let (client, _) = with_tags(&server);
-    let told = client.post(PATH, &body).errors();
-    assert_eq!(told.iter().map(|(path, text)| format!("{path}: {text}")).collect::<Vec<_>>(), expected);
+    let errors = client.post(PATH, &body).errors();
+    assert_eq!(errors.iter().map(|(path, text)| format!("{path}: {text}")).collect::<Vec<_>>(), expected);
     assert_eq!(client.get(PATH).expect(200).json()["meta"]["total"], 0);
     assert_eq!(client.get("/v1/tags").expect(200).json()["meta"]["total"], 2, "no tag is made on the way");
 }
 
 /// Names are unique in an organisation, in whatever case.
 #[test]
-fn a_name_is_given_once() {
+fn a_scope_name_is_unique() {
     let server = Server::shared();
     let (client, _) = with_tags(&server);
     let (other, _) = with_tags(&server);
@@ -111,20 +111,20 @@ fn a_tag_of_another_organisation_does_not_exist() {
 
 /// Specification 4.3: a tag in use stays.
 #[test]
-fn a_tag_that_a_scope_consists_of_stays() {
+fn a_tag_used_by_a_scope_cannot_be_deleted() {
     let server = Server::shared();
     let (client, _) = with_tags(&server);
     let id = tag(&client, "third");
     let scope = client.post(PATH, &json!({"name": "Shop team", "tags": ["third"]})).expect(201).data();
-    let told = client.delete(&format!("/v1/tags/{id}")).errors();
-    assert_eq!(told, [("tag".to_owned(), "This tag is still in use: access scope Shop team.".to_owned())]);
+    let errors = client.delete(&format!("/v1/tags/{id}")).errors();
+    assert_eq!(errors, [("tag".to_owned(), "This tag is still in use: access scope Shop team.".to_owned())]);
     client.patch(&item(&scope), &json!({"tags": ["shop"]})).expect(200);
     client.delete(&format!("/v1/tags/{id}")).expect(200);
 }
 
 /// A token never becomes unconfined by accident: its scope stays as long as it does.
 #[test]
-fn a_scope_with_tokens_stays() {
+fn a_scope_with_tokens_cannot_be_deleted() {
     let server = Server::shared();
     let (client, organisation) = with_tags(&server);
     let scope = client.post(PATH, &json!({"name": "Shop team", "tags": ["shop"]})).expect(201).data();
@@ -132,9 +132,9 @@ fn a_scope_with_tokens_stays() {
     let token = server.command_json(&create);
     assert_eq!(token["access_scope"], json!({"id": scope["id"], "name": "Shop team"}));
     assert_eq!(client.get(&item(&scope)).expect(200).data()["tokens_count"], 1);
-    let told = client.delete(&item(&scope)).errors();
+    let errors = client.delete(&item(&scope)).errors();
     let text_of = "Tokens are confined to this access scope: Shop bot.".to_owned();
-    assert_eq!(told, [("access_scope".to_owned(), text_of)]);
+    assert_eq!(errors, [("access_scope".to_owned(), text_of)]);
     let list = server.command_json(&["token", "list"]);
     let listed = list.as_array().unwrap().iter().find(|listed| listed["id"] == token["id"]).unwrap();
     assert_eq!(listed["access_scope"]["name"], "Shop team");
@@ -143,7 +143,7 @@ fn a_scope_with_tokens_stays() {
 }
 
 #[test]
-fn a_token_is_confined_to_a_scope_of_its_own_organisation_alone() {
+fn a_token_is_confined_only_to_a_scope_of_its_organisation() {
     let server = Server::shared();
     let (client, _) = with_tags(&server);
     let scope = client.post(PATH, &json!({"name": "Only here", "tags": ["shop"]})).expect(201).data();

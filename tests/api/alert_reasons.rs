@@ -11,11 +11,11 @@ use crate::support::sink::{Received, Sink};
 use crate::support::target::Target;
 use crate::support::{create, eventually, until_status};
 
-/// What a target that is stopped makes of a connection.
+/// Error codes of a connection to a stopped target.
 const REFUSALS: [&str; 2] = ["connect_refused", "connect_reset"];
 
 /// The incident of the first message about an event.
-async fn told(sink: &Sink, event: &str) -> Value {
+async fn until_event(sink: &Sink, event: &str) -> Value {
     let found = |received: &Received| received.event() == event;
     let received = eventually(event, || sink.received().into_iter().find(found)).await;
     received.json()["data"]["incident"].clone()
@@ -29,7 +29,7 @@ fn change_policy(client: &Client, changes: &Value) {
 
 /// From the outage to its end, at one location.
 #[tokio::test]
-async fn an_alert_says_why_and_its_end_how_long() {
+async fn an_alert_has_its_reason_and_its_end_the_duration() {
     let server = Server::with("[[probe.locations]]\ncode = 'a'\nname = 'Frankfurt'\n", &[]);
     let client = server.client();
     let sink = Sink::start();
@@ -44,7 +44,7 @@ async fn an_alert_says_why_and_its_end_how_long() {
     );
     until_status(&client, &id, "up").await;
     target.stop();
-    let opened = told(&sink, "incident.opened").await;
+    let opened = until_event(&sink, "incident.opened").await;
     let service = &opened["services"][0];
     assert_eq!((&service["id"], &service["name"]), (&json!(id), &json!("Shop")));
     assert_eq!((&service["target"], &service["depends_on"]), (&json!(target.url()), &json!(["Gateway"])));
@@ -76,7 +76,7 @@ async fn an_alert_says_why_and_its_end_how_long() {
         assert!(line.contains(field), "{field}: {line}");
     }
     target.start_again();
-    let over = told(&sink, "incident.resolved").await;
+    let over = until_event(&sink, "incident.resolved").await;
     let service = &over["services"][0];
     assert!(over["duration_seconds"].is_i64() && service["duration_seconds"].is_i64(), "{over}");
     let last = service["last_failure"]["error_code"].as_str().expect("what it was is not forgotten");

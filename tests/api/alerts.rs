@@ -1,4 +1,4 @@
-//! docs/monitoring: the alerts are understood by Prometheus and fire on what they are for, and nothing there asks for a number
+//! docs/monitoring: the alerts are understood by Prometheus and fire in their cases, and no query there uses a metric
 //! that no process has.
 //!
 //! promtool is Debian's, of the package `prometheus`. Where it is missing the tests say so, and with
@@ -68,7 +68,7 @@ fn names(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn alerts_fire_on_what_they_are_for() {
+fn alert_rules_fire_in_their_test_cases() {
     let alerts = ALERTS.lines().filter_map(|line| line.trim().strip_prefix("- alert: "));
     for alert in alerts {
         assert!(CASES.contains(&format!("alertname=\"{alert}\"")), "{alert} has no case");
@@ -82,7 +82,7 @@ fn alerts_fire_on_what_they_are_for() {
 }
 
 #[test]
-fn the_queries_of_the_dashboard_can_be_read() {
+fn the_queries_of_the_dashboard_are_valid() {
     let folder = tempfile::tempdir().unwrap();
     let mut rules = "groups:\n- name: dashboard\n  rules:\n".to_owned();
     for (number, query) in queries().into_iter().enumerate() {
@@ -94,7 +94,7 @@ fn the_queries_of_the_dashboard_can_be_read() {
 }
 
 #[test]
-fn a_process_has_every_number_that_is_asked_for() {
+fn the_server_exports_every_queried_metric() {
     let page = Server::shared_client().without_token().get("/metrics").expect(200).body;
     let known: BTreeSet<_> =
         page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
@@ -106,7 +106,7 @@ fn a_process_has_every_number_that_is_asked_for() {
 }
 
 #[test]
-fn the_page_of_numbers_can_be_read() {
+fn the_metrics_page_is_valid() {
     let page = Server::shared_client().without_token().get("/metrics").expect(200).body;
     promtool(Path::new("/"), &["check", "metrics"], &page);
 }

@@ -48,7 +48,7 @@ fn picture(format: ImageFormat, width: u32, height: u32) -> Vec<u8> {
 
 const SVG: &str = r#"<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9"/></svg>"#;
 
-/// Contract 4.16: 200 with the page without components; served to everybody with a policy that lets nothing run.
+/// Contract 4.16: 200 with the page without components; public, with a policy that lets nothing run.
 #[test]
 fn an_uploaded_drawing_is_cleaned_and_served() {
     let client = Server::shared_client();
@@ -82,7 +82,7 @@ fn an_uploaded_drawing_is_cleaned_and_served() {
 #[case("logo-dark", ImageFormat::WebP, "image/webp")]
 #[case("favicon", ImageFormat::Ico, "image/x-icon")]
 #[case("favicon", ImageFormat::Png, "image/png")]
-fn pictures_are_served_as_what_they_are(
+fn images_are_served_with_their_type(
     #[case] name: &str,
     #[case] format: ImageFormat,
     #[case] content_type: &str,
@@ -196,7 +196,7 @@ fn a_bad_file_is_refused(#[case] name: &str, #[case] bytes: Vec<u8>, #[case] tex
 
 /// Contract 4.16: without a file; other fields are ignored.
 #[test]
-fn the_file_stands_in_its_field() {
+fn the_file_must_be_in_its_field() {
     let client = Server::shared_client();
     let page = page(&client);
     let logo = format!("{page}/assets/logo");
@@ -214,7 +214,7 @@ fn the_file_stands_in_its_field() {
 #[case("Content-Type: application/json")]
 #[case("Content-Type: multipart/form-data")]
 #[case("X-None: 1")]
-fn only_a_form_is_taken(#[case] content_type: &str) {
+fn only_a_form_is_accepted(#[case] content_type: &str) {
     let client = Server::shared_client();
     let page = page(&client);
     let answer = client.send("POST", &format!("{page}/assets/logo"), &[content_type], SVG.as_bytes());
@@ -238,7 +238,7 @@ fn a_key_does_not_repeat_an_upload() {
     assert_eq!(second.header("idempotent-replayed"), None);
 }
 
-/// Contract 1.5, 2.2 and 4.16: other names, other people's pages, missing permission.
+/// Contract 1.5, 2.2 and 4.16: other names, foreign pages, missing permission.
 #[test]
 fn files_belong_to_their_page() {
     let server = Server::shared();

@@ -1,6 +1,6 @@
-//! Who may ask (contract 1.13, 2, 1.8): tokens, permissions of every route, and the order of the checks.
+//! Authentication and authorisation (contract 1.13, 2, 1.8): tokens, permissions of every route, and the order of the checks.
 //!
-//! What plans allow stands in `plans`, what tenants see of each other in `tenants`.
+//! Limits of plans are in `plans`, the isolation of tenants in `tenants`.
 
 use rstest::rstest;
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::support::client::Client;
 use crate::support::server::Server;
 use crate::support::{UNKNOWN_ID, create_unconfigured, eventually, service};
 
-/// Contract 6: every route that exists so far, with its permission. `{}` stands for the id of a service.
+/// Contract 6: every route that exists so far, with its permission. `{}` is the id of a service.
 const ROUTES: [(&str, &str, &str); 17] = [
     ("GET", "/v1/probes", "services.view"),
     ("GET", "/v1/meta/check-types", "services.view"),
@@ -127,7 +127,7 @@ fn every_wrong_token_gets_the_same_answer() {
 
 /// Contract 1.13: the scheme is written in any case.
 #[rstest]
-fn the_scheme_has_no_case(#[values("Bearer", "bearer", "BEARER")] scheme: &str) {
+fn the_scheme_is_case_insensitive(#[values("Bearer", "bearer", "BEARER")] scheme: &str) {
     let client = Server::shared_client();
     let line = format!("Authorization: {scheme} {}", client.token.clone().unwrap());
     client.without_token().send("GET", "/v1/me", &[&line], b"").expect(200);
@@ -161,7 +161,7 @@ async fn a_revoked_token_stops_working() {
 #[case::resource_before_body("owner", "PATCH", "/v1/services/AAAAAAAAAAAAAAAAAAAAA", "not json", 404)]
 #[case::resource_before_query("owner", "GET", "/v1/services/AAAAAAAAAAAAAAAAAAAAA/metrics?range=x", "", 404)]
 #[case::body_before_fields("owner", "POST", "/v1/services", "{\"name\": 1", 400)]
-fn the_earlier_check_answers(
+fn the_earlier_check_decides_the_response(
     #[case] who: &str,
     #[case] method: &str,
     #[case] path: &str,

@@ -1,4 +1,4 @@
-//! Incidents that open and close by themselves, with real targets that go away and come back (contract 4.9, 4.12).
+//! Incidents that open and close by themselves, with real targets that fail and recover (contract 4.9, 4.12).
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::support::server::Server;
 use crate::support::target::Target;
 use crate::support::{create, eventually, ms_of_day, service, until_status};
 
-/// A service that is looked at every second, with these tags.
+/// A service that is checked every second, with these tags.
 fn watched(client: &Client, name: &str, target: &Target, tags: &[&str]) -> String {
     let body = json!({"name": name, "check_type": "http", "target": target.url(), "tags": tags,
         "settings": {"interval_seconds": 1, "retries": 0}});
@@ -30,7 +30,7 @@ fn incidents(client: &Client) -> Vec<Value> {
     rows.iter().map(whole).collect()
 }
 
-/// Waits until there is exactly one incident, and it looks so.
+/// Waits until there is exactly one incident, and it meets the condition.
 async fn until_one(client: &Client, what: &str, is: impl Fn(&Value) -> bool) -> Value {
     eventually(what, || {
         let found = incidents(client);
@@ -50,7 +50,7 @@ fn impact(client: &Client, id: &str) -> Value {
 
 /// The whole way: down, incident, up, recovered, watched, resolved; times are those of the status, not of the writing.
 #[tokio::test]
-async fn a_target_that_goes_away_is_an_incident_until_it_is_back() {
+async fn a_failed_target_opens_an_incident_until_it_recovers() {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();
@@ -79,7 +79,7 @@ async fn a_target_that_goes_away_is_an_incident_until_it_is_back() {
     assert_eq!(statuses(&over), ["investigating", "monitoring", "resolved"]);
 }
 
-/// A return that does not last is no end: the incident goes on, and says so.
+/// A short recovery does not end the incident: it continues, and its timeline shows the relapse.
 #[tokio::test]
 async fn a_relapse_belongs_to_the_incident() {
     let server = Server::start();
@@ -107,7 +107,7 @@ async fn a_relapse_belongs_to_the_incident() {
 #[case::the_same_value_of_a_named_key(json!({"group_by_tag_keys": ["team", "Cluster"]}), &[1, 3])]
 #[case::a_named_key_without_value(json!({"group_by": "tags", "group_by_tag_keys": ["prod"]}), &[4])]
 #[tokio::test]
-async fn failures_that_belong_together_are_one_incident(#[case] changes: Value, #[case] expected: &[usize]) {
+async fn related_failures_are_one_incident(#[case] changes: Value, #[case] expected: &[usize]) {
     let server = Server::start();
     let client = server.client();
     policy(&client, &changes);
@@ -149,9 +149,9 @@ async fn failures_that_belong_together_are_one_incident(#[case] changes: Value, 
     assert_eq!(sizes, expected);
 }
 
-/// What a person has edited stays, whatever the engine learns; who states the status also resolves.
+/// Edited fields stay, whatever the engine learns; a member who sets the status also resolves.
 #[tokio::test]
-async fn what_a_person_has_edited_stays() {
+async fn edited_fields_are_not_overwritten() {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();
@@ -174,7 +174,7 @@ async fn what_a_person_has_edited_stays() {
         ids.iter().all(recovered).then_some(())
     })
     .await;
-    // Long enough for a look that would resolve it.
+    // Long enough for a pass that would resolve it.
     tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
     let left = client.get(&path).expect(200).data();
     assert_eq!(
@@ -210,7 +210,7 @@ async fn a_resolved_incident_stays_resolved_until_the_next_edge() {
 
 /// Contract 4.12: no incident while a maintenance covers the service; if it is down still when that ends, there is one then.
 #[tokio::test]
-async fn a_maintenance_holds_incidents_back() {
+async fn a_maintenance_delays_incidents() {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();
@@ -225,9 +225,9 @@ async fn a_maintenance_holds_incidents_back() {
     until_one(&client, "the incident", |_| true).await;
 }
 
-/// An outage that ends before the policy's patience does is none.
+/// An outage that ends before the delay of the policy opens no incident.
 #[tokio::test]
-async fn a_policy_has_patience() {
+async fn a_policy_delays_incidents() {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();

@@ -18,27 +18,27 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-fn said(output: &Output) -> &str {
+fn output_text(output: &Output) -> &str {
     text(&output.stderr)
 }
 
 /// A command that must succeed; returns what it prints.
 fn done(server: &Server, arguments: &[&str]) -> String {
     let output = server.command(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+    assert!(output.status.success(), "{arguments:?}: {}", output_text(&output));
     text(&output.stdout).to_owned()
 }
 
 /// A command that must fail with exit code 1 and one line.
 fn refused(server: &Server, arguments: &[&str]) -> String {
     let output = server.command(arguments);
-    let said = said(&output).to_owned();
+    let said = output_text(&output).to_owned();
     assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{arguments:?}: {said}");
     said
 }
 
 /// A place for backups, and a path in it.
-fn place(name: &str) -> (TempDir, String) {
+fn backup_path(name: &str) -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name).to_str().unwrap().to_owned();
     (folder, path)
@@ -68,8 +68,8 @@ fn mode(path: &Path) -> u32 {
 #[case::file("monday.tar", true)]
 #[case::compressed_file("monday.tar.zst", false)]
 #[tokio::test]
-async fn what_was_backed_up_comes_back(#[case] name: &str, #[case] runs: bool) {
-    let (_folder, backup) = place(name);
+async fn a_backup_can_be_restored(#[case] name: &str, #[case] runs: bool) {
+    let (_folder, backup) = backup_path(name);
     let mut server = Server::embedded("", &[]);
     let client = server.client();
     let service = create(
@@ -108,8 +108,8 @@ async fn what_was_backed_up_comes_back(#[case] name: &str, #[case] runs: bool) {
 
 /// The token of the first start is not in a backup, but its hash is in the database: the client of before is still let in.
 #[tokio::test]
-async fn nobody_is_told_anything_after_a_restore_until_an_operator_says_so() {
-    let (_folder, backup) = place("backup");
+async fn notifications_are_held_after_a_restore_until_released() {
+    let (_folder, backup) = backup_path("backup");
     let (sink, pinged) = (Sink::start(), Sink::start());
     let variables = [
         ("WATCHKEEPER_WATCHDOG__PING_URL", &*pinged.url()),
@@ -131,7 +131,7 @@ async fn nobody_is_told_anything_after_a_restore_until_an_operator_says_so() {
     server.restart();
     let client = server.client();
     open_incident(&client, &json!({"title": "After"}));
-    // Whatever is told of what came before would be told by now.
+    // Messages about earlier events would have been sent by now.
     eventually("the watchdog withholds", || {
         let page = client.without_token().get("/metrics").expect(200).body;
         let withheld = "watchkeeper_watchdog_pings_total{result=\"withheld\"} ";
@@ -150,8 +150,8 @@ async fn nobody_is_told_anything_after_a_restore_until_an_operator_says_so() {
 }
 
 #[test]
-fn without_the_key_it_is_said_where_the_key_belongs() {
-    let (_folder, backup) = place("backup");
+fn without_the_secret_key_its_path_is_named() {
+    let (_folder, backup) = backup_path("backup");
     let mut server = Server::embedded("", &[]);
     let made = done(&server, &["backup", "--to", &backup]);
     assert!(made.contains("is not in it: keep data/secret.key elsewhere"), "{made}");
@@ -161,7 +161,11 @@ fn without_the_key_it_is_said_where_the_key_belongs() {
     assert!(restored.contains("Put the secret key into data/secret.key before the start"), "{restored}");
     let start = server.command(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!(start.status.code(), Some(1));
-    assert!(said(&start).contains("secret.key is missing; put the key back"), "{}", said(&start));
+    assert!(
+        output_text(&start).contains("secret.key is missing; put the key back"),
+        "{}",
+        output_text(&start)
+    );
     let key = server.data().with_extension("lost").join("secret.key");
     std::fs::copy(key, server.data().join("secret.key")).unwrap();
     server.restart();
@@ -192,11 +196,11 @@ fn changed(backup: &str, change: Change) -> PathBuf {
 }
 
 #[test]
-fn a_backup_that_is_not_whole_is_refused_and_nothing_is_left_behind() {
-    let (_folder, backup) = place("backup");
+fn an_incomplete_backup_is_refused_and_leaves_no_files() {
+    let (_folder, backup) = backup_path("backup");
     let server = Server::embedded("", &[]);
     done(&server, &["backup", "--to", &backup, "--with-key"]);
-    // Columns: what was done, what is told.
+    // Columns: the change, and the expected message.
     let rows: [(Change, &str); 6] = [
         (|copy| std::fs::remove_file(copy.join("manifest.json")).unwrap(), "it has no manifest.json"),
         (|copy| std::fs::remove_file(copy.join("history.db")).unwrap(), "history.db is missing"),
@@ -220,8 +224,8 @@ fn a_backup_that_is_not_whole_is_refused_and_nothing_is_left_behind() {
 }
 
 #[test]
-fn what_is_there_is_not_written_over() {
-    let (folder, backup) = place("backup");
+fn existing_files_are_not_overwritten() {
+    let (folder, backup) = backup_path("backup");
     let server = Server::embedded("", &[]);
     done(&server, &["backup", "--to", &backup]);
     assert!(refused(&server, &["backup", "--to", &backup]).contains("is not empty"));
@@ -232,9 +236,9 @@ fn what_is_there_is_not_written_over() {
     assert!(refused(&server, &["backup", "--to", taken]).contains("is there already"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     let nowhere = server.command(&["backup", "--to", &backup, "--data-dir", "elsewhere"]);
-    assert_eq!(nowhere.status.code(), Some(2), "{}", said(&nowhere));
-    let elsewhere = server.command(&["backup", "--to", &backup, "--database-url", "postgres://127.0.0.1/x"]);
-    assert!(said(&elsewhere).contains("pg_dump"), "{}", said(&elsewhere));
+    assert_eq!(nowhere.status.code(), Some(2), "{}", output_text(&nowhere));
+    let external = server.command(&["backup", "--to", &backup, "--database-url", "postgres://127.0.0.1/x"]);
+    assert!(output_text(&external).contains("pg_dump"), "{}", output_text(&external));
     assert!(refused(&server, &["verify", "nothing"]).contains("there is no backup nothing"));
 }
 
@@ -254,7 +258,7 @@ fn metric(client: &Client, name: &str) -> f64 {
     line.unwrap_or_else(|| panic!("no {name}: {page}")).parse().unwrap()
 }
 
-/// Three are there from before, one was cut off, and something is none: the oldest makes room, and what is no backup stays.
+/// Three older backups, one incomplete, one foreign file: the oldest makes room, and the foreign file stays.
 #[tokio::test]
 async fn a_server_backs_itself_up_and_keeps_the_newest() {
     let folder = tempfile::tempdir().unwrap();
@@ -270,8 +274,8 @@ async fn a_server_backs_itself_up_and_keeps_the_newest() {
     for name in ["watchkeeper-2020-01-04T000000Z.unfinished", "watchkeeper-2020-01-05T000000Z", "mine"] {
         std::fs::create_dir(folder.path().join(name)).unwrap();
     }
-    let place = folder.path().to_str().unwrap();
-    let variables = [("WATCHKEEPER_BACKUP__FOLDER", place), ("WATCHKEEPER_BACKUP__KEEP", "2")];
+    let backup_folder = folder.path().to_str().unwrap();
+    let variables = [("WATCHKEEPER_BACKUP__FOLDER", backup_folder), ("WATCHKEEPER_BACKUP__KEEP", "2")];
     let server = Server::embedded("", &variables);
     let client = server.client();
     eventually("one is made", || (metric(&client, "backups_total{result=\"made\"}") >= 1.0).then_some(()))
@@ -292,13 +296,13 @@ async fn a_server_backs_itself_up_and_keeps_the_newest() {
 }
 
 #[tokio::test]
-async fn a_backup_that_cannot_be_made_is_told() {
+async fn a_failed_scheduled_backup_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let place = file.join("backups");
+    let backup_folder = file.join("backups");
     let variables = [
-        ("WATCHKEEPER_BACKUP__FOLDER", place.to_str().unwrap()),
+        ("WATCHKEEPER_BACKUP__FOLDER", backup_folder.to_str().unwrap()),
         ("WATCHKEEPER_WATCHDOG__NOTICE_AFTER_SECONDS", "1"),
     ];
     let server = Server::embedded("", &variables);
@@ -314,10 +318,10 @@ async fn a_backup_that_cannot_be_made_is_told() {
     assert!(told.contains("has no fresh backup"), "{told}");
 }
 
-/// An operator elsewhere asks a server for a backup, which is made in the server's own folder.
+/// An operator on another machine requests a backup from a server, which is made in the server's own folder.
 #[tokio::test]
 async fn a_backup_is_made_over_the_network() {
-    let (_folder, backups) = place("backups");
+    let (_folder, backups) = backup_path("backups");
     let variables = [("WATCHKEEPER_BACKUP__FOLDER", backups.as_str()), ("WATCHKEEPER_BACKUP__KEEP", "2")];
     let mut server = Server::embedded("", &variables);
     let client = server.client();
@@ -359,9 +363,9 @@ async fn a_backup_is_made_over_the_network() {
     assert!(without_folder.message().contains("set backup.folder"), "{}", without_folder.message());
 }
 
-/// A backup that cannot be made says why, to whoever asked for it.
+/// A failed backup shows its reason to the caller.
 #[tokio::test]
-async fn a_failed_backup_says_why() {
+async fn a_failed_backup_shows_its_reason() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a-file");
     std::fs::write(&file, "").unwrap();
@@ -370,6 +374,6 @@ async fn a_failed_backup_says_why() {
     let url = server.base();
     let arguments = ["backup", "--url", &url, "--token", operator.token.as_deref().unwrap()];
     let output = server.command(&arguments);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("a-file"), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
+    assert!(output_text(&output).contains("a-file"), "{}", output_text(&output));
 }

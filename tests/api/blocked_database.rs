@@ -1,6 +1,6 @@
 //! A PostgreSQL that is there and does not go on (contract 5.1): a request that waits too long for a lock, takes too long, or
 //! is never answered ends in 503 with `Retry-After`. Nothing of these has happened, for none had come to its commit, and the
-//! server goes on.
+//! server continues.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ fn assert_unavailable(client: &Client, method: &str, path: &str, body: &Value) {
     assert!(asked_at.elapsed() < Duration::from_secs(30), "{:?}", asked_at.elapsed());
 }
 
-/// A write waits for a lock that somebody else holds, more often than there are connections; reads go on meanwhile, and
+/// A write waits for a lock of another process, more often than there are connections; reads continue meanwhile, and
 /// the failed writes have taken no place of the plan.
 #[test]
 fn a_write_that_waits_too_long_for_a_lock_is_503() {
@@ -77,7 +77,7 @@ async fn a_statement_that_takes_too_long_is_503() {
 /// PostgreSQL is stopped in the middle of a statement and says nothing any more: it counts as away, also for the statement
 /// under way.
 #[tokio::test]
-async fn a_database_that_falls_silent_is_away() {
+async fn a_silent_database_counts_as_unavailable() {
     let Some(postgres) = Postgres::start() else { return };
     let url = postgres.url();
     let variables =

@@ -1,4 +1,4 @@
-//! Every kind of channel against a server that is as strict as the service that it stands for: paths, secrets, members, lengths,
+//! Every kind of channel against a server that is as strict as the service that it simulates: paths, secrets, members, lengths,
 //! escapes; and what a delivery shows when such a service refuses.
 
 mod discord;
@@ -27,7 +27,7 @@ use crate::support::server::Server;
 use crate::support::sink::{Conduct, Sink};
 use crate::support::{create, eventually};
 
-/// What services give a meaning to: mentions, markup, tags, entities, quotes, and marks that turn the direction of a text.
+/// Texts with a meaning for services: mentions, markup, tags, entities, quotes, and marks that change the direction of a text.
 const HOSTILE: &str = "<!channel> @everyone *b* _i_ ~s~ `c` <b>x</b> [a](https://evil.example) {{ x }} & &lt; \"q\" \\ # | 🚨 \u{202e}moc";
 
 /// A text of the longest message that an incident takes, in lines.
@@ -48,7 +48,7 @@ fn add(client: &Client, service: &Service, settings: &Value) -> Value {
 }
 
 /// Opens an incident full of hostile texts, takes it, changes it, and ends it; its id.
-fn course(client: &Client) -> String {
+fn send_incident_messages(client: &Client) -> String {
     let services = (0..12).map(|number| {
         let name = format!("{number} {HOSTILE}");
         create(client, &json!({"name": name, "check_type": "http", "target": "http://127.0.0.1:9/"}))
@@ -77,7 +77,7 @@ async fn ended(client: &Client, count: usize) -> Vec<Value> {
     .await
 }
 
-/// Whatever people write, the service takes all that is told of an incident, and reads it as one.
+/// The service accepts every message of an incident with hostile texts, and reads each as one message.
 #[rstest]
 #[case::slack(&slack::SERVICE, ["*Test of a n", "*&lt;!channel&gt; @e", "*Acknowledged: &lt;!", "*Update: &lt;!", "*Resolved: &lt;!"])]
 #[case::discord(&discord::SERVICE, ["Test of a n", "\\<!channel\\> @e", "Acknowledged: \\<!", "Update: \\<!", "Resolved: \\<!"])]
@@ -90,14 +90,17 @@ async fn ended(client: &Client, count: usize) -> Vec<Value> {
 #[case::gotify(&gotify::SERVICE, ["Test of a n", "<!channel> @e", "Acknowledged: <!", "Update: <!", "Resolved: <!"])]
 #[case::template(&template::SERVICE, ["channel.test test", "incident.opened {id}", "incident.acknowledged {id}", "incident.updated {id}", "incident.resolved {id}"])]
 #[tokio::test]
-async fn a_service_takes_what_it_is_told(#[case] service: &Service, #[case] expected: [&str; 5]) {
+async fn a_service_accepts_every_message_of_an_incident(
+    #[case] service: &Service,
+    #[case] expected: [&str; 5],
+) {
     let client = Server::shared().tenant("business");
     let sink = Sink::with(Conduct::Judge(service.judge));
     let channel = add(&client, service, &(service.settings)(&sink.base()));
     let tested = client.post(&format!("/v1/notification-channels/{}/test", id_of(&channel)), &json!({}));
     let tested = tested.expect(200).data();
     assert_eq!(tested["outcome"], "delivered", "{tested}");
-    let incident = course(&client);
+    let incident = send_incident_messages(&client);
     for row in ended(&client, 4).await {
         assert_eq!(row["status"], "delivered", "{row}");
     }
@@ -109,7 +112,7 @@ async fn a_service_takes_what_it_is_told(#[case] service: &Service, #[case] expe
     }
 }
 
-/// A secret that the service does not know: its own words stand in the delivery, the secret does not.
+/// A secret that the service does not know: the delivery shows the error of the service, not the secret.
 #[rstest]
 #[case::slack(&slack::SERVICE, 404, "dead", "no_service")]
 #[case::discord(&discord::SERVICE, 401, "waiting", "Invalid Webhook Token")]
@@ -122,7 +125,7 @@ async fn a_service_takes_what_it_is_told(#[case] service: &Service, #[case] expe
 #[case::gotify(&gotify::SERVICE, 401, "waiting", "you need to provide a valid access token")]
 #[case::template(&template::SERVICE, 403, "waiting", "who are you?")]
 #[tokio::test]
-async fn a_wrong_secret_is_shown_as_the_service_says_it(
+async fn a_wrong_secret_shows_the_error_of_the_service(
     #[case] service: &Service,
     #[case] code: u16,
     #[case] status: &str,
@@ -158,7 +161,7 @@ const LIMIT: &str =
     r#"{"errcode": "M_LIMIT_EXCEEDED", "error": "Too many requests", "retry_after_ms": 45000}"#;
 const THROTTLED: &str = r#"{"error": {"code": "WorkflowTriggerIsThrottled"}}"#;
 
-/// What services say when they do not take a message: what is shown, and how many seconds pass at least until the next try.
+/// Responses of services that do not accept a message: the shown detail, and the minimum number of seconds until the next try.
 #[rstest]
 #[case(&slack::SERVICE, (400, "", "invalid_payload"), "dead", 0)]
 #[case(&slack::SERVICE, (410, "", "channel_is_archived"), "dead", 0)]
@@ -188,7 +191,7 @@ const THROTTLED: &str = r#"{"error": {"code": "WorkflowTriggerIsThrottled"}}"#;
 #[case(&gotify::SERVICE, (502, "", "<html>"), "waiting", 1)]
 #[case(&template::SERVICE, (409, "", "busy"), "waiting", 1)]
 #[tokio::test]
-async fn what_a_service_says_decides(
+async fn the_response_of_a_service_decides_about_retries(
     #[case] service: &Service,
     #[case] (code, head, body): (u16, &'static str, &'static str),
     #[case] status: &str,
@@ -215,7 +218,7 @@ async fn what_a_service_says_decides(
 
 /// A home server that is sent a message again knows it by its transaction.
 #[tokio::test]
-async fn a_message_to_a_room_that_comes_again_is_the_same_transaction() {
+async fn a_repeated_matrix_message_keeps_its_transaction_id() {
     let client = Server::shared().tenant("business");
     let sink = Sink::with(Conduct::Say(502, "", ""));
     add(&client, &matrix::SERVICE, &(matrix::SERVICE.settings)(&sink.base()));

@@ -19,7 +19,7 @@ use crate::support::listener::Listener;
 use crate::support::server::Server;
 use crate::support::sink::{Conduct, Received, Sink};
 
-/// Stands in every secret, so that one look finds them all.
+/// Part of every secret, so that one search finds them all.
 const MARKER: &str = "qZ7xPv93Lm0W";
 
 /// Key bytes of a webhook that hold the marker, in base64.
@@ -55,7 +55,7 @@ fn settings(base: &str, mail_port: u16) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// A mail server that repeats whatever it is told, passwords too.
+/// A mail server that repeats everything it receives, passwords too.
 fn repeating_mail_server() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -106,8 +106,8 @@ fn notifications(client: &Client) -> Vec<Value> {
     client.get("/v1/notifications?per_page=100").expect(200).data().as_array().unwrap().clone()
 }
 
-/// Has every channel be told something while the others behave like this, and waits until each has been tried.
-async fn tell_all(client: &Client, sink: &Sink, conduct: Conduct, channels: usize) {
+/// Sends a message to every channel while the sinks behave like this, and waits until each has been tried.
+async fn notify_all(client: &Client, sink: &Sink, conduct: Conduct, channels: usize) {
     sink.behave(conduct);
     let incident = open_incident(client, &json!({}));
     eventually("all have been tried", || {
@@ -119,7 +119,7 @@ async fn tell_all(client: &Client, sink: &Sink, conduct: Conduct, channels: usiz
     .await;
 }
 
-/// Every answer that speaks of channels.
+/// Every response that shows channels.
 fn answers(client: &Client, channels: &[Value]) -> Vec<String> {
     let mut answers = vec![client.get("/metrics").body];
     for path in ["/v1/notification-channels", "/v1/notifications", "/v1/meta/channel-types", "/v1/me"] {
@@ -173,7 +173,7 @@ async fn a_secret_is_nowhere_in_clear(server: &Server) {
     for conduct in
         [Conduct::Answer(200, ""), Conduct::Echo, Conduct::EchoLater, Conduct::Close, Conduct::Hang]
     {
-        tell_all(&client, &sink, conduct, count).await;
+        notify_all(&client, &sink, conduct, count).await;
     }
     sink.behave(Conduct::Echo);
     shown.extend(answers(&client, &channels));

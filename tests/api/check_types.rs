@@ -29,7 +29,7 @@ fn the_catalogue_lists_every_type_in_order() {
 
 /// Contract 4.2.2: field records, their types, defaults and secrets.
 #[test]
-fn fields_say_type_default_and_secrecy() {
+fn fields_show_type_default_and_secrecy() {
     let catalogue = Server::shared_client().get("/v1/meta/check-types").expect(200).data();
     let fields = |slug: &str| catalogue[slug]["fields"].as_array().unwrap().clone();
     let names = |slug: &str| {

@@ -18,7 +18,7 @@ const KEYS: &str = "checked_at probe status response_time_ms status_code error_m
 
 /// Contract 4.3.2, 4.8: checks start at once; an entry carries what was measured.
 #[tokio::test]
-async fn a_configured_service_comes_up_with_real_timings() {
+async fn a_configured_service_is_checked_with_real_timings() {
     let (server, target) = (Server::shared(), Target::start());
     let client = server.client();
     let id = create_watched(&client, &target.url(), &json!({"interval_seconds": 3600}));
@@ -49,7 +49,7 @@ async fn a_configured_service_comes_up_with_real_timings() {
 
 /// Contract 4.3.4, 4.3.7, 4.8: down after all attempts, and up again.
 #[tokio::test]
-async fn a_target_that_stops_is_down_after_its_retries_and_up_when_it_is_back() {
+async fn a_stopped_target_is_down_after_its_retries_and_up_again_later() {
     let (server, mut target) = (Server::shared(), Target::start());
     let client = server.client();
     let id = create_watched(&client, &target.url(), &json!({"interval_seconds": 1, "retries": 2}));
@@ -83,13 +83,13 @@ async fn a_condition_that_matches_makes_the_service_degraded() {
 
 /// Contract 4.8: walking by `links.next` gives every check once, newest first.
 #[tokio::test]
-async fn walking_by_cursor_repeats_and_skips_nothing() {
+async fn paging_by_cursor_repeats_and_skips_nothing() {
     let (server, target) = (Server::shared(), Target::start());
     let client = server.client();
     let id = create_watched(&client, &target.url(), &json!({"interval_seconds": 1}));
     until_checks(&client, &id, 5).await;
     client.post(&format!("{}/pause", service(&id)), &json!({})).expect(200);
-    // What was under way when the pause came is discarded; what was finished is stored soon.
+    // Checks under way at the pause are discarded; finished ones are stored soon.
     let all = settled(&client, &id).await;
     let base = server.base();
     let mut path = format!("{}/checks?per_page=2&status=up,down", service(&id));
@@ -114,7 +114,7 @@ async fn walking_by_cursor_repeats_and_skips_nothing() {
     assert!(times.windows(2).all(|pair| pair[0] > pair[1]), "{times:?}");
 }
 
-/// All checks of a paused service, once two looks agree.
+/// All checks of a paused service, once two reads agree.
 async fn settled(client: &Client, id: &str) -> Vec<Value> {
     let path = format!("{}/checks?per_page=100", service(id));
     let mut before = Value::Null;
@@ -210,9 +210,9 @@ fn a_service_without_checks_has_an_empty_history() {
     }
 }
 
-/// Nothing acknowledged is lost by a kill; status and rhythm stay.
+/// Nothing acknowledged is lost by a kill; status and schedule stay.
 #[tokio::test]
-async fn a_killed_server_keeps_checks_status_and_rhythm() {
+async fn a_killed_server_keeps_checks_status_and_schedule() {
     let target = Target::start();
     let mut server = Server::start();
     let id = create_watched(&server.client(), &target.url(), &json!({"interval_seconds": 2}));

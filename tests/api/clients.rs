@@ -26,7 +26,7 @@ fn converge(client: &Client, collection: &str, body: &Value) -> (String, Value) 
     let path = format!("{collection}/{}", made.data()["id"].as_str().unwrap());
     let read = client.get(&path).expect(200).data();
     assert_eq!(settled(made.data()), settled(read.clone()), "what create answered is what is read");
-    // What is null because it has not happened yet is nothing that a client declares (contract 4.10.3).
+    // Fields that are null because they have not happened yet are not declared by a client (contract 4.10.3).
     let mut declared = read.clone();
     if declared.get("resolved_at").is_some_and(Value::is_null) {
         declared.as_object_mut().unwrap().remove("resolved_at");
@@ -222,7 +222,7 @@ impl Sdk {
 }
 
 #[test]
-fn an_sdk_walks_through_the_whole_api() {
+fn an_sdk_uses_the_whole_api() {
     let (_server, client) = tenant();
     let sdk = Sdk { client: client.clone(), keys: std::cell::Cell::new(0) };
     // It is up, or there would be an incident after some seconds.
@@ -232,9 +232,9 @@ fn an_sdk_walks_through_the_whole_api() {
         "settings": {"interval_seconds": 3600, "config": {"headers": {"X-Key": "secret"}}},
     });
     let shop = sdk.post("/v1/services", &body).expect(201).data()["id"].clone();
-    let desk = json!({"name": "Desk", "check_type": "manual"});
-    let desk = sdk.post("/v1/services", &desk).expect(201).data()["id"].clone();
-    let (shop_id, desk_id) = (shop.as_str().unwrap(), desk.as_str().unwrap());
+    let manual = json!({"name": "Desk", "check_type": "manual"});
+    let manual = sdk.post("/v1/services", &manual).expect(201).data()["id"].clone();
+    let (shop_id, desk_id) = (shop.as_str().unwrap(), manual.as_str().unwrap());
 
     // The whole settings are read and written back, with the placeholder in them.
     let path = format!("/v1/services/{shop_id}");
@@ -250,7 +250,7 @@ fn an_sdk_walks_through_the_whole_api() {
     let incident =
         json!({"title": "Slow", "message": "We look.", "is_published": true, "service_ids": [shop]});
     let incident = sdk.post("/v1/incidents", &incident).expect(201).data()["id"].clone();
-    let other = json!({"title": "Internal", "message": "We look.", "service_ids": [desk]});
+    let other = json!({"title": "Internal", "message": "We look.", "service_ids": [manual]});
     let other = sdk.post("/v1/incidents", &other).expect(201).data()["id"].clone();
     let both =
         format!("service_ids%5B%5D={shop_id}&service_ids%5B%5D={desk_id}&service_ids%5B%5D={UNKNOWN_ID}");
@@ -262,7 +262,7 @@ fn an_sdk_walks_through_the_whole_api() {
     sdk.post(&resolve, &json!({"message": "Done."})).expect(409);
     assert_eq!(sdk.ids("/v1/incidents?resolved=1"), [incident]);
 
-    let window = json!({"title": "Work", "scheduled_start": "2196-01-01", "service_ids": [desk]});
+    let window = json!({"title": "Work", "scheduled_start": "2196-01-01", "service_ids": [manual]});
     let window = sdk.post("/v1/maintenances", &window).expect(201).data()["id"].clone();
     let window_path = format!("/v1/maintenances/{}", window.as_str().unwrap());
     sdk.post(&format!("{window_path}/start"), &json!({})).expect(200);

@@ -49,9 +49,9 @@ fn components_are_listed_depth_first() {
     assert_eq!(whole["components_count"], 6);
 }
 
-/// Contract 4.14.3: a new component stands behind its siblings, at 10000 at the most.
+/// Contract 4.14.3: a new component comes after its siblings, at 10000 at the most.
 #[test]
-fn a_new_component_stands_behind_its_siblings() {
+fn a_new_component_comes_after_its_siblings() {
     let client = Server::shared_client();
     let page = new_page(&client);
     let outer = group(&client, &page, None);
@@ -70,8 +70,8 @@ fn a_parent_is_a_group_of_the_same_page() {
     let client = Server::shared_client();
     let (page, other) = (new_page(&client), new_page(&client));
     let plain = new_component(&client, &page, &json!({}));
-    let elsewhere = group(&client, &other, None);
-    for parent in [&plain, &elsewhere] {
+    let foreign = group(&client, &other, None);
+    for parent in [&plain, &foreign] {
         let body = json!({"name": "x", "parent_id": parent});
         assert_eq!(client.post(&components(&page), &body).errors(), error("parent_id", NO_GROUP));
     }
@@ -95,7 +95,7 @@ fn a_group_is_not_moved_into_itself() {
 
 /// Contract 4.14.2: five groups in one another, however the sixth is made.
 #[test]
-fn groups_are_nested_five_deep() {
+fn groups_are_nested_at_most_five_deep() {
     let client = Server::shared_client();
     let page = new_page(&client);
     let mut groups = vec![group(&client, &page, None)];
@@ -164,7 +164,7 @@ fn only_a_group_follows_a_tag() {
 
 /// Contract 4.14.3: deleting a group deletes everything below it.
 #[test]
-fn a_deleted_group_takes_everything_below_along() {
+fn deleting_a_group_deletes_its_descendants() {
     let client = Server::shared_client();
     let page = new_page(&client);
     let outer = group(&client, &page, None);

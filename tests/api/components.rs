@@ -1,6 +1,6 @@
 //! `/v1/statuspages/{id}/components` (contract 4.14.1, 4.14.2): create, read, list, change, delete, quota.
 //!
-//! The tree stands in `component_tree`, synchronised groups in `synced_groups`, what visitors see in `effective_status`.
+//! The tree is in `component_tree`, synchronised groups in `synced_groups`, the visible status in `effective_status`.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -119,9 +119,9 @@ fn a_field_is_refused_under_its_own_key(
     assert_eq!(client.patch(&path, &json!({ field: sent })).errors(), expected);
 }
 
-/// Contract 4.14.2, 5.3: a name is required, all errors are told, in the order of the table.
+/// Contract 4.14.2, 5.3: a name is required, all errors are listed, in the order of the table.
 #[test]
-fn errors_stand_in_the_order_of_the_table() {
+fn errors_are_in_the_order_of_the_table() {
     let client = Server::shared_client();
     let page = new_page(&client);
     let body = json!({"sync_tag_id": 1, "display_order": -1, "sync_new_visible": 1, "default_open": 1,
@@ -229,7 +229,7 @@ fn a_deleted_component_is_gone() {
 
 /// Contract 3.3: 402 with `upsell`; groups count; the last slot is given once.
 #[test]
-fn the_number_of_components_is_kept() {
+fn the_plan_limits_components() {
     let server = Server::with("[plans.team]\ncomponents = 3\n", &[]);
     let client = server.tenant("team");
     let page = new_page(&client);

@@ -1,4 +1,4 @@
-//! `/v1/contacts`: people who can be told.
+//! `/v1/contacts`: people who can be notified.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn channel(client: &Client) -> Value {
 
 /// Everything that is sent is read back; what is not sent stays; null clears what may be cleared.
 #[test]
-fn a_contact_is_made_changed_and_deleted() {
+fn a_contact_is_created_changed_and_deleted() {
     let client = Server::shared().tenant("business");
     let channel = channel(&client);
     let hours = json!([{"days": ["sat", "sun"], "from": "00:00", "to": "24:00"}]);
@@ -61,7 +61,7 @@ fn a_contact_is_made_changed_and_deleted() {
 }
 
 #[test]
-fn what_is_not_said_is_usual() {
+fn omitted_fields_have_defaults() {
     let client = Server::shared().tenant("business");
     let contact = create_contact(
         &client,
@@ -90,7 +90,7 @@ fn what_is_not_said_is_usual() {
 #[case("quiet_hours", json!({}), "quiet_hours.hours")]
 #[case("quiet_hours", json!({"hours": [{"days": ["sun"], "from": "10:00", "to": "09:00"}]}), "quiet_hours.hours.0.to")]
 #[case("quiet_hours", json!({"hours": [{"days": ["sun"], "from": "10:00", "to": "11:00"}], "time_zone": "UTC"}), "quiet_hours.time_zone")]
-fn what_is_wrong_is_refused(#[case] key: &str, #[case] value: Value, #[case] field: &str) {
+fn an_invalid_field_is_refused(#[case] key: &str, #[case] value: Value, #[case] field: &str) {
     let client = Server::shared().tenant("business");
     let mut body = json!({"name": "Anna", "email": "anna@example.com"});
     body[key] = value;
@@ -101,7 +101,7 @@ fn what_is_wrong_is_refused(#[case] key: &str, #[case] value: Value, #[case] fie
 }
 
 #[test]
-fn a_channel_that_a_contact_names_cannot_be_deleted() {
+fn a_channel_used_by_a_contact_cannot_be_deleted() {
     let client = Server::shared().tenant("business");
     let channel = channel(&client);
     let contact = create_contact(&client, "Anna", &json!({"channel_ids": [channel]}));
@@ -113,7 +113,7 @@ fn a_channel_that_a_contact_names_cannot_be_deleted() {
 }
 
 #[test]
-fn contacts_count_in_the_plan() {
+fn the_plan_limits_contacts() {
     let client = Server::shared().tenant("team");
     for number in 0..50 {
         create_contact(&client, &format!("Contact{number}"), &json!({}));

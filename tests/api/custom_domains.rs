@@ -1,6 +1,6 @@
 //! `/v1/statuspages/{id}/custom-domains` (contract 4.15).
 //!
-//! The DNS is a server of the test's own; when domains are looked at by the clock is tested with the rules and the timetable.
+//! The DNS is a server of the test's own; the times of automatic checks are tested with the rules and the timetable.
 
 mod claims;
 
@@ -67,7 +67,7 @@ fn errors(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 
 /// Contract 4.15: 201, `Location`, the whole object; it can be read again and is in the list.
 #[test]
-fn an_attached_domain_says_which_records_it_needs() {
+fn an_attached_domain_shows_its_required_records() {
     let shared = shared();
     let (server, _) = &*shared;
     let client = server.client();
@@ -102,7 +102,7 @@ fn an_attached_domain_says_which_records_it_needs() {
     assert_eq!(list["meta"]["per_page"], 1);
 }
 
-/// Contract 1.4: whole collections come in one page unless paging is asked for; oldest first.
+/// Contract 1.4: whole collections are one page unless paging is requested; oldest first.
 #[test]
 fn all_domains_come_in_one_page() {
     let shared = shared();
@@ -155,7 +155,7 @@ fn a_host_name_that_cannot_be_attached_is_refused(#[case] body: Value, #[case] t
     assert_eq!(refused.errors(), errors(&[("hostname", text)]));
 }
 
-/// Contract 4.15: the host of the API is nobody's.
+/// Contract 4.15: the host of the API cannot be attached.
 #[test]
 fn the_host_of_the_api_is_reserved() {
     let server = Server::behind("https://api.example.com:8443/base");
@@ -183,7 +183,7 @@ fn the_plan_limits_domains_per_page() {
     client.post(&list, &json!({"hostname": "first.quota.example.com"})).expect(422);
 }
 
-/// Contract 1.5 and 2.2: other people's pages and domains do not exist; reading and changing have their permissions.
+/// Contract 1.5 and 2.2: foreign pages and domains do not exist; reading and changing have their permissions.
 #[test]
 fn domains_belong_to_their_page() {
     let shared = shared();
@@ -214,7 +214,7 @@ fn domains_belong_to_their_page() {
     assert_eq!(refused.message(), "This token is missing the permission 'statuspages.view'.");
 }
 
-/// Contract 4.15, `last_error_code`: each look says what is wrong first.
+/// Contract 4.15, `last_error_code`: each verification reports the first problem.
 #[rstest]
 #[case("absent.look.example.com", |_: &NameServer, _: &str| {}, "no_records")]
 #[case(
@@ -245,7 +245,11 @@ fn domains_belong_to_their_page() {
     |names: &NameServer, host: &str| names.sign_badly(host),
     "dnssec"
 )]
-fn a_look_says_what_is_wrong(#[case] host: &str, #[case] prepare: fn(&NameServer, &str), #[case] code: &str) {
+fn a_verification_shows_the_problem(
+    #[case] host: &str,
+    #[case] prepare: fn(&NameServer, &str),
+    #[case] code: &str,
+) {
     let shared = shared();
     let (server, names) = &*shared;
     let client = server.client();
@@ -295,7 +299,7 @@ fn both_records_make_a_domain_active(#[case] host: &str, #[case] prepare: fn(&Na
 
 /// Contract 4.13.1: only the first-created domain gives the page its address.
 #[test]
-fn a_later_domain_does_not_give_the_address() {
+fn the_address_of_a_page_stays_that_of_its_first_domain() {
     let shared = shared();
     let (server, names) = &*shared;
     let client = server.client();
@@ -330,7 +334,7 @@ fn a_domain_is_not_verified_twice_in_ten_seconds() {
     client.post(&format!("{}/verify", path(&page, &other)), &json!({})).expect(200);
 }
 
-/// Our own trouble is no fault of the domain: what was known before stays.
+/// A local fault does not fail a domain: its state stays.
 #[test]
 fn silent_name_servers_do_not_fail_a_domain() {
     let shared = shared();

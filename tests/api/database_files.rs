@@ -23,7 +23,7 @@ async fn stopped() -> Server {
 }
 
 /// The one line of a command that has failed.
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     let said = String::from_utf8(output.stderr.clone()).unwrap();
     let is_one_line = said.lines().filter(|line| line.starts_with("watchkeeper: ")).count() == 1;
     assert!(is_one_line && output.stdout.is_empty(), "{said}");
@@ -44,7 +44,7 @@ fn refusals(server: &Server, folder: &Path) -> Vec<String> {
     let run = |command: &[&str]| {
         let output = server.command(&[command, &["--data-dir", folder]].concat());
         assert_eq!(output.status.code(), Some(1), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-        said(&output)
+        output_text(&output)
     };
     commands.into_iter().map(run).collect()
 }
@@ -70,9 +70,9 @@ async fn a_file_that_cannot_be_read_is_named(#[case] from: usize, #[case] wrong:
     assert!(!told.contains("code: "), "{told}");
 }
 
-/// Another program, such as `sqlite3`, has a transaction open that keeps everybody else out.
+/// Another program, such as `sqlite3`, has an exclusive transaction open.
 #[tokio::test]
-async fn a_file_that_another_program_holds_is_named() {
+async fn a_file_locked_by_another_program_is_named() {
     let mut server = Server::embedded("", &[("WATCHKEEPER_DATABASE__ACQUIRE_TIMEOUT_SECONDS", "1")]);
     server.terminate().await;
     let file = server.data().join("main.db");
@@ -81,7 +81,7 @@ async fn a_file_that_another_program_holds_is_named() {
         holder.execute_unprepared(order).await.unwrap();
     }
     for command in [&["org", "list"][..], &CREATE_TOKEN] {
-        let said = said(&server.command(command));
+        let said = output_text(&server.command(command));
         assert!(said.contains("main.db is locked by another program: end what works on it"), "{said}");
     }
     holder.close().await.unwrap();
@@ -117,7 +117,7 @@ async fn a_full_disk_is_named() {
     }
 }
 
-/// A file system in memory, which goes with the test.
+/// A file system in memory, which is removed with the test.
 struct Mounted(PathBuf);
 
 impl Drop for Mounted {
@@ -138,28 +138,31 @@ impl Drop for Mounted {
 #[case(&["notifications", "release"])]
 #[case(&["backup", "--to", "copy"])]
 #[case(&["doctor"])]
-fn no_command_makes_an_installation(#[case] command: &[&str], #[values(false, true)] is_an_address: bool) {
-    let place = tempfile::tempdir().unwrap();
-    let folder = place.path().join("data");
+fn no_other_command_creates_an_installation(
+    #[case] command: &[&str],
+    #[values(false, true)] is_an_address: bool,
+) {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("data");
     let mut program = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
-    program.env_clear().current_dir(place.path()).args(command).arg("--data-dir").arg(&folder);
+    program.env_clear().current_dir(parent.path()).args(command).arg("--data-dir").arg(&folder);
     if is_an_address {
         program.args(["--database-url", &sqlite_url(&folder.join("main.db"))]);
     }
     let output = program.output().unwrap();
     let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert!(!output.status.success() && told.contains("there is no installation in "), "{told}");
-    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "{told}");
+    assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0, "{told}");
 }
 
 /// It is the one way to have an organisation of one's own from the start, and says that there was none.
 #[test]
-fn the_first_organisation_makes_an_installation_and_says_so() {
-    let place = tempfile::tempdir().unwrap();
-    let folder = place.path().join("data");
+fn creating_the_first_organisation_creates_an_installation() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("data");
     let create = |name: &str| {
         let mut program = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
-        program.env_clear().current_dir(place.path()).args(["org", "create", "--name", name, "--data-dir"]);
+        program.env_clear().current_dir(parent.path()).args(["org", "create", "--name", name, "--data-dir"]);
         let output = program.arg(&folder).args(["--egress", "private-allowed"]).output().unwrap();
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()

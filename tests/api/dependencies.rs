@@ -59,7 +59,7 @@ fn a_service_depends_on_services_and_tags() {
 #[case(json!([UNKNOWN_ID]), "depends_on.0", "No service or tag with the ID or name AAAAAAAAAAAAAAAAAAAAA exists.")]
 #[case(json!(["no:tag"]), "depends_on.0", "No service or tag with the ID or name no:tag exists.")]
 #[case(json!(vec!["x"; 21]), "depends_on", "Send at most 20 entries.")]
-fn a_wrong_entry_is_named(#[case] sent: Value, #[case] field: &str, #[case] message: &str) {
+fn an_invalid_entry_is_named(#[case] sent: Value, #[case] field: &str, #[case] message: &str) {
     let client = Server::shared().tenant("business");
     let body = json!({"name": "Shop", "check_type": "manual", "depends_on": sent});
     let errors = client.post("/v1/services", &body).expect(422).json()["errors"].clone();
@@ -67,9 +67,9 @@ fn a_wrong_entry_is_named(#[case] sent: Value, #[case] field: &str, #[case] mess
     assert_eq!(client.get("/v1/services").expect(200).json()["meta"]["total"], 0);
 }
 
-/// Contract 1.5: a service or tag of somebody else is not there.
+/// Contract 1.5: a service or tag of another organisation is not found.
 #[test]
-fn nobody_depends_on_what_belongs_to_others() {
+fn a_dependency_on_a_foreign_service_is_refused() {
     let server = Server::shared();
     let (ours, theirs) = (server.tenant("business"), server.tenant("business"));
     let foreign = manual(&theirs, "theirs", &json!({"tags": ["theirs"]}));
@@ -83,7 +83,7 @@ fn nobody_depends_on_what_belongs_to_others() {
 
 /// A circle is refused and named, whether a service or a tag closes it; nothing is stored.
 #[test]
-fn a_circle_is_refused() {
+fn a_circular_dependency_is_refused() {
     let client = Server::shared().tenant("business");
     let a = manual(&client, "a", &json!({"tags": ["other"]}));
     let b = manual(&client, "b", &json!({"depends_on": [a]}));
@@ -100,10 +100,10 @@ fn a_circle_is_refused() {
     assert_eq!(client.get(&service(&c)).expect(200).data()["tags"], json!([]));
 }
 
-/// What became unreachable is so no longer than that lasts: until it depends on somebody else, until nobody knows, until what it
-/// depends on is gone.
+/// Unreachable ends with its cause: when the service depends on another one, when its status is unknown, or when its dependency is
+/// deleted.
 #[tokio::test]
-async fn a_service_is_unreachable_no_longer_than_it_is() {
+async fn unreachable_ends_with_its_cause() {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();
@@ -170,9 +170,9 @@ async fn both_fail(
     (gateway, behind)
 }
 
-/// What it depends on is back, but its own look takes long, and fails: only then its own trouble begins.
+/// The dependency is back, but the recheck of the service takes long and fails: its own outage starts only then.
 #[tokio::test]
-async fn a_service_is_unreachable_until_it_has_looked() {
+async fn a_service_is_unreachable_until_its_own_recheck() {
     let server = Server::start();
     let client = server.client();
     let (mut line, mut shop) = (Target::start(), Target::start());
@@ -202,9 +202,9 @@ async fn a_service_is_unreachable_until_it_has_looked() {
     .await;
 }
 
-/// What has to be seen up twice is not taken for down after the first time.
+/// A service that needs two good checks to recover is not reported as down after the first one.
 #[tokio::test]
-async fn a_service_that_comes_back_slowly_was_unreachable() {
+async fn a_slowly_recovering_dependent_stays_unreachable() {
     let server = Server::start();
     let client = server.client();
     let (mut line, mut shop) = (Target::start(), Target::start());
@@ -228,10 +228,10 @@ fn is_down(client: &Client, id: &str) -> bool {
     client.get(&service(id)).expect(200).data()["status"] == "down"
 }
 
-/// The parent dies too, and is as likely to be noticed last: each reports its own trouble, one after the other. Until its turn
-/// comes it answers nobody: whoever was answered after a child had failed would be a parent that works.
+/// The parent fails too, and is as likely to be noticed last: each reports its own outage, one after the other. Until then it
+/// answers nobody: a response after the failure of a child would make it a parent that works.
 #[tokio::test]
-async fn children_that_fail_in_any_order_are_one_incident() {
+async fn dependents_that_fail_in_any_order_are_one_incident() {
     let seed = seed();
     println!("WATCHKEEPER_TEST_SEED={seed}");
     let mut chance = Chance(seed);
@@ -277,7 +277,7 @@ async fn children_that_fail_in_any_order_are_one_incident() {
 
 /// Many services behind one that dies: one incident, whichever fails first; their time counts for nothing meanwhile.
 #[tokio::test]
-async fn what_fails_behind_another_one_is_unreachable() {
+async fn services_behind_a_failed_dependency_are_unreachable() {
     let server = Server::start();
     let client = server.client();
     let policy = client.get("/v1/incident-policies").expect(200).data()[0]["id"].as_str().unwrap().to_owned();

@@ -42,20 +42,20 @@ fn content(folder: &Path) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn without_an_installation_that_is_the_problem_and_none_is_made() {
-    let place = tempfile::tempdir().unwrap();
-    let folder = place.path().join("data");
+fn a_missing_installation_is_a_problem_and_none_is_created() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("data");
     let output = doctor(&folder, &[]);
     assert_eq!(output.status.code(), Some(1));
     let (verdicts, said) = found(&output, "installation");
     assert_eq!(verdicts, ["problem"], "{said}");
     assert!(said.contains("watchkeeper serve"), "{said}");
-    assert_eq!(content(place.path()), []);
+    assert_eq!(content(parent.path()), []);
 }
 
 /// A stopped installation: sound, then with a key that others can read, then damaged, then without its key.
 #[tokio::test]
-async fn a_stopped_installation_is_looked_at_and_left_as_it_is() {
+async fn a_stopped_installation_is_examined_without_changes() {
     let mut server = Server::embedded("", &[]);
     create_unconfigured(&server.client());
     let folder = server.data();
@@ -105,9 +105,9 @@ async fn a_stopped_installation_is_looked_at_and_left_as_it_is() {
     assert!(verdicts == ["problem"] && said.contains("main.db is missing"), "{said}");
 }
 
-/// Opening a pipe without a writer waits, as everything does on a file system that is away.
+/// Opening a pipe without a writer waits, as everything does on an unavailable file system.
 #[tokio::test]
-async fn a_file_that_cannot_be_opened_in_time_holds_nothing_else_up() {
+async fn a_file_that_cannot_be_opened_delays_no_other_check() {
     let mut server = Server::embedded("", &[]);
     create_unconfigured(&server.client());
     let folder = server.data();
@@ -125,7 +125,7 @@ async fn a_file_that_cannot_be_opened_in_time_holds_nothing_else_up() {
 }
 
 #[test]
-fn a_running_server_says_how_it_is() {
+fn a_running_server_is_reported_as_ready() {
     let server = Server::shared();
     let output = server.command(&["doctor", "--json", "--listen", &server.base().replace("http://", "")]);
     let (verdicts, said) = found(&output, "server");
@@ -138,7 +138,7 @@ fn a_running_server_says_how_it_is() {
 
 #[test]
 fn databases_that_cannot_be_reached_are_named() {
-    let place = tempfile::tempdir().unwrap();
+    let parent = tempfile::tempdir().unwrap();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("postgres://nobody@{closed}/none");
     let nats = format!("tls://{closed}");
@@ -147,22 +147,22 @@ fn databases_that_cannot_be_reached_are_named() {
         ("WATCHKEEPER_HISTORY_URL", &url),
         ("WATCHKEEPER_NATS_URL", &nats),
     ];
-    let output = doctor(&place.path().join("data"), &more);
+    let output = doctor(&parent.path().join("data"), &more);
     assert_eq!(output.status.code(), Some(1));
     for check in ["main database", "history database", "nats"] {
         let (verdicts, said) = found(&output, check);
         assert_eq!(verdicts, ["problem"], "{check}: {said}");
     }
-    assert_eq!(content(place.path()), [], "no folder is made");
+    assert_eq!(content(parent.path()), [], "no folder is made");
 }
 
-/// One database elsewhere does not hide the other.
+/// An external database does not hide the other one.
 #[test]
-fn each_database_is_looked_at_where_it_is() {
-    let place = tempfile::tempdir().unwrap();
+fn each_database_is_examined_at_its_location() {
+    let parent = tempfile::tempdir().unwrap();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("postgres://nobody@{closed}/none");
-    let output = doctor(&place.path().join("data"), &[("WATCHKEEPER_DATABASE_URL", &*url)]);
+    let output = doctor(&parent.path().join("data"), &[("WATCHKEEPER_DATABASE_URL", &*url)]);
     let (verdicts, said) = found(&output, "main database");
     assert!(verdicts == ["problem"] && said.contains("PostgreSQL"), "{said}");
     let (verdicts, said) = found(&output, "history database");
@@ -173,20 +173,20 @@ fn each_database_is_looked_at_where_it_is() {
 /// Something accepts on the address of the server and says nothing.
 #[test]
 fn a_server_that_does_not_answer_is_a_problem() {
-    let place = tempfile::tempdir().unwrap();
+    let parent = tempfile::tempdir().unwrap();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
     let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
     command.args(["doctor", "--json", "--listen", &address, "--data-dir", "data"]);
-    let output = command.current_dir(place.path()).output().unwrap();
+    let output = command.current_dir(parent.path()).output().unwrap();
     let (verdicts, said) = found(&output, "server");
     assert!(verdicts == ["problem"] && said.contains("does not answer"), "{said}");
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// Only root can become somebody else.
+/// Only root can become another user.
 #[test]
-fn what_this_user_may_not_read_is_not_known() {
+fn unreadable_files_are_reported_as_unknown() {
     use std::os::unix::process::CommandExt as _;
     let server = Server::embedded("", &[]);
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
@@ -201,7 +201,7 @@ fn what_this_user_may_not_read_is_not_known() {
     assert!(!said.contains("watchkeeper serve"), "{said}");
 }
 
-/// Answers every connection with this text, as long as the test runs; in HTTP the client speaks first.
+/// Answers every connection with this text, as long as the test runs; in HTTP the client sends first.
 fn answering(text: String) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -220,9 +220,9 @@ fn answering(text: String) -> SocketAddr {
     address
 }
 
-/// The mail servers of channels are greeted; nobody logs in, and a channel that is off is not asked for.
+/// The mail servers of channels are contacted without a login, except those of disabled channels.
 #[test]
-fn mail_servers_of_channels_are_asked() {
+fn mail_servers_of_channels_are_contacted() {
     let server = Server::embedded("", &[]);
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (greeting, refusing) = (answering("220 mail ready\r\n".into()), answering("554 no\r\n".into()));
@@ -241,15 +241,15 @@ fn mail_servers_of_channels_are_asked() {
     assert!(said.contains(&format!("127.0.0.1:{} refuses or is none: 554 no", refusing.port())), "{said}");
 }
 
-/// Whoever answers for the public address says what time it is there.
+/// The clock of the server at the public address is read from its response.
 #[test]
 fn the_clock_is_compared_with_the_public_address() {
-    let place = tempfile::tempdir().unwrap();
+    let parent = tempfile::tempdir().unwrap();
     let date = "Sat, 01 Jan 2000 00:00:00 GMT";
     let answer = format!("HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     let url = format!("http://{}", answering(answer));
-    let output = doctor(&place.path().join("data"), &[("WATCHKEEPER_PUBLIC_API_URL", &url)]);
+    let output = doctor(&parent.path().join("data"), &[("WATCHKEEPER_PUBLIC_API_URL", &url)]);
     let (verdicts, said) = found(&output, "clock");
     assert!(verdicts == ["warning"] && said.contains("s ahead of that of") && said.contains("NTP"), "{said}");
-    assert_eq!(found(&doctor(&place.path().join("data"), &[]), "clock").0, [""; 0]);
+    assert_eq!(found(&doctor(&parent.path().join("data"), &[]), "clock").0, [""; 0]);
 }

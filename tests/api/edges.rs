@@ -14,17 +14,17 @@ use crate::support::{create, until_status};
 const THREE: &str =
     "[[probe.locations]]\ncode = 'a'\n[[probe.locations]]\ncode = 'b'\n[[probe.locations]]\ncode = 'c'\n";
 const OUTAGES: usize = 3;
-/// What is recorded may differ so much from what happened.
+/// Largest difference between a recorded and the real time.
 const EXACT_MS: i64 = 2_000;
 
-/// Accepts whatever comes, until it is aborted.
+/// Accepts every connection, until it is aborted.
 async fn open(address: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
     let listener = TcpListener::bind(address).await.unwrap();
     let address = listener.local_addr().unwrap();
     (address, tokio::spawn(async move { while listener.accept().await.is_ok() {} }))
 }
 
-/// The times of the changes to a status that the log tells of, in milliseconds of their day.
+/// The times of the changes to a status in the log, in milliseconds of their day.
 fn changes(log: &str, to: &str) -> Vec<i64> {
     let is_change = |line: &&str| line.contains("status changed") && line.contains(&format!("to=\"{to}\""));
     let at = |line: &str| {
@@ -35,7 +35,7 @@ fn changes(log: &str, to: &str) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn real_outages_are_recorded_to_two_seconds() {
+async fn real_outages_are_recorded_within_two_seconds() {
     let server = Server::with(THREE, &[]);
     let client = server.client();
     let (address, mut listener) = open("127.0.0.1:0".parse().unwrap()).await;

@@ -1,4 +1,4 @@
-//! What visitors see of components (contract 4.14.5), row by row, from outside.
+//! Status of components as visitors see it (contract 4.14.5), row by row, from outside.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ fn an_override_is_shown(#[case] stated: &str, #[case] status: &str) {
 
 /// Row 6: an unchecked and a paused service are unknown; row 2: without a service operational.
 #[test]
-fn what_is_not_measured_is_unknown() {
+fn unmeasured_components_are_unknown() {
     let client = Server::shared_client();
     let scene = Scene::of(create_unconfigured(&client), client);
     assert_eq!(scene.effective(), "unknown");
@@ -82,7 +82,7 @@ fn what_is_not_measured_is_unknown() {
     assert_eq!(shown(&scene.client, &scene.page, &unlinked)["effective_status"], "operational");
 }
 
-/// Row 5: the worst impact of open, published incidents; severity stands for it.
+/// Row 5: the worst impact of open, published incidents; the severity sets it.
 #[test]
 fn published_incidents_are_shown() {
     let scene = Scene::manual();
@@ -106,7 +106,7 @@ fn published_incidents_are_shown() {
 #[case(json!({"kind": "notice"}))]
 #[case(json!({"status": "resolved"}))]
 #[case(json!({"service_ids": []}))]
-fn other_incidents_say_nothing(#[case] fields: Value) {
+fn other_incidents_have_no_effect(#[case] fields: Value) {
     let scene = Scene::manual();
     let mut fields = fields;
     fields["severity"] = json!("critical");
@@ -116,7 +116,7 @@ fn other_incidents_say_nothing(#[case] fields: Value) {
 
 /// Row 3 before 4 before 5 before 6.
 #[test]
-fn override_comes_before_maintenance_before_incident() {
+fn override_outranks_maintenance_outranks_incident() {
     let client = Server::shared_client();
     let scene = Scene::of(create_unconfigured(&client), client);
     scene.incident(&json!({"severity": "critical"}));
@@ -138,18 +138,18 @@ fn override_comes_before_maintenance_before_incident() {
 #[test]
 fn an_incident_counts_on_the_pages_that_show_it() {
     let scene = Scene::manual();
-    let elsewhere = new_page(&scene.client);
-    let there = new_component(&scene.client, &elsewhere, &json!({ "service_id": scene.service }));
-    let effective_there = || shown(&scene.client, &elsewhere, &there)["effective_status"].clone();
-    let id = scene.incident(&json!({"severity": "major", "statuspage_ids": [elsewhere]}));
+    let other_page = new_page(&scene.client);
+    let there = new_component(&scene.client, &other_page, &json!({ "service_id": scene.service }));
+    let effective_there = || shown(&scene.client, &other_page, &there)["effective_status"].clone();
+    let id = scene.incident(&json!({"severity": "major", "statuspage_ids": [other_page]}));
     assert_eq!((scene.effective(), effective_there()), (json!("operational"), json!("partial_outage")));
     scene.client.patch(&incident(&id), &json!({"statuspage_ids": []})).expect(200);
     assert_eq!((scene.effective(), effective_there()), (json!("partial_outage"), json!("partial_outage")));
-    // Where nothing of it is visible, a page does not show the incident.
-    scene.client.patch(&component(&elsewhere, &there), &json!({"is_visible": false})).expect(200);
-    let hidden = shown(&scene.client, &elsewhere, &there);
+    // A page without a visible component of the service does not show the incident.
+    scene.client.patch(&component(&other_page, &there), &json!({"is_visible": false})).expect(200);
+    let hidden = shown(&scene.client, &other_page, &there);
     assert_eq!((&hidden["status"], &hidden["effective_status"]), (&json!("operational"), &Value::Null));
-    scene.client.patch(&component(&elsewhere, &there), &json!({"is_visible": true})).expect(200);
+    scene.client.patch(&component(&other_page, &there), &json!({"is_visible": true})).expect(200);
     in_state(&scene.client, "in_progress", &[&scene.service]);
     assert_eq!(
         (scene.effective(), effective_there()),
@@ -159,7 +159,7 @@ fn an_incident_counts_on_the_pages_that_show_it() {
 
 /// Rows of the table for groups, hidden and nested ones, with components of manual services.
 #[test]
-fn groups_sum_up_what_is_visible_inside() {
+fn groups_summarise_their_visible_components() {
     let client = Server::shared_client();
     let page = new_page(&client);
     let group =
@@ -203,7 +203,7 @@ fn groups_sum_up_what_is_visible_inside() {
 
 /// Contract 4.14.5: the whole page, the list and the single component say the same, published or not.
 #[test]
-fn every_answer_says_the_same() {
+fn every_response_shows_the_same_status() {
     let scene = Scene::manual();
     state(&scene.client, &scene.service, "down");
     scene.client.post(&format!("{}/unpublish", statuspage(&scene.page)), &json!({})).expect(200);

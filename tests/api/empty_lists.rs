@@ -21,8 +21,8 @@ fn shop(client: &Client) -> String {
     )
 }
 
-/// What the answer says beside what belongs to its own resource.
-fn told(answer: &Answer) -> (u16, Value) {
+/// The response without the fields that differ for each resource.
+fn comparable(answer: &Answer) -> (u16, Value) {
     let mut body = answer.json();
     body.as_object_mut().unwrap().remove("request_id");
     if let Some(data) = body.get_mut("data").and_then(Value::as_object_mut) {
@@ -42,11 +42,14 @@ fn told(answer: &Answer) -> (u16, Value) {
 #[case::headers("settings.config.headers", |empty: Value| json!({"settings": {"config": {"headers": empty}}}))]
 #[case::auth("settings.config.auth", |empty: Value| json!({"settings": {"config": {"auth": empty}}}))]
 #[case::probe_roles("settings.probe_roles", |empty: Value| json!({"settings": {"probe_roles": empty}}))]
-fn in_a_change_of_a_service(#[case] path: &str, #[case] body: fn(Value) -> Value) {
+fn an_empty_list_equals_an_empty_object_in_a_service_update(
+    #[case] path: &str,
+    #[case] body: fn(Value) -> Value,
+) {
     let client = tenant();
     let answers = [json!({}), json!([])].map(|empty| {
         let changed = client.patch(&service(&shop(&client)), &body(empty));
-        told(&changed)
+        comparable(&changed)
     });
     assert_eq!(answers[0], answers[1], "{path}");
     let settings = &answers[1].1["data"]["settings"];
@@ -68,12 +71,15 @@ fn in_a_change_of_a_service(#[case] path: &str, #[case] body: fn(Value) -> Value
 #[case(|empty: Value| json!({"settings": {"interval_seconds": 3600, "config": empty}}), 201)]
 #[case(|empty: Value| json!({"settings": {"interval_seconds": 3600, "config": {"headers": empty}, "probe_roles": empty}}), 201)]
 #[case(|empty: Value| json!({"settings": empty}), 422)]
-fn in_a_new_service(#[case] fields: fn(Value) -> Value, #[case] status: u16) {
+fn an_empty_list_equals_an_empty_object_in_a_new_service(
+    #[case] fields: fn(Value) -> Value,
+    #[case] status: u16,
+) {
     let client = tenant();
     let answers = [json!({}), json!([])].map(|empty| {
         let mut body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/"});
         body["settings"] = fields(empty)["settings"].clone();
-        told(&client.post("/v1/services", &body))
+        comparable(&client.post("/v1/services", &body))
     });
     assert_eq!(answers[0], answers[1]);
     assert_eq!(answers[1].0, status);
@@ -83,11 +89,11 @@ fn in_a_new_service(#[case] fields: fn(Value) -> Value, #[case] status: u16) {
 #[case::block(|empty: Value| json!({"seo": empty}))]
 #[case::texts(|empty: Value| json!({"seo": {"title": empty, "description": empty, "image_subtitle": empty}}))]
 #[case::name(|empty: Value| json!({"name": empty}))]
-fn in_a_status_page(#[case] body: fn(Value) -> Value) {
+fn an_empty_list_equals_an_empty_object_in_a_status_page(#[case] body: fn(Value) -> Value) {
     let client = tenant();
     let page = || create_page(&client, &json!({"seo": {"title": {"en": "Shop"}}}));
-    let answers =
-        [json!({}), json!([])].map(|empty| told(&client.patch(&statuspage(&id_of(&page())), &body(empty))));
+    let answers = [json!({}), json!([])]
+        .map(|empty| comparable(&client.patch(&statuspage(&id_of(&page())), &body(empty))));
     assert_eq!(answers[0], answers[1]);
     if answers[1].0 == 200 {
         assert_eq!(answers[1].1["data"]["seo"]["title"], json!({}));
@@ -103,18 +109,18 @@ fn in_a_status_page(#[case] body: fn(Value) -> Value) {
 #[case("/v1/incidents", "message")]
 #[case("/v1/maintenances", "title")]
 #[case("/v1/maintenances", "message")]
-fn in_a_translation(#[case] path: &str, #[case] field: &str) {
+fn an_empty_list_equals_an_empty_object_in_a_translation(#[case] path: &str, #[case] field: &str) {
     let client = tenant();
     let answers = [json!({}), json!([])].map(|empty| {
         let mut body = json!({"title": "Slow", "message": "We look.", "scheduled_start": "2196-01-01"});
         body[field] = empty;
-        told(&client.post(path, &body))
+        comparable(&client.post(path, &body))
     });
     assert_eq!(answers[0], answers[1]);
     assert!(answers[1].0 == 422 && answers[1].1["errors"].get(field).is_some(), "{}", answers[1].1);
 }
 
-/// A body itself is an object, and a list with entries is none.
+/// A body itself must be an object, and a list with entries is refused.
 #[test]
 fn other_lists_are_still_refused() {
     let client = tenant();

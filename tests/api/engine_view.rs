@@ -10,7 +10,7 @@ use crate::support::client::Client;
 use crate::support::server::Server;
 
 #[test]
-fn only_a_token_that_was_made_with_it_sees_the_engine() {
+fn only_a_token_with_the_permission_sees_the_engine() {
     let server = Server::shared();
     let organisation = server.organisation("business");
     for member in [server.client(), server.member(&organisation, "all")] {
@@ -43,9 +43,9 @@ fn only_a_token_that_was_made_with_it_sees_the_engine() {
     }
 }
 
-/// Contract 4.17: the permissions of the contract come in its order; that of operators stands last.
+/// Contract 4.17: the permissions of the contract come in its order; that of operators comes last.
 #[test]
-fn who_it_is_shows_the_permission_of_operators_last() {
+fn me_lists_the_operator_permission_last() {
     let server = Server::shared();
     let organisation = server.organisation("business");
     let operator = server.member(&organisation, "engine.view,all");
@@ -61,13 +61,13 @@ fn who_it_is_shows_the_permission_of_operators_last() {
 #[rstest]
 #[case("README.md")]
 #[case("docs/commands.md")]
-fn the_command_that_makes_an_operators_token_is_told(#[case] page: &str) {
+fn the_documented_command_creates_an_operator_token(#[case] page: &str) {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
-    let mut told = text.split('`').filter_map(|code| code.strip_prefix("watchkeeper "));
-    let told = told.find(|code| code.starts_with("token create") && code.contains("engine.view"));
+    let mut commands = text.split('`').filter_map(|code| code.strip_prefix("watchkeeper "));
+    let commands = commands.find(|code| code.starts_with("token create") && code.contains("engine.view"));
     let server = Server::shared();
     let organisation = server.organisation("business");
-    let arguments = told.expect("the command is named").replace(" ID ", &format!(" {organisation} "));
+    let arguments = commands.expect("the command is named").replace(" ID ", &format!(" {organisation} "));
     let made = server.command_json(&arguments.split(' ').collect::<Vec<_>>());
     let token = made["token"].as_str().map(str::to_owned);
     Client { token, ..server.client() }.get("/v1/engine").expect(200);
@@ -75,7 +75,7 @@ fn the_command_that_makes_an_operators_token_is_told(#[case] page: &str) {
 
 /// A node without NATS servers shares nothing, whatever its databases are; what waits is said all the same.
 #[test]
-fn a_node_that_is_alone_says_so_and_what_waits() {
+fn a_single_node_shows_no_ownership_but_its_queues() {
     for server in [Some(Server::embedded("", &[])), Server::on_postgres(&[])].into_iter().flatten() {
         let operator = server.member(&server.organisation("business"), "engine.view");
         let engine = operator.get("/v1/engine").expect(200).data();

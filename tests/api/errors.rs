@@ -1,6 +1,6 @@
 //! Error bodies byte for byte (contract 5.1, 5.3): `message`, what belongs to the status, `request_id`, nothing else.
 //!
-//! What leads to each of them stands in the file of its noun.
+//! The causes of each of them are tested in the file of its noun.
 
 use rstest::rstest;
 
@@ -44,7 +44,7 @@ use crate::support::server::Server;
 )]
 #[case("POST", "/v1/services", r#"{"name":"x"}"#, 422, r#"{"message":"This field is required.","errors":{"check_type":["This field is required."]},"request_id":"REQUEST"}"#)]
 #[case("POST", "/v1/services", "{}", 422, r#"{"message":"This field is required. (and 1 more error)","errors":{"name":["This field is required."],"check_type":["This field is required."]},"request_id":"REQUEST"}"#)]
-fn an_error_body_holds_what_the_contract_lists(
+fn an_error_body_has_the_fields_of_the_contract(
     #[case] method: &str,
     #[case] path: &str,
     #[case] body: &str,

@@ -1,4 +1,4 @@
-//! `/v1/escalation-policies`: whom incidents are told to, step by step, until somebody acknowledges them.
+//! `/v1/escalation-policies`: recipients of incidents, step by step, until an acknowledgement.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn item(policy: &Value) -> String {
     format!("{PATH}/{}", policy["id"].as_str().unwrap())
 }
 
-/// A channel that is told of escalations, and of the end of what it was told.
+/// A channel that gets escalations, and the end of the incidents of which it got the start.
 fn pager(client: &Client, sink: &Sink) -> Value {
     create_channel(client, &webhook(&sink.url(), &json!({"events": ["incident.resolved"]})))["id"].clone()
 }
@@ -46,7 +46,7 @@ fn events(sink: &Sink) -> Vec<String> {
     sink.received().iter().map(|message| message.event()).collect()
 }
 
-async fn until_told(sink: &Sink, count: usize) -> Vec<String> {
+async fn until_events(sink: &Sink, count: usize) -> Vec<String> {
     eventually("it is told", || (sink.received().len() >= count).then_some(())).await;
     events(sink)
 }
@@ -87,7 +87,7 @@ fn a_policy_is_created_shown_changed_and_deleted() {
     client.get(&item(&policy)).expect(404);
 }
 
-/// A new policy is asked first; places are 1, 2, 3 … whatever is added, moved or deleted.
+/// A new policy is first; positions are 1, 2, 3 … after every addition, move and deletion.
 #[test]
 fn policies_have_an_order() {
     let client = Server::shared().tenant("business");
@@ -118,11 +118,11 @@ fn policies_have_an_order() {
 #[case::unknown_member("steps", json!([{"after_seconds": 0, "channel_ids": ["CHANNEL"], "when": 1}]), "steps.0.when")]
 #[case::hasty("repeat_after_seconds", json!(59), "repeat_after_seconds")]
 #[case::severity("min_severity", json!("awful"), "min_severity")]
-#[case::place("position", json!(3), "position")]
+#[case::position("position", json!(3), "position")]
 #[case::tag("tag_ids", json!([UNKNOWN_ID]), "tag_ids.0")]
 #[case::service("service_ids", json!([UNKNOWN_ID]), "service_ids.0")]
 #[case::opener("incident_policy_ids", json!([UNKNOWN_ID]), "incident_policy_ids.0")]
-fn what_is_wrong_is_refused(#[case] key: &str, #[case] value: Value, #[case] field: &str) {
+fn an_invalid_policy_is_refused(#[case] key: &str, #[case] value: Value, #[case] field: &str) {
     let client = Server::shared().tenant("business");
     let channel = pager(&client, &Sink::start());
     let value: Value =
@@ -136,7 +136,7 @@ fn what_is_wrong_is_refused(#[case] key: &str, #[case] value: Value, #[case] fie
 }
 
 #[test]
-fn what_a_policy_names_cannot_be_deleted() {
+fn rows_used_by_a_policy_cannot_be_deleted() {
     let client = Server::shared().tenant("business");
     let channel = pager(&client, &Sink::start());
     let tag = client.post("/v1/tags", &json!({"key": "shop"})).expect(201).data()["id"].clone();
@@ -156,9 +156,9 @@ fn what_a_policy_names_cannot_be_deleted() {
     }
 }
 
-/// Who is told by a step is told of the end as well; who comes later in the policy hears of neither.
+/// Recipients of a step also get the end; recipients of later steps get neither.
 #[tokio::test]
-async fn steps_are_taken_until_somebody_acknowledges() {
+async fn steps_continue_until_an_acknowledgement() {
     let client = Server::shared().tenant("business");
     let [first, second, third] = [(); 3].map(|()| Sink::start());
     let step =
@@ -166,10 +166,10 @@ async fn steps_are_taken_until_somebody_acknowledges() {
     let steps = json!([step(0, &first), step(1, &second), step(3_600, &third)]);
     let policy = create_policy(&client, &json!({"name": "Shop", "steps": steps}));
     let incident = open_incident(&client, &json!({}));
-    assert_eq!(until_told(&first, 1).await, ["incident.escalated"]);
-    let told = first.received()[0].json()["data"]["incident"].clone();
-    assert_eq!((&told["title"], &told["severity"]), (&json!("Checkout is slow"), &json!("major")));
-    assert_eq!(until_told(&second, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&first, 1).await, ["incident.escalated"]);
+    let facts = first.received()[0].json()["data"]["incident"].clone();
+    assert_eq!((&facts["title"], &facts["severity"]), (&json!("Checkout is slow"), &json!("major")));
+    assert_eq!(until_events(&second, 1).await, ["incident.escalated"]);
     let shown = escalation(&client, &incident);
     assert_eq!((&shown["policy_id"], &shown["policy_name"]), (&policy["id"], &json!("Shop")));
     assert_eq!((&shown["round"], &shown["steps_taken"]), (&json!(1), &json!(2)));
@@ -178,20 +178,20 @@ async fn steps_are_taken_until_somebody_acknowledges() {
     let end = json!({"message": "It works again."});
     client.post(&format!("{incident}/resolve"), &end).expect(200);
     for sink in [&first, &second] {
-        assert_eq!(until_told(sink, 2).await, ["incident.escalated", "incident.resolved"]);
+        assert_eq!(until_events(sink, 2).await, ["incident.escalated", "incident.resolved"]);
     }
     assert_eq!(events(&third), [""; 0]);
 }
 
-/// It was not over after all: the policy begins anew.
+/// The reopened incident restarts its policy.
 #[tokio::test]
-async fn an_incident_that_is_open_again_begins_anew() {
+async fn a_reopened_incident_restarts_its_escalation() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let steps = json!([{"after_seconds": 0, "channel_ids": [pager(&client, &sink)]}]);
     create_policy(&client, &json!({"name": "Shop", "steps": steps}));
     let incident = open_incident(&client, &json!({}));
-    until_told(&sink, 1).await;
+    until_events(&sink, 1).await;
     let shown = escalation(&client, &incident);
     assert_eq!(
         (&shown["steps_taken"], &shown["next_at"]),
@@ -200,11 +200,11 @@ async fn an_incident_that_is_open_again_begins_anew() {
     );
     client.patch(&incident, &json!({"severity": "critical"})).expect(200);
     client.post(&format!("{incident}/resolve"), &json!({"message": "It works."})).expect(200);
-    until_told(&sink, 2).await;
+    until_events(&sink, 2).await;
     let again = json!({"status": "investigating", "message": "No, it does not."});
     client.post(&format!("{incident}/updates"), &again).expect(201);
     let expected = ["incident.escalated", "incident.resolved", "incident.escalated"];
-    assert_eq!(until_told(&sink, 3).await, expected);
+    assert_eq!(until_events(&sink, 3).await, expected);
 }
 
 /// The first policy that matches decides, alone.
@@ -225,21 +225,21 @@ async fn an_incident_follows_the_first_policy_that_matches() {
         create_policy(&client, &body);
     }
     let incident = open_incident(&client, &json!({"service_ids": [service]}));
-    until_told(&sinks[1], 1).await;
+    until_events(&sinks[1], 1).await;
     assert_eq!(escalation(&client, &incident)["policy_name"], "Policy 2");
     let grave = open_incident(&client, &json!({"service_ids": [service], "severity": "critical"}));
-    until_told(&sinks[0], 1).await;
+    until_events(&sinks[0], 1).await;
     assert_eq!(escalation(&client, &grave)["policy_name"], "Policy 1");
     let other = open_incident(&client, &json!({}));
-    until_told(&sinks[2], 1).await;
+    until_events(&sinks[2], 1).await;
     assert_eq!(escalation(&client, &other)["policy_name"], "Policy 3");
-    let told = sinks.each_ref().map(|sink| events(sink).len());
-    assert_eq!(told, [1, 1, 1]);
+    let counts = sinks.each_ref().map(|sink| events(sink).len());
+    assert_eq!(counts, [1, 1, 1]);
 }
 
 /// An incident that the engine opened is assigned by the incident policy that opened it.
 #[tokio::test]
-async fn an_incident_policy_leads_to_an_escalation_policy() {
+async fn an_incident_policy_selects_its_escalation_policy() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let opener = client.get("/v1/incident-policies").expect(200).data()[0]["id"].clone();
@@ -250,12 +250,12 @@ async fn an_incident_policy_leads_to_an_escalation_policy() {
     let body = json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9",
         "settings": {"interval_seconds": 30}});
     client.post("/v1/services", &body).expect(201);
-    assert_eq!(until_told(&sink, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&sink, 1).await, ["incident.escalated"]);
 }
 
-/// A step whose channels are switched off reaches nobody: the next one comes at once.
+/// A step with disabled channels reaches nobody: the next one is taken at once.
 #[tokio::test]
-async fn a_step_that_reaches_nobody_is_passed_over() {
+async fn a_step_without_recipients_is_skipped() {
     let client = Server::shared().tenant("business");
     let (off, on) = (Sink::start(), Sink::start());
     let silent = create_channel(&client, &webhook(&off.url(), &json!({"is_enabled": false})))["id"].clone();
@@ -263,13 +263,13 @@ async fn a_step_that_reaches_nobody_is_passed_over() {
         {"after_seconds": 3_600, "channel_ids": [pager(&client, &on)]}]);
     create_policy(&client, &json!({"name": "Shop", "steps": steps}));
     open_incident(&client, &json!({}));
-    assert_eq!(until_told(&on, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&on, 1).await, ["incident.escalated"]);
     assert_eq!(events(&off), [""; 0]);
 }
 
 /// A step that is due while nothing runs is taken once afterwards; those behind it wait from then on.
 #[tokio::test]
-async fn a_step_that_is_due_during_a_restart_happens_once() {
+async fn a_step_due_during_a_restart_happens_once() {
     let mut server = Server::start();
     let client = server.client();
     let (first, second) = (Sink::start(), Sink::start());
@@ -282,7 +282,7 @@ async fn a_step_that_is_due_during_a_restart_happens_once() {
     tokio::time::sleep(Duration::from_secs(3)).await;
     server.restart();
     let client = server.client();
-    until_told(&first, 1).await;
+    until_events(&first, 1).await;
     server.kill_and_restart();
     let client_after = server.client();
     drop(client);

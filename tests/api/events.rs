@@ -1,4 +1,4 @@
-//! `GET /v1/events`: what happens is told as it happens, to those who may see it, and to those who come back as well.
+//! `GET /v1/events`: events are sent as they happen, to clients that may see them, and to clients that reconnect.
 
 mod backlog;
 mod leaving;
@@ -40,21 +40,21 @@ fn maintenance(client: &Client, services: &[&str]) -> String {
     made(client, "/v1/maintenances", &body)
 }
 
-/// Whatever this listener is told of what has been done until now: an incident of this service, of which it hears, comes after it.
+/// All events until now: an incident of this service, whose event this listener gets, follows them.
 fn everything_before(listener: &mut Listener, client: &Client, service: &str) -> Vec<Event> {
     let last = incident(client, &[service]);
-    let mut heard: Vec<_> =
+    let mut received: Vec<_> =
         std::iter::from_fn(|| Some(listener.next()).filter(|event| event.data["id"] != last)).collect();
-    // What is told in the same moment comes in the same breath.
-    heard.extend(listener.all(Duration::from_millis(300)));
-    heard
+    // Events of the same moment arrive together.
+    received.extend(listener.all(Duration::from_millis(300)));
+    received
 }
 
-/// Reads until each of these subjects has been told in an event of its type.
+/// Reads until each of these subjects has had an event of its type.
 fn until_all(listener: &mut Listener, mut expected: Vec<(String, String)>) {
     while !expected.is_empty() {
-        let told = subjects(&[listener.next()]);
-        expected.retain(|one| !told.contains(one));
+        let subjects_of_event = subjects(&[listener.next()]);
+        expected.retain(|one| !subjects_of_event.contains(one));
     }
 }
 
@@ -70,7 +70,7 @@ fn subjects(events: &[Event]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_type_is_told_as_it_happens_in_the_shape_of_its_resource() {
+fn every_type_is_streamed_in_the_shape_of_its_resource() {
     let server = Server::shared();
     let client = server.tenant("business");
     let id = heartbeat(&client, "Backup", &[]);
@@ -120,10 +120,10 @@ fn every_type_is_told_as_it_happens_in_the_shape_of_its_resource() {
     assert_eq!(events.until("maintenance", is_this).data["action"], "deleted");
 }
 
-/// Neither in what is told nor in the number of events anything shows through of what is outside of the scope, or of another
+/// Neither the events nor their number disclose anything what is outside of the scope, or of another
 /// organisation.
 #[test]
-fn a_confined_token_hears_of_its_services_alone() {
+fn a_confined_token_gets_only_events_of_its_services() {
     let world = World::new();
     let stranger = world.server.tenant("business");
     let foreign = heartbeat(&stranger, "Stranger", &[]);
@@ -150,16 +150,16 @@ fn a_confined_token_hears_of_its_services_alone() {
         }
     };
     act();
-    let mut told = Vec::new();
-    while actions(&told, "maintenance").iter().filter(|action| *action == "deleted").count() < 3 {
-        told.push(all.next());
+    let mut texts = Vec::new();
+    while actions(&texts, "maintenance").iter().filter(|action| *action == "deleted").count() < 3 {
+        texts.push(all.next());
     }
-    told.extend(all.all(QUIET));
-    let heard = confined.all(QUIET);
+    texts.extend(all.all(QUIET));
+    let received = confined.all(QUIET);
     let replayed = Listener::open(&world.confined, "", Some(&start)).all(QUIET);
-    assert!(subjects(&told).contains(&("result".into(), world.outside.clone())));
-    assert!(actions(&told, "incident").iter().filter(|action| *action == "deleted").count() >= 3);
-    for events in [heard, replayed] {
+    assert!(subjects(&texts).contains(&("result".into(), world.outside.clone())));
+    assert!(actions(&texts, "incident").iter().filter(|action| *action == "deleted").count() >= 3);
+    for events in [received, replayed] {
         let text = format!("{events:?}");
         for secret in [&world.outside, &foreign, "bank service", "Stranger", &world.pages[2]] {
             assert!(!text.contains(secret), "{secret} in {text}");
@@ -174,9 +174,9 @@ fn a_confined_token_hears_of_its_services_alone() {
     }
 }
 
-/// What a token may see is looked at when it is told, not when it came.
+/// The scope of a token is checked when an event is sent, not when it arrives.
 #[test]
-fn a_service_that_leaves_the_scope_is_heard_no_more() {
+fn a_service_that_left_the_scope_is_not_streamed() {
     let world = World::new();
     let mut confined = Listener::open(&world.confined, "?types=result", None);
     ping(&world.admin, &world.inside, "");
@@ -196,8 +196,8 @@ fn a_service_that_leaves_the_scope_is_heard_no_more() {
 #[case("?statuspage_id={pages.2}", false)]
 #[case("?service_id={inside}&tag=bank", false)]
 #[case("?tag=nothing", false)]
-#[case::what_narrows_is_ignored_when_empty("?types=&tag=shop", true)]
-#[case::what_selects_finds_nothing_when_empty("?tag=", false)]
+#[case::an_empty_narrowing_filter_is_ignored("?types=&tag=shop", true)]
+#[case::an_empty_selecting_filter_finds_nothing("?tag=", false)]
 #[case("?tag=%20%20bad%3A%3A", false)]
 #[case(&format!("?service_id={UNKNOWN_ID}"), false)]
 #[case(&format!("?statuspage_id={UNKNOWN_ID}"), false)]
@@ -229,15 +229,15 @@ fn filters_choose_services(#[case] query: &str, #[case] is_chosen: bool) {
 #[case("?tag[]=x", "tag")]
 #[case("?service_id=", "service_id")]
 #[case("?statuspage_id=", "statuspage_id")]
-fn what_cannot_be_meant_is_refused(#[case] query: &str, #[case] field: &str) {
+fn an_invalid_query_is_refused(#[case] query: &str, #[case] field: &str) {
     let client = Server::shared_client();
     let errors = client.get(&format!("/v1/events{query}")).errors();
     assert_eq!(errors.iter().map(|(field, _)| field.as_str()).collect::<Vec<_>>(), [field]);
 }
 
-/// Without `types` those come that the token may read; when it may read none, nothing does.
+/// Without `types` a stream has those that the token may read; if it may read none, the stream is empty.
 #[test]
-fn types_are_those_that_the_token_may_read() {
+fn event_types_are_limited_to_the_permissions_of_the_token() {
     let server = Server::shared();
     let organisation = server.organisation("business");
     let admin = server.member(&organisation, "all");
@@ -245,8 +245,8 @@ fn types_are_those_that_the_token_may_read() {
     let mut listener = Listener::open(&server.member(&organisation, "incidents.view"), "", None);
     ping(&admin, &id, "");
     incident(&admin, &[&id]);
-    let heard: Vec<_> = listener.all(QUIET).into_iter().map(|event| event.kind).collect();
-    assert_eq!(heard, ["incident"]);
+    let kinds: Vec<_> = listener.all(QUIET).into_iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, ["incident"]);
     let viewer = server.member(&organisation, "services.view");
     for (kind, missing) in [("incident", "incidents.view"), ("maintenance", "maintenances.view")] {
         let refused = viewer.get(&format!("/v1/events?types=result,{kind}")).expect(403);
@@ -259,7 +259,7 @@ fn types_are_those_that_the_token_may_read() {
 }
 
 #[test]
-fn a_token_that_is_revoked_hears_no_more() {
+fn revoking_a_token_ends_its_stream() {
     let server = Server::shared();
     let organisation = server.organisation("business");
     let (kept, revoked) = (server.member(&organisation, "all"), server.member(&organisation, "all"));
@@ -273,7 +273,7 @@ fn a_token_that_is_revoked_hears_no_more() {
 }
 
 #[tokio::test]
-async fn there_may_be_so_many_streams_and_no_more() {
+async fn the_number_of_streams_is_limited() {
     let variables =
         [("WATCHKEEPER_EVENTS__LISTENERS_PER_ORGANISATION", "2"), ("WATCHKEEPER_EVENTS__LISTENERS", "3")];
     let server = Server::with("", &variables);
@@ -289,7 +289,7 @@ async fn there_may_be_so_many_streams_and_no_more() {
     let _third = Listener::open(&other, "", None);
     server.tenant("business").get("/v1/events").expect(503);
     drop(open);
-    // Who has left is noticed when there is something to tell.
+    // A closed connection is noticed at the next event.
     let noticed = || {
         incident(&client, &[]);
         (listeners(&client) == "1").then_some(())
@@ -298,9 +298,9 @@ async fn there_may_be_so_many_streams_and_no_more() {
     let _next = Listener::open(&client, "", None);
 }
 
-/// Each different filter is looked at for itself.
+/// Each different filter is evaluated separately.
 #[test]
-fn an_organisation_may_want_so_many_different_things_and_no_more() {
+fn the_number_of_different_filters_is_limited() {
     let server = Server::with("", &[("WATCHKEEPER_EVENTS__AUDIENCES_PER_ORGANISATION", "2")]);
     let client = server.client();
     let queries = ["?types=incident", "?types=result", "?types=result,result"];
@@ -327,7 +327,7 @@ async fn streams_end_when_the_process_stops() {
     listener.until_end(Duration::from_secs(1));
 }
 
-/// Somebody who reads nothing is cut off, and delays nobody; one who comes again misses nothing.
+/// A client that reads nothing is disconnected, and delays nobody; it misses nothing after a reconnection.
 #[tokio::test]
 async fn a_client_that_does_not_read_is_cut_off() {
     let server = Server::start();

@@ -76,7 +76,7 @@ impl Belongings {
             body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             body
         };
-        // Nobody answers at the target, and what is compared must not change by itself.
+        // The target does not respond, and the compared rows must not change by themselves.
         let policy = id(&client.get("/v1/incident-policies").expect(200).data()[0]);
         let quiet = json!({"down_severity": null, "unstable_severity": null});
         client.patch(&format!("/v1/incident-policies/{policy}"), &quiet).expect(200);
@@ -128,7 +128,7 @@ impl Belongings {
         }
     }
 
-    /// What nobody has.
+    /// Ids of no resource.
     fn of_nobody() -> Self {
         let id = || UNKNOWN_ID.to_owned();
         Self {
@@ -193,7 +193,7 @@ fn unmeasured(mut shown: Value) -> Value {
     shown
 }
 
-/// A request with blanks: `{service}`, `{page}`, … are filled with the ids of somebody.
+/// A request with blanks: `{service}`, `{page}`, … are filled with the ids of one owner.
 #[derive(Debug)]
 struct Blank {
     method: &'static str,
@@ -354,7 +354,7 @@ impl Blank {
     }
 }
 
-/// Whose ids fill the blanks.
+/// Owner of the ids that fill the blanks.
 struct Somebody<'a> {
     has: &'a Belongings,
     ids: [(&'static str, String); 4],
@@ -366,7 +366,7 @@ impl Somebody<'_> {
         if self.has.page == UNKNOWN_ID { "nobody" } else { "somebody" }
     }
 
-    /// The answer with everything that names this somebody, or what the request has just made, replaced.
+    /// The answer with everything that names this owner, or what the request has just made, replaced.
     fn without_names(&self, answer: &Answer) -> (u16, String) {
         let (status, mut body) = answer.without_request_id();
         let Belongings {
@@ -435,7 +435,7 @@ fn forget_own(value: &mut Value) {
 }
 
 #[test]
-fn what_is_foreign_answers_like_what_nobody_has() {
+fn foreign_ids_answer_like_unknown_ids() {
     let seed = seed();
     println!("WATCHKEEPER_TEST_SEED={seed}");
     let server = Server::shared();
@@ -453,7 +453,7 @@ fn what_is_foreign_answers_like_what_nobody_has() {
         let about = format!("WATCHKEEPER_TEST_SEED={seed}, request {round}: {blank:?}");
         let (told, expected) = (blank.send(&mine, &own, &somebody), blank.send(&mine, &own, &unknown));
         let (told, expected) = (somebody.without_names(&told), unknown.without_names(&expected));
-        // What the request itself sent may be told again; nothing else of the other organisation may.
+        // The response may repeat the request, but nothing else of the other organisation.
         assert!(!told.1.contains(MARK), "{about}: {}", told.1);
         assert_eq!(comparable(blank.method, told), comparable(blank.method, expected), "{about}");
     }

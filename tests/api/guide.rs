@@ -1,4 +1,4 @@
-//! Guides, followed literally: their blocks are typed into one shell. To being told (docs/alerting.md), and to backups
+//! Guides, followed literally: their blocks are typed into one shell. For alerting (docs/alerting.md), and for backups
 //! (docs/operations.md).
 
 use std::net::TcpListener;
@@ -61,7 +61,7 @@ fn missing() -> Option<&'static str> {
 }
 
 #[test]
-fn the_guide_leads_to_a_webhook_and_a_mail() {
+fn the_commands_of_the_guide_deliver_a_webhook_and_a_mail() {
     let part = GuidePart { file: "alerting.md", heading: "Ten minutes", blocks: 6 };
     let folder = tempfile::tempdir().unwrap();
     let Some(run) = part.type_in(folder.path()) else { return };
@@ -84,7 +84,7 @@ fn the_guide_leads_to_a_webhook_and_a_mail() {
 }
 
 #[test]
-fn the_guide_leads_through_a_backup_and_back() {
+fn the_commands_of_the_guide_back_up_and_restore() {
     let part = GuidePart { file: "operations.md", heading: "Once through", blocks: 5 };
     let folder = tempfile::tempdir().unwrap();
     let Some(run) = part.type_in(folder.path()) else { return };

@@ -118,7 +118,10 @@ fn wrong_settings_are_refused(#[case] settings: Value, #[case] key: &str, #[case
 
 /// Contract 4.3.11: each of the methods marks it up, and what is answered is in force; 1.1: one trailing slash is removed.
 #[rstest]
-fn a_ping_marks_it_up(#[values("GET", "HEAD", "POST")] method: &str, #[values("", "/")] slash: &str) {
+fn a_ping_marks_the_service_up(
+    #[values("GET", "HEAD", "POST")] method: &str,
+    #[values("", "/")] slash: &str,
+) {
     let client = Server::shared_client();
     let shown = heartbeat(&client);
     let answer = ping(&client, method, &format!("{}{slash}", address(&shown))).expect(200);
@@ -141,11 +144,11 @@ async fn the_history_has_one_entry_for_each_ping() {
     }
     let id = shown["id"].as_str().unwrap();
     let checks = until_checks(&client, id, 3).await;
-    let told: Vec<_> =
+    let entries: Vec<_> =
         checks.iter().map(|check| (&check["probe"], &check["status"], &check["error_code"])).collect();
     let (push, up) = (&json!("push"), &json!("up"));
     assert_eq!(
-        told,
+        entries,
         [
             (push, up, &Value::Null),
             (push, &json!("down"), &json!("heartbeat_fail")),
@@ -190,7 +193,7 @@ fn no_location_is_called_push() {
 #[case("/ping/short")]
 #[case("/ping/")]
 #[case("/ping")]
-fn an_unknown_secret_is_not_there(#[case] path: &str) {
+fn an_unknown_secret_is_not_found(#[case] path: &str) {
     let client = Server::shared_client();
     let answer = ping(&client, "GET", path).expect(404);
     assert_eq!(answer.message(), "The requested resource does not exist.");
@@ -210,7 +213,7 @@ fn an_unknown_secret_is_not_there(#[case] path: &str) {
 #[case("/fail/", 200)]
 #[case("//", 404)]
 #[case("/fail//", 404)]
-fn one_trailing_slash_of_an_address_does_not_matter(#[case] suffix: &str, #[case] status: u16) {
+fn one_trailing_slash_of_the_address_is_ignored(#[case] suffix: &str, #[case] status: u16) {
     let client = Server::shared_client();
     let known = address(&heartbeat(&client));
     ping(&client, "GET", &format!("{known}{suffix}")).expect(status);
@@ -300,9 +303,9 @@ fn a_deleted_heartbeat_has_no_address() {
     ping(&client, "GET", &address(&shown)).expect(404);
 }
 
-/// `ping_base_url` is what clients are told; what stands before `/ping` is the business of a proxy.
+/// `ping_base_url` is shown to clients; the part before `/ping` is handled by a proxy.
 #[test]
-fn the_address_begins_as_configured() {
+fn the_address_starts_as_configured() {
     let server = Server::with("", &[("WATCHKEEPER_PING_BASE_URL", "https://ping.example.com/in/")]);
     let shown = heartbeat(&server.client());
     assert!(
@@ -311,11 +314,11 @@ fn the_address_begins_as_configured() {
     ping(&server.client(), "GET", &address(&shown)).expect(200);
 }
 
-/// Reliability 4: a ping that was answered is known after a kill, and stands in the history once, also where the history has lost
+/// Reliability 4: a ping that was answered is known after a kill, and is in the history once, also where the history has lost
 /// it. A deadline that passes while nobody runs is no data, since the ping may have been lost; the next one, an interval after the
-/// start, decides. Each later deadline stands in the history once.
+/// start, decides. Each later deadline is in the history once.
 #[tokio::test]
-async fn a_deadline_passes_over_a_kill() {
+async fn a_deadline_survives_a_kill() {
     let mut server = Server::start();
     let id = create(&server.client(), &expected_every(30));
     let silent = heartbeat(&server.client());
@@ -369,7 +372,7 @@ async fn a_deadline_passes_over_a_kill() {
 /// A process that is killed after a deadline may not have stored that it was missed: the next one judges it, although nobody was
 /// absent when the ping was expected.
 #[tokio::test]
-async fn a_deadline_that_a_killed_process_has_not_stored_is_missed() {
+async fn a_deadline_missed_during_a_kill_is_reported() {
     let mut server = Server::start();
     let id = create(&server.client(), &expected_every(3_600));
     let shown = server.client().get(&service(&id)).expect(200).data();
@@ -422,9 +425,9 @@ pub(crate) async fn run(url: &str, statement: &str) {
     database.close().await.unwrap();
 }
 
-/// Made-up secrets from the same address keep nobody's ping from being taken.
+/// Invented secrets from the same address do not prevent a valid ping.
 #[test]
-fn a_valid_ping_is_taken_among_made_up_ones() {
+fn a_valid_ping_is_accepted_among_invented_ones() {
     let server = Server::with("", &[("WATCHKEEPER_RATE_LIMIT_PER_MINUTE", "20")]);
     let client = server.client();
     let (known, fresh) = (heartbeat(&client), heartbeat(&client));

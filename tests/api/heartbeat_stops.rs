@@ -1,4 +1,4 @@
-//! Heartbeats of which several periods pass while nobody listens.
+//! Heartbeats of which several periods pass while no process listens.
 
 use serde_json::json;
 
@@ -7,9 +7,9 @@ use crate::support::moments::in_ms;
 use crate::support::server::Server;
 use crate::support::{create, eventually, service, until_checks};
 
-/// Nobody listened for a part of two periods in a row: a notice says so until the next ping.
+/// No process listened for a part of two consecutive periods: a notice reports it until the next ping.
 #[tokio::test]
-async fn two_periods_in_a_row_that_nobody_heard_are_told() {
+async fn two_consecutive_unheard_periods_cause_a_notice() {
     let mut server = Server::start();
     let settings = json!({"interval_seconds": 600, "config": {"grace_seconds": 0}});
     let body = json!({"name": "Backup", "check_type": "heartbeat", "settings": settings});

@@ -1,6 +1,6 @@
-//! The measurement store is away (contract 4.8, 5.1): 503, never an empty list, never a false status.
+//! The measurement store is unavailable (contract 4.8, 5.1): 503, never an empty list, never a false status.
 //!
-//! The history is on a PostgreSQL of its own that the test stops and starts; everything else goes on.
+//! The history is on a PostgreSQL of its own that the test stops and starts; everything else continues.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::support::target::Target;
 use crate::support::{create_watched, eventually, service, until_checks, until_status};
 
 #[tokio::test]
-async fn a_history_that_is_away_is_503_and_comes_back_whole() {
+async fn an_unavailable_history_is_503_and_complete_after_its_return() {
     let Some(postgres) = Postgres::start() else { return };
     let (server, target) =
         (Server::with("", &[("WATCHKEEPER_HISTORY_URL", &postgres.url())]), Target::start());
@@ -26,7 +26,7 @@ async fn a_history_that_is_away_is_503_and_comes_back_whole() {
         assert_eq!(answer.message(), "Measurement data is not available at the moment.");
         assert!(answer.header("x-ratelimit-remaining").is_some());
     }
-    // What is wrong with the request is told first.
+    // Errors of the request are reported first.
     client.get(&format!("{}/checks?status=x", service(&id))).expect(422);
     let seen = client.get(&service(&id)).expect(200).data();
     assert_eq!(seen["status"], "up", "storage trouble is no verdict");

@@ -1,5 +1,4 @@
-//! How far back the history goes (contract 3.1, 4.8): 90 days, what the plan keeps, or the first settings, whichever
-//! is latest.
+//! Depth of the history (contract 3.1, 4.8): 90 days, the retention of the plan, or the first settings, whichever is latest.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -62,9 +61,9 @@ fn texts(times: &[Timestamp]) -> Vec<Value> {
 /// One hour on either side of the start; a `from` before it is raised silently, and figures are cut as well.
 #[rstest]
 #[case::at_most_ninety_days("", 90)]
-#[case::what_the_plan_keeps("[plans.business]\nretention_days = 30\n", 30)]
+#[case::retention_of_the_plan("[plans.business]\nretention_days = 30\n", 30)]
 #[tokio::test]
-async fn the_history_starts_where_the_plan_or_ninety_days_say(#[case] settings: &str, #[case] days: i64) {
+async fn the_history_is_limited_by_the_plan_and_ninety_days(#[case] settings: &str, #[case] days: i64) {
     let mut stopped = stopped(settings).await;
     let start = in_ms(-days * DAY_MS);
     let (before, after, later) = (start.plus_ms(-MARGIN_MS), start.plus_ms(MARGIN_MS), in_ms(-2 * DAY_MS));
@@ -86,7 +85,7 @@ async fn the_history_starts_where_the_plan_or_ninety_days_say(#[case] settings: 
     }
 }
 
-/// What was measured before the service had settings is not its history.
+/// Measurements from before the first settings are not part of the history of a service.
 #[tokio::test]
 async fn the_history_starts_with_the_first_settings() {
     let mut stopped = stopped("").await;

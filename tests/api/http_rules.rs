@@ -48,7 +48,7 @@ fn every_answer_carries_the_common_headers(
 #[case("abc-123", true)]
 #[case("a b", false)]
 #[case("", false)]
-fn a_request_id_of_the_client_is_taken_over(#[case] sent: &str, #[case] taken: bool) {
+fn a_client_request_id_is_used(#[case] sent: &str, #[case] taken: bool) {
     let client = Server::shared_client();
     let answer = client.send("GET", "/v1/me", &[&format!("X-Request-Id: {sent}")], b"");
     assert_eq!(answer.header("x-request-id") == Some(sent), taken);
@@ -77,9 +77,9 @@ fn paths_are_taken_literally(#[case] path: &str, #[case] status: u16) {
     }
 }
 
-/// Contract 1.1: outside `/v1` no token is needed to learn that nothing is there; inside it is.
+/// Contract 1.1: outside `/v1` an unknown path is 404 without a token; inside a token is needed.
 #[test]
-fn nothing_is_outside_and_nothing_is_told_inside() {
+fn unknown_paths_are_404_outside_of_v1_and_401_inside() {
     let stranger = Server::shared_client().without_token();
     for (path, status) in [("/v2/services", 404), ("/v1x", 404), ("/v1/nowhere", 401), ("/v1", 401)] {
         stranger.get(path).expect(status);
@@ -101,14 +101,14 @@ fn head_is_get_without_the_body(#[case] path: &str, #[case] status: u16) {
     }
 }
 
-/// Contract 1.1: OPTIONS tells the methods without a token; 405 tells them with one.
+/// Contract 1.1: OPTIONS lists the methods without a token; 405 lists them with one.
 #[rstest]
 #[case("/v1/services", "GET, HEAD, POST", "PATCH")]
 #[case("/v1/services/x", "GET, HEAD, PUT, PATCH, DELETE", "POST")]
 #[case("/v1/services/x/pause", "POST", "GET")]
 #[case("/v1/services/x/status-override", "POST, DELETE", "PUT")]
 #[case("/v1/probes/", "GET, HEAD", "POST")]
-fn allowed_methods_are_told(#[case] path: &str, #[case] allowed: &str, #[case] wrong: &str) {
+fn allowed_methods_are_listed(#[case] path: &str, #[case] allowed: &str, #[case] wrong: &str) {
     let client = Server::shared_client();
     let options = client.without_token().send("OPTIONS", path, &[], b"").expect(200);
     assert_eq!(options.header("allow"), Some(allowed));
@@ -191,14 +191,14 @@ fn bodies_have_a_limit(#[case] size: usize, #[case] status: u16) {
 
 /// Contract 1.2: a body on GET and DELETE is ignored.
 #[test]
-fn a_body_where_none_belongs_is_ignored() {
+fn an_unexpected_body_is_ignored() {
     let client = Server::shared_client();
     let id = create_unconfigured(&client);
     client.send("GET", &service(&id), &["Content-Type: text/plain"], b"not json").expect(200);
     client.send("DELETE", &service(&id), &["Content-Type: text/plain"], b"not json").expect(200);
 }
 
-/// Contract 1.1: links come from the configured address, never from `Host`.
+/// Contract 1.1: links start with the configured address, never with `Host`.
 #[test]
 fn links_do_not_follow_the_host_header() {
     let server = Server::shared();
@@ -215,7 +215,7 @@ fn links_do_not_follow_the_host_header() {
 
 /// Contract 1.1: the configured address may contain a path; every link begins with it.
 #[test]
-fn links_begin_with_the_configured_address() {
+fn links_start_with_the_configured_address() {
     let server = Server::behind("https://api.example.com/base/");
     let client = server.client();
     let made = client.post("/v1/services", &json!({"name": "x", "check_type": "manual"})).expect(201);

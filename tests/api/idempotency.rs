@@ -48,9 +48,9 @@ fn a_repeated_request_gets_the_stored_answer_byte_for_byte() {
     assert!(spent(&again) < spent(&first), "a replay is counted as every request");
 }
 
-/// Contract 7, no. 45: a long answer is not kept, but made again from what it shows.
+/// Contract 7, no. 45: a long response is not stored, but rendered again from its resource.
 #[test]
-fn a_long_answer_is_made_again() {
+fn a_long_response_is_rendered_again() {
     let client = Server::shared().tenant("business");
     let body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/",
         "settings": {"interval_seconds": 3600, "config": {"body": "x".repeat(65_000), "method": "POST"}}});
@@ -73,9 +73,9 @@ fn a_long_answer_is_made_again() {
     assert_eq!(gone.data(), json!({"id": first.data()["id"]}));
 }
 
-/// What has become of it since is for those who may read it.
+/// Later changes of the resource are shown only with permission to read it.
 #[test]
-fn a_long_answer_is_made_again_for_readers_alone() {
+fn a_long_response_is_rendered_again_only_with_permission() {
     let server = Server::shared();
     let client = server.member(&server.organisation("business"), "services.create");
     let body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/",
@@ -87,7 +87,7 @@ fn a_long_answer_is_made_again_for_readers_alone() {
 
 /// A long answer to what changes nothing is made again; when that has become impossible, it is no refusal.
 #[test]
-fn a_long_preview_is_answered_again_when_its_subject_is_gone() {
+fn a_long_preview_is_repeated_after_its_subject_is_deleted() {
     let client = Server::shared().tenant("business");
     let [anna, ben, cleo] = ["Anna", "Ben", "Cleo"].map(|name| {
         let body = json!({"name": name.repeat(40), "email": format!("{name}@example.org")});
@@ -134,9 +134,9 @@ fn without_measurements(mut shown: Value) -> Value {
     shown
 }
 
-/// Contract 7, no. 45: of more than 64 MiB that are kept for a token the oldest are made again.
+/// Contract 7, no. 45: of more than 64 MiB stored for a token the oldest are rendered again.
 #[test]
-fn the_oldest_of_many_answers_are_made_again() {
+fn the_oldest_of_many_responses_are_rendered_again() {
     let client = Server::shared().tenant("business");
     let body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/",
         "settings": {"interval_seconds": 3600, "config": {"body": "x".repeat(60_000), "method": "POST"}}});
@@ -153,7 +153,7 @@ fn the_oldest_of_many_answers_are_made_again() {
 }
 
 #[test]
-fn a_replay_comes_back_when_the_resource_is_gone() {
+fn a_response_is_replayed_after_the_resource_is_deleted() {
     let server = Server::shared();
     let client = server.tenant("business");
     let id = create_unconfigured(&client);
@@ -214,9 +214,9 @@ fn a_refused_request_frees_its_key(#[case] path: &str, #[case] body: &str, #[cas
     post_with(&client, "/v1/services", "a", &manual("Shop")).expect(201);
 }
 
-/// Steps 7 to 9 of contract 1.8: the size of a body is looked at after key, path and content type; actions ignore it.
+/// Steps 7 to 9 of contract 1.8: the size of a body is checked after key, path and content type; actions ignore it.
 #[test]
-fn a_body_that_is_too_large_is_refused_in_its_turn() {
+fn an_oversized_body_is_refused_in_the_documented_order() {
     let server = Server::shared();
     let client = server.tenant("business");
     let pause = |id: &str| format!("{}/pause", service(id));
@@ -236,7 +236,7 @@ fn a_body_that_is_too_large_is_refused_in_its_turn() {
 
 /// Step 6 of contract 1.8 comes before step 7, step 7 before step 8.
 #[test]
-fn a_token_without_the_right_is_refused_before_its_key_is_looked_at() {
+fn permissions_are_checked_before_the_key() {
     let server = Server::shared();
     let organisation = server.organisation("business");
     let viewer = server.member(&organisation, "services.view");
@@ -250,7 +250,7 @@ fn a_token_without_the_right_is_refused_before_its_key_is_looked_at() {
 #[case(&["Idempotency-Key: a b"])]
 #[case(&["Idempotency-Key: \u{e4}"])]
 #[case(&["Idempotency-Key: a", "Idempotency-Key: a"])]
-fn a_malformed_key_is_400_on_post_and_ignored_elsewhere(#[case] lines: &[&str]) {
+fn a_malformed_key_is_400_on_post_and_ignored_for_other_methods(#[case] lines: &[&str]) {
     let server = Server::shared();
     let client = server.tenant("business");
     let id = create_unconfigured(&client);
@@ -289,7 +289,7 @@ fn patient_server(postgres: &Postgres) -> Server {
 /// Reliability: 200 equal requests at once make one row.
 #[rstest]
 #[tokio::test]
-async fn of_many_equal_requests_at_once_one_runs(
+async fn one_of_many_equal_simultaneous_requests_runs(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some((server, _postgres)) = server_on(backend) else { return };
@@ -307,7 +307,7 @@ async fn of_many_equal_requests_at_once_one_runs(
             assert_eq!(answer.message(), "A request with this Idempotency-Key is still running.");
         }
     }
-    // A machine that has other things to do may put some off (contract 5.1); whoever asks again is told the one effect.
+    // A machine that has other things to do may put some off (contract 5.1); a repetition gets the one effect.
     assert!(statuses.keys().all(|status| matches!(status, 201 | 409 | 503)), "{statuses:?}");
     let last = eventually("the key is answered", || {
         let answer = ask();
@@ -320,7 +320,7 @@ async fn of_many_equal_requests_at_once_one_runs(
     assert_eq!(count(&client), 1);
 }
 
-/// Reliability: a client that resets its connection at any moment, and asks again, has one effect.
+/// Reliability: a client that resets its connection at any moment, and repeats its request, has one effect.
 #[rstest]
 #[tokio::test]
 async fn a_reset_at_any_moment_leaves_one_effect(
@@ -350,7 +350,7 @@ async fn a_reset_at_any_moment_leaves_one_effect(
     assert_eq!(count(&client), ROUNDS);
 }
 
-/// A POST as it goes over the wire.
+/// A POST as sent over the wire.
 fn raw_post(client: &Client, key: &str, body: &Value) -> String {
     raw_post_to(client, "/v1/services", key, body)
 }
@@ -486,7 +486,7 @@ async fn a_kill_leaves_one_effect_or_none() {
     assert!(doubled.is_empty(), "{doubled:?}");
 }
 
-/// Whether the whole answer came.
+/// True if the response was complete.
 fn sent(client: &Client, request: &[u8]) -> bool {
     use std::io::{Read as _, Write as _};
     let Ok(mut stream) = std::net::TcpStream::connect(client.address) else { return false };
@@ -499,7 +499,7 @@ fn sent(client: &Client, request: &[u8]) -> bool {
 
 /// Contract 1.11: a repeated answer holds the texts of the first, so it names the language of the first.
 #[test]
-fn a_replay_speaks_the_language_of_the_first_answer() {
+fn a_replay_has_the_language_of_the_first_response() {
     let server = Server::shared();
     let client = server.bilingual_tenant();
     let body = json!({"title": {"en": "Slow", "de": "Langsam"}, "message": "x"}).to_string();

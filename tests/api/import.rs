@@ -1,6 +1,6 @@
 //! `watchkeeper import`: what other tools have measured, seen afterwards as if it had been measured here.
 //!
-//! The server is stopped while its files are written, and asked afterwards.
+//! The server is stopped while its files are written, and queried afterwards.
 
 use std::path::PathBuf;
 use std::process::Output;
@@ -23,7 +23,7 @@ use crate::support::{create, service};
 
 const MINUTE_MS: i64 = 60_000;
 
-/// A service that is looked at once, and finds nobody.
+/// A service that is checked once, at a closed port.
 fn created(client: &Client, name: &str) -> String {
     let settings = json!({"interval_seconds": 604_800, "retries": 0});
     let body = json!({"name": name, "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
@@ -53,12 +53,12 @@ fn summary(server: &Server, arguments: &[&str]) -> Value {
     server.command_json(&[&["import", "--interval", "60"], arguments].concat())
 }
 
-/// Midnight, so many days ago.
+/// Midnight, the given number of days ago.
 fn midnight(days_ago: i64) -> i64 {
     (in_ms(0).day() - days_ago) * DAY_MS
 }
 
-/// Results of one day, every minute; `down` from noon for so many minutes.
+/// Results of one day, every minute; `down` from noon for the given number of minutes.
 fn day(start_ms: i64, down_minutes: i64) -> impl Iterator<Item = (i64, bool)> {
     let is_down = move |minute: &i64| (720..720 + down_minutes).contains(minute);
     (0..1_440).map(move |minute| (start_ms + minute * MINUTE_MS, !is_down(&minute)))
@@ -67,7 +67,7 @@ fn day(start_ms: i64, down_minutes: i64) -> impl Iterator<Item = (i64, bool)> {
 /// A clock that is far from the newest time that the installation has seen: an import would take all that is kept for
 /// too old.
 #[tokio::test]
-async fn nothing_is_imported_under_a_doubtful_clock() {
+async fn nothing_is_imported_with_an_untrusted_clock() {
     let (server, id) = stopped().await;
     let [main, history] = server.urls();
     let databases = Databases::open(&main, &history, &StoreLimits::default()).await.unwrap();
@@ -127,7 +127,7 @@ async fn imported_days_have_uptime() {
 #[case::csv("new.csv")]
 #[case::json_lines("new.jsonl")]
 #[tokio::test]
-async fn every_column_comes_back(#[case] name: &str) {
+async fn every_column_is_read_back(#[case] name: &str) {
     let (mut server, id) = stopped().await;
     let (up_at, down_at) = (in_ms(-8 * MINUTE_MS), in_ms(-7 * MINUTE_MS));
     let timings =
@@ -168,7 +168,7 @@ async fn every_column_comes_back(#[case] name: &str) {
     assert_eq!(metrics["max_ms"], 82.0, "{metrics}");
 }
 
-/// A bad line ends the import with what was before it kept, unless it is to be skipped; it is named either way.
+/// An invalid line ends the import and keeps the lines before it, unless it is to be skipped; it is named either way.
 #[tokio::test]
 async fn a_bad_line_ends_the_import_or_is_skipped() {
     let (mut server, id) = stopped().await;
@@ -210,7 +210,7 @@ async fn a_bad_line_ends_the_import_or_is_skipped() {
     }
 }
 
-/// Makes services that take no results, or cannot be told apart.
+/// Creates services that accept no results, or have the same name.
 fn create_unfit(server: &mut Server) {
     server.restart();
     let client = server.client();
@@ -240,7 +240,7 @@ async fn wrong_usage_is_refused(#[case] arguments: &[&str], #[case] problem: &st
 
 /// The embedded history has one writer.
 #[tokio::test]
-async fn a_running_server_is_not_written_beside() {
+async fn an_import_into_the_files_of_a_running_server_is_refused() {
     let server = Server::embedded("", &[]);
     let id = created(&server.client(), "Shop");
     let path =
@@ -254,7 +254,7 @@ async fn a_running_server_is_not_written_beside() {
 
 /// PostgreSQL takes in what several processes write.
 #[tokio::test]
-async fn what_is_imported_beside_a_server_on_postgres_is_seen() {
+async fn results_imported_while_a_server_runs_on_postgresql_are_shown() {
     let Some(server) = Server::on_postgres(&[]) else { return };
     let client = server.client();
     let id = created(&client, "Shop");
@@ -268,7 +268,7 @@ async fn what_is_imported_beside_a_server_on_postgres_is_seen() {
 
 /// Names of another tool, a location for all, and lines that are too old.
 #[tokio::test]
-async fn flags_say_what_lines_leave_out() {
+async fn flags_supply_missing_columns() {
     let (server, id) = stopped().await;
     let text = format!("service,time,status\nold=shop,{},up\nShop,1000000000,up\n", midnight(1));
     let path = file(&server, "a.csv", &text);
@@ -291,11 +291,11 @@ async fn reached(history: &sea_orm::DatabaseConnection) -> i64 {
     progress.iter().filter(|row| row.name.starts_with("import ")).map(|row| row.value).max().unwrap_or(0)
 }
 
-/// An import that is killed goes on where it was; nothing is lost or doubled.
+/// A killed import continues where it was; nothing is lost or doubled.
 #[tokio::test]
-async fn a_killed_import_goes_on() {
+async fn a_killed_import_continues() {
     const LINES: i64 = 120_000;
-    /// How far it has come when it is killed, at least: it writes several commits before and after.
+    /// Minimum progress at the kill: there are several commits before and after it.
     const SOME_BYTES: i64 = 1_000_000;
     let (server, id) = stopped().await;
     let mut text = String::from("service,location,time,status\n");

@@ -1,4 +1,4 @@
-//! Who may do what with incidents (contract 1.5, 1.8, 2.2): foreign ids, permissions.
+//! Access to incidents (contract 1.5, 1.8, 2.2): foreign ids, permissions.
 
 use rstest::rstest;
 use serde_json::json;

@@ -11,12 +11,12 @@ fn acknowledge(id: &str) -> String {
     format!("{}/acknowledge", incident(id))
 }
 
-/// Who and when stand in the answer and in the internal part of the timeline; the public part says nothing.
+/// Person and time are in the response and in the internal timeline; the public timeline does not change.
 #[rstest]
 #[case(json!({}), "Acknowledged by All permissions.")]
 #[case(json!({"note": null}), "Acknowledged by All permissions.")]
 #[case(json!({"note": " I look at { $by }. "}), "Acknowledged by All permissions: I look at { $by }.")]
-fn who_works_on_an_incident_is_known_to_members(#[case] body: Value, #[case] message: &str) {
+fn an_acknowledgement_is_shown_to_members_only(#[case] body: Value, #[case] message: &str) {
     let client = Server::shared().tenant("business");
     let made = open_incident(&client, &json!({}));
     let id = id_of(&made);
@@ -42,7 +42,7 @@ fn an_acknowledgement_needs_no_body() {
     assert!(seen["acknowledged"]["at"].is_string(), "{seen}");
 }
 
-/// The first one counts until the incident is opened again; what is over has nobody working on it.
+/// The first one counts until the incident is reopened; a resolved incident has none.
 #[test]
 fn the_first_acknowledgement_counts_until_the_incident_is_opened_again() {
     let client = Server::shared_client();
@@ -72,7 +72,7 @@ fn a_wrong_note_is_refused(#[case] body: Value, #[case] message: &str) {
 }
 
 #[test]
-fn an_incident_of_somebody_else_is_not_there() {
+fn a_foreign_incident_is_not_found() {
     let server = Server::shared();
     let foreign = id_of(&open_incident(&server.tenant("business"), &json!({})));
     let client = server.tenant("business");

@@ -17,7 +17,7 @@ const BEFORE_START: &str = "This time must not be earlier than started_at.";
 
 /// Contract 1.1, 4.10.3: PUT and PATCH change what was sent and nothing else.
 #[rstest]
-fn an_update_changes_what_was_sent_and_nothing_else(#[values("PUT", "PATCH")] method: &str) {
+fn an_update_changes_only_the_sent_fields(#[values("PUT", "PATCH")] method: &str) {
     let client = Server::shared_client();
     let service = create_unconfigured(&client);
     let before = open_incident(&client, &json!({"service_ids": [service], "started_at": "2026-01-01"}));
@@ -101,7 +101,7 @@ fn a_wrong_change_is_refused(#[case] field: &str, #[case] value: Value, #[case] 
 
 /// Contract 5.3: the order of the table of 4.10.3.
 #[test]
-fn all_wrong_changes_are_told_in_the_order_of_the_table() {
+fn all_errors_are_in_the_order_of_the_table() {
     let client = Server::shared_client();
     let path = incident(&id_of(&open_incident(&client, &json!({}))));
     let body = json!({"sla_counts_as_downtime": 1, "statuspage_ids": 1, "service_ids": 1, "started_at": 1, "kind": 1,
@@ -114,7 +114,7 @@ fn all_wrong_changes_are_told_in_the_order_of_the_table() {
 
 /// Contract 4.10.3, 1.8: a resolved incident takes no open status (409 before any field), but a new end and all else.
 #[test]
-fn a_resolved_incident_takes_no_status_but_a_new_end() {
+fn a_resolved_incident_accepts_a_new_end_but_no_status() {
     let client = Server::shared_client();
     let made = open_incident(
         &client,

@@ -1,5 +1,5 @@
-//! What incidents make of status changes, written as the engine would: trouble that nobody wants an incident for, and trouble
-//! behind other trouble (contract 4.9).
+//! Incidents that follow from status changes, written as by the engine: outages of a kind that the policy does not want, and
+//! outages behind others (contract 4.9).
 
 use serde_json::{Value, json};
 
@@ -71,10 +71,10 @@ impl Scene {
     }
 }
 
-/// Degraded is nothing that the first policy wants an incident for. A service that was down and is degraded has not recovered;
+/// The first policy opens no incident for degraded. A service that was down and is degraded has not recovered;
 /// one that was back and is degraded since has, so that its incident ends.
 #[tokio::test]
-async fn trouble_that_nobody_wants_an_incident_for_holds_up_no_end() {
+async fn unwanted_outage_kinds_do_not_delay_the_end() {
     let Some(scene) = Scene::start() else { return };
     let [better, back] = ["better", "back"].map(|name| scene.service(name, &[]));
     scene.record(&[(&better, 'd'), (&back, 'd')]);
@@ -96,7 +96,7 @@ async fn trouble_that_nobody_wants_an_incident_for_holds_up_no_end() {
 
 /// A gateway that is unstable, or behind something that is down, hides what fails behind it.
 #[tokio::test]
-async fn what_fails_behind_something_unstable_or_unreachable_has_no_incident() {
+async fn dependents_of_unstable_or_unreachable_services_have_no_incident() {
     let Some(scene) = Scene::start() else { return };
     let unstable = scene.service("unstable", &[]);
     let behind = scene.service("behind", &[&unstable]);
@@ -121,9 +121,9 @@ async fn what_fails_behind_something_unstable_or_unreachable_has_no_incident() {
     assert_eq!(titles, ["top is down", "unstable is unstable"]);
 }
 
-/// What the engine writes names only what a page shows, by the names that it shows; members see the whole title.
+/// Generated texts name only services that the page shows, by the names shown there; members see the whole title.
 #[tokio::test]
-async fn a_title_tells_visitors_no_names_that_their_page_does_not_show() {
+async fn a_public_title_names_only_services_shown_on_the_page() {
     let Some(scene) = Scene::start() else { return };
     let client = scene.client();
     let policy = client.get("/v1/incident-policies").expect(200).data()[0]["id"].as_str().unwrap().to_owned();

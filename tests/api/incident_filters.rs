@@ -1,6 +1,6 @@
 //! `GET /v1/incidents` (contract 4.10.5, 1.4, 1.7): order, pages, filters and what is wrong with them.
 //!
-//! Every filter is asked of the list of the organisation and of the list of a service (contract 4.9).
+//! Every filter is tested on the list of the organisation and on the list of a service (contract 4.9).
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn titles(list: &Value) -> Vec<&str> {
 }
 
 /// A client whose organisation has three services (A has all incidents) and five incidents, named by their start; the
-/// names in the braces of a query stand for ids.
+/// names in the braces of a query are replaced by ids.
 struct World {
     client: Client,
     a: String,
@@ -141,7 +141,7 @@ fn a_wrong_filter_is_refused() {
                 ("to", TIMESTAMP),
             ],
         ),
-        // What is wrong is told even when nothing would be selected.
+        // Errors are reported even when nothing would be selected.
         ("service_ids=&resolved=x".into(), &[("resolved", BOOLEAN)]),
     ] {
         let expected: Vec<(String, String)> =

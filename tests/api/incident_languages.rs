@@ -8,7 +8,7 @@ use crate::support::client::{Answer, Client};
 use crate::support::server::Server;
 use crate::support::{create_unconfigured, service};
 
-/// A client of an organisation that speaks English and German.
+/// A client of an organisation with the languages English and German.
 fn bilingual() -> Client {
     Server::shared().bilingual_tenant()
 }

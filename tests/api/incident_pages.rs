@@ -14,7 +14,7 @@ fn page(client: &Client, name: &str) -> Value {
 
 /// Contract 4.10.2: repetitions and null entries are ignored; an update replaces; a deleted page is gone.
 #[test]
-fn pages_are_chosen_replaced_and_lost() {
+fn pages_are_chosen_replaced_and_removed() {
     let client = tenant();
     let [zoo, ant, bee] = ["Zoo", "Ant", "Bee"].map(|name| page(&client, name));
     let chosen = json!({"statuspage_ids": [zoo["id"], null, ant["id"], zoo["id"]]});
@@ -32,8 +32,8 @@ fn pages_are_chosen_replaced_and_lost() {
     );
     let mut events = Listener::open(&client, "?types=incident", None);
     client.delete(&format!("/v1/statuspages/{}", bee["id"].as_str().unwrap())).expect(200);
-    let told = events.next().data;
-    assert_eq!((&told["action"], &told["incident"]["statuspages"]), (&json!("updated"), &json!([zoo])));
+    let event = events.next().data;
+    assert_eq!((&event["action"], &event["incident"]["statuspages"]), (&json!("updated"), &json!([zoo])));
     assert_eq!(client.get(&path).expect(200).data()["statuspages"], json!([zoo]));
     assert_eq!(
         client.patch(&path, &json!({"statuspage_ids": [null]})).expect(200).data()["statuspages"],

@@ -1,4 +1,4 @@
-//! `/v1/incident-policies`: which outages become incidents, in which order the rules are asked.
+//! `/v1/incident-policies`: the rules by which outages become incidents, and their order.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ fn named(expected: &[&str]) -> Vec<(String, i64)> {
 
 /// An organisation has one policy from the start: what is down or unstable becomes an internal incident.
 #[test]
-fn one_sensible_policy_stands_from_the_start() {
+fn a_default_policy_exists_from_the_start() {
     let client = Server::shared().tenant("business");
     let rows = client.get(PATH).expect(200).data();
     assert_eq!(rows.as_array().unwrap().len(), 1);
@@ -59,7 +59,7 @@ fn one_sensible_policy_stands_from_the_start() {
     assert_eq!(client.get(&item(&rows[0])).expect(200).data(), rows[0]);
 }
 
-/// A new policy is asked first; places are 1, 2, 3 … whatever is added, moved or deleted.
+/// A new policy is first; positions are 1, 2, 3 … after every addition, move and deletion.
 #[test]
 fn policies_have_an_order() {
     let client = Server::shared().tenant("business");
@@ -140,7 +140,7 @@ fn a_wrong_field_is_named(#[case] body: Value, #[case] field: &str, #[case] mess
 #[case::no_keys_add_nothing(json!({"group_by": "none"}), json!({"group_by_tag_keys": []}), "none", &[])]
 #[case::both_are_taken_as_they_are(json!({}), json!({"group_by": "none", "group_by_tag_keys": ["team"]}), "none", &["team"])]
 #[case::keys_stay(json!({"group_by_tag_keys": ["team"]}), json!({"group_by": "tags"}), "tags", &["team"])]
-fn keys_of_tags_say_what_groups(
+fn incidents_are_grouped_by_the_named_tag_keys(
     #[case] stored: Value,
     #[case] sent: Value,
     #[case] group_by: &str,
@@ -167,7 +167,7 @@ fn all_wrong_keys_are_named_at_once() {
 
 /// Specification 4.3: a tag that a policy uses cannot be deleted, and the answer names the policy.
 #[test]
-fn a_tag_of_a_policy_is_in_use() {
+fn a_tag_used_by_a_policy_cannot_be_deleted() {
     let client = Server::shared().tenant("business");
     let tag = create_tag(&client, "shop");
     let policy = create_policy(&client, &json!({"name": "Shop team", "tag_id": tag}));
@@ -178,9 +178,9 @@ fn a_tag_of_a_policy_is_in_use() {
     client.delete(&format!("/v1/tags/{tag}")).expect(200);
 }
 
-/// Contract 1.5: what belongs to somebody else is not there, as a policy and as a tag.
+/// Contract 1.5: policies and tags of another organisation are not found.
 #[test]
-fn policies_and_tags_of_others_are_not_there() {
+fn foreign_policies_and_tags_are_not_found() {
     let server = Server::shared();
     let (ours, theirs) = (server.tenant("business"), server.tenant("business"));
     let foreign = create_policy(&theirs, &json!({"name": "theirs"}));
@@ -196,7 +196,7 @@ fn policies_and_tags_of_others_are_not_there() {
 
 /// An organisation has at most 100.
 #[test]
-fn there_is_a_most() {
+fn the_number_of_policies_is_limited() {
     let client = Server::shared().tenant("business");
     for number in 2..=100 {
         create_policy(&client, &json!({"name": format!("policy {number}")}));

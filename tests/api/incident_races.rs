@@ -66,9 +66,9 @@ fn deadlocks(postgres: &Postgres) -> String {
     postgres.ask("SELECT sum(deadlocks) FROM pg_stat_database")
 }
 
-/// Services fail, come back and are deleted, while people edit, resolve and reopen what that makes.
+/// Services fail, recover and are deleted, while people edit, resolve and reopen the incidents.
 #[test]
-fn people_and_the_engine_never_wait_in_a_circle() {
+fn edits_and_automatic_changes_do_not_deadlock() {
     let Some(postgres) = Postgres::start() else { return };
     let server = server_on(&postgres);
     let client = server.client();
@@ -126,11 +126,11 @@ fn people_and_the_engine_never_wait_in_a_circle() {
     assert!(!server.log().contains("incidents do not follow"), "{}", server.log());
 }
 
-/// Somebody else locks in another order: the transaction that the server gives up is made again.
+/// Another process locks in another order: the aborted transaction of the server is repeated.
 #[tokio::test]
-async fn a_write_that_was_given_up_for_another_is_made_again() {
+async fn a_write_aborted_by_a_deadlock_is_repeated() {
     let Some(postgres) = Postgres::start() else { return };
-    // Time enough for the other one to close the circle before the server, which waits first, looks for one.
+    // Time enough for the other one to complete the cycle before the server, which waits first, detects the deadlock.
     postgres.ask("ALTER ROLE postgres SET deadlock_timeout = '10s'");
     let server = patient_server_on(&postgres);
     let client = server.client();
@@ -151,7 +151,7 @@ async fn a_write_that_was_given_up_for_another_is_made_again() {
     assert_eq!(client.get(&service(&id)).expect(200).data()["name"], "Store");
 }
 
-/// A channel is written under the lock of the organisation, which every change of an incident holds: who is told of an incident is
+/// A channel is written under the lock of the organisation, which every change of an incident holds: the recipients of an incident are
 /// decided before the write or after it, never beside it.
 #[test]
 fn a_channel_is_not_changed_while_an_incident_is() {

@@ -24,7 +24,7 @@ use crate::support::server::Server;
 const STEPS: usize = 300;
 /// Services at any time; the last one is unstable now and then.
 const SERVICES: usize = 5;
-/// Incidents beyond which somebody clears up.
+/// Number of incidents at which some are deleted.
 const INCIDENTS: usize = 40;
 /// The time that the engine has to catch up with a step.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -65,7 +65,7 @@ impl World {
         self.services.push(Service::create(&self.client, &name, is_wild, tags));
     }
 
-    /// One thing that the engine or people do; gives what it was.
+    /// One action of the engine or of people; returns its description.
     fn step(&mut self) -> String {
         match self.chance.below(20) {
             0..9 => self.edge(),
@@ -94,8 +94,8 @@ impl World {
     }
 
     fn circumstances(&mut self) -> String {
-        let place = self.chance.below(SERVICES);
-        let (service, client) = (&mut self.services[place], &self.client);
+        let index = self.chance.below(SERVICES);
+        let (service, client) = (&mut self.services[index], &self.client);
         let what = self.chance.below(3);
         match what {
             0 => service.pause(client),
@@ -113,7 +113,7 @@ impl World {
         let affected = affected.iter().filter(|row| claims::services(row).contains(&gone.id));
         for row in affected {
             let claim = self.claims.of(id(row));
-            // It ends with its only service, or goes; otherwise people have taken it over still.
+            // It ends with its only service, or is deleted; otherwise people are still in charge of it.
             claim.is_handled |= claim.status.take().is_some();
         }
         let flag = if with_incidents { "?delete_orphaned_incidents=true" } else { "" };
@@ -138,7 +138,7 @@ impl World {
         format!("policy: {changes}")
     }
 
-    /// An incident that people have made: the engine marks recoveries in it and no more.
+    /// An incident opened by people: the engine only marks recoveries in it.
     fn create(&mut self) -> String {
         self.names += 1;
         let title = format!("made {}", self.names);
@@ -260,7 +260,7 @@ impl World {
         rows
     }
 
-    /// What is not as it must be yet.
+    /// Violations of the invariants at this moment.
     fn missing(&self, rows: &[Row]) -> Option<String> {
         let is_ours = |id: &str| {
             let row = rows.iter().find(|row| claims::id(row) == id);
@@ -304,7 +304,7 @@ impl World {
                 let open = service.open_incidents(&self.client);
                 service.told(!open.iter().any(|(id, is_recovered)| !is_recovered && is_handled(id)));
             } else if !self.opens {
-                // What no policy wanted may become an incident when one does.
+                // An outage that no policy wanted may become an incident when one does.
                 service.must = false;
             }
             service.recovered();
@@ -328,7 +328,7 @@ fn policy_path(id: &str) -> String {
 }
 
 #[tokio::test]
-async fn people_and_the_engine_keep_the_rules_whatever_they_do() {
+async fn the_invariants_hold_for_random_edits_and_outages() {
     let seed = seed();
     println!("WATCHKEEPER_TEST_SEED={seed}");
     let server = Server::shared();

@@ -1,4 +1,4 @@
-//! Who is told that services join an incident, that it gets worse, and that it is over; in quiet hours and while a channel is off.
+//! Messages about services that join an incident, a raised severity and the end; in quiet hours and while a channel is off.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn events(sink: &Sink) -> Vec<String> {
     sink.received().iter().map(Received::event).collect()
 }
 
-async fn until_told(sink: &Sink, count: usize) -> Vec<String> {
+async fn until_events(sink: &Sink, count: usize) -> Vec<String> {
     eventually("it is told", || (sink.received().len() >= count).then_some(())).await;
     events(sink)
 }
@@ -44,33 +44,33 @@ async fn until_waiting(client: &Client, expected: &[(Value, Value)]) {
     eventually("these wait", || (messages(client, "waiting") == expected).then_some(())).await;
 }
 
-/// The first services that join are told at once, the next ones together.
+/// The first joined services are reported at once, the next ones together.
 #[tokio::test]
-async fn services_that_join_are_told_by_name_and_then_together() {
+async fn joined_services_are_reported_by_name_and_then_in_a_batch() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     channel(&client, &sink, &json!({}));
     let services = [(); 5].map(|()| create_unconfigured(&client));
     let incident = open_incident(&client, &json!({"service_ids": [services[0]]}));
-    until_told(&sink, 1).await;
+    until_events(&sink, 1).await;
     for count in 2..=5 {
         client.patch(&path(&incident), &json!({"service_ids": services[..count]})).expect(200);
     }
-    assert_eq!(until_told(&sink, 2).await, ["incident.opened", "incident.service_joined"]);
+    assert_eq!(until_events(&sink, 2).await, ["incident.opened", "incident.service_joined"]);
     let joined = sink.received()[1].json()["data"]["incident"]["joined"].clone();
     assert_eq!(joined["services"][0]["id"], json!(services[1]), "{joined}");
     until_waiting(&client, &[(json!("incident.service_joined"), json!("batch"))]).await;
     // The end takes along what waits.
     client.post(&format!("{}/resolve", path(&incident)), &json!({"message": "Over."})).expect(200);
-    until_told(&sink, 4).await;
+    until_events(&sink, 4).await;
     assert_eq!(events(&sink)[2..], ["incident.service_joined", "incident.resolved"]);
     let joined = sink.received()[2].json()["data"]["incident"]["joined"].clone();
     assert_eq!(joined["count"], 3, "{joined}");
 }
 
-/// A rise is told to who was told less, with the default events, and releases what quiet hours held.
+/// A raised severity is sent to channels that were notified of less, with the default events, and releases held messages.
 #[tokio::test]
-async fn a_rise_of_the_severity_is_told_and_ends_the_quiet() {
+async fn a_raised_severity_is_reported_and_releases_held_messages() {
     let client = Server::shared().tenant("business");
     let [plain, asleep, few, pager] = [(); 4].map(|()| Sink::start());
     channel(&client, &plain, &json!({}));
@@ -79,20 +79,20 @@ async fn a_rise_of_the_severity_is_told_and_ends_the_quiet() {
     channel(&client, &few, &only_start);
     channel(&client, &pager, &json!({"min_severity": "critical"}));
     let incident = open_incident(&client, &json!({"severity": "minor"}));
-    until_told(&plain, 1).await;
+    until_events(&plain, 1).await;
     client.patch(&path(&incident), &json!({"severity": "critical"})).expect(200);
-    assert_eq!(until_told(&plain, 2).await, ["incident.opened", "incident.worsened"]);
+    assert_eq!(until_events(&plain, 2).await, ["incident.opened", "incident.worsened"]);
     let worse = plain.received()[1].json()["data"]["incident"].clone();
     assert_eq!((&worse["severity"], &worse["previous_severity"]), (&json!("critical"), &json!("minor")));
-    assert_eq!(until_told(&asleep, 2).await, ["incident.opened", "incident.worsened"]);
-    assert_eq!(until_told(&few, 1).await, ["incident.opened"]);
-    assert_eq!(until_told(&pager, 1).await, ["incident.opened"]);
+    assert_eq!(until_events(&asleep, 2).await, ["incident.opened", "incident.worsened"]);
+    assert_eq!(until_events(&few, 1).await, ["incident.opened"]);
+    assert_eq!(until_events(&pager, 1).await, ["incident.opened"]);
     until_waiting(&client, &[]).await;
 }
 
 /// The critical policy is entered, although the policy for everything has done its last step.
 #[tokio::test]
-async fn a_rise_enters_the_policy_that_matches_first_now() {
+async fn a_raised_severity_starts_the_policy_that_now_matches_first() {
     let client = Server::shared().tenant("business");
     let [night, day] = [(); 2].map(|()| Sink::start());
     for (sink, name, least, position) in [(&night, "Night", "critical", 1), (&day, "Day", "minor", 2)] {
@@ -102,9 +102,9 @@ async fn a_rise_enters_the_policy_that_matches_first_now() {
         client.post("/v1/escalation-policies", &body).expect(201);
     }
     let incident = open_incident(&client, &json!({"severity": "minor"}));
-    until_told(&day, 1).await;
+    until_events(&day, 1).await;
     client.patch(&path(&incident), &json!({"severity": "critical"})).expect(200);
-    assert_eq!(until_told(&night, 1).await, ["incident.escalated"]);
+    assert_eq!(until_events(&night, 1).await, ["incident.escalated"]);
     let escalation = client.get(&format!("{}/escalation", path(&incident))).expect(200).data();
     assert_eq!(escalation["policy_name"], "Night");
     client.patch(&path(&incident), &json!({"severity": "minor"})).expect(200);
@@ -113,22 +113,22 @@ async fn a_rise_enters_the_policy_that_matches_first_now() {
 }
 
 #[tokio::test]
-async fn a_channel_that_is_switched_off_hears_the_end_when_it_is_on_again() {
+async fn a_disabled_channel_gets_the_end_after_it_is_enabled_again() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let channel = channel(&client, &sink, &json!({}));
     let incident = open_incident(&client, &json!({}));
-    until_told(&sink, 1).await;
+    until_events(&sink, 1).await;
     client.patch(&channel, &json!({"is_enabled": false})).expect(200);
     client.post(&format!("{}/resolve", path(&incident)), &json!({"message": "Over."})).expect(200);
     until_waiting(&client, &[(json!("incident.resolved"), Value::Null)]).await;
     client.patch(&channel, &json!({"is_enabled": true})).expect(200);
-    assert_eq!(until_told(&sink, 2).await, ["incident.opened", "incident.resolved"]);
+    assert_eq!(until_events(&sink, 2).await, ["incident.opened", "incident.resolved"]);
 }
 
 /// Other quiet hours that are now hold what waits as before, and other changes release nothing.
 #[tokio::test]
-async fn changed_quiet_hours_are_applied_to_what_waits() {
+async fn changed_quiet_hours_apply_to_held_messages() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let channel = channel(&client, &sink, &json!({"quiet_hours": always("UTC")}));
@@ -144,12 +144,12 @@ async fn changed_quiet_hours_are_applied_to_what_waits() {
     }
     assert_eq!(events(&sink), [""; 0]);
     client.patch(&channel, &json!({"quiet_hours": null})).expect(200);
-    assert_eq!(until_told(&sink, 1).await, ["incident.opened"]);
+    assert_eq!(until_events(&sink, 1).await, ["incident.opened"]);
 }
 
-/// What is held about an incident that goes with its service goes, too.
+/// Held messages about an incident that is deleted with its service are deleted, too.
 #[tokio::test]
-async fn what_is_held_goes_with_a_service_and_its_incidents() {
+async fn held_messages_are_deleted_with_the_service_and_its_incidents() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     channel(&client, &sink, &json!({"quiet_hours": always("UTC")}));

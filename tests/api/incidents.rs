@@ -1,6 +1,6 @@
 //! `/v1/incidents` (contract 4.10.1-4.10.3): create, read, change, delete.
 //!
-//! The timeline stands in `incident_timeline`, filters in `incident_filters`, languages in `incident_languages`, the side
+//! The timeline is in `incident_timeline`, filters in `incident_filters`, languages in `incident_languages`, the side
 //! of the services in `service_incidents`.
 
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(crate) fn id_of(data: &Value) -> String {
 
 /// Contract 4.10.2: every default, the first timeline entry, `Location`; reading gives the same.
 #[test]
-fn a_created_incident_is_answered_whole_and_can_be_read_again() {
+fn a_created_incident_is_returned_completely_and_can_be_read() {
     let server = Server::shared();
     let client = server.client();
     let body = json!({"title": "  Checkout is slow ", "message": " We are looking into it.\n"});
@@ -90,7 +90,7 @@ fn a_created_incident_is_answered_whole_and_can_be_read_again() {
 
 /// Contract 4.10.2: every field that a client may set, read back.
 #[test]
-fn every_field_of_a_create_is_kept() {
+fn every_field_of_a_new_incident_is_stored() {
     let client = Server::shared_client();
     let service = create(&client, &json!({"name": "b shop", "check_type": "manual"}));
     let other = create(&client, &json!({"name": "a till", "check_type": "manual"}));
@@ -120,7 +120,7 @@ fn every_field_of_a_create_is_kept() {
 
 /// Contract 4.10.1: a notice is always minor.
 #[test]
-fn a_notice_is_minor_whatever_is_said() {
+fn a_notice_is_always_minor() {
     let client = Server::shared_client();
     let made = open_incident(&client, &json!({"kind": "notice", "severity": "critical"}));
     assert_eq!((&made["kind"], &made["severity"]), (&json!("notice"), &json!("minor")));
@@ -211,7 +211,7 @@ fn a_wrong_field_is_refused(#[case] field: &str, #[case] value: Value, #[case] t
 
 /// Contract 4.10.2: the longest texts and lists that are allowed.
 #[test]
-fn the_longest_texts_and_lists_are_taken() {
+fn the_longest_texts_and_lists_are_accepted() {
     let client = Server::shared_client();
     let service = create_unconfigured(&client);
     let body = json!({"title": "ü".repeat(255), "message": "😀".repeat(10_000), "service_ids": vec![service; 500],
@@ -223,7 +223,7 @@ fn the_longest_texts_and_lists_are_taken() {
 
 /// Contract 4.10.2: ids that are malformed, unknown or foreign, each at its place.
 #[test]
-fn ids_that_name_nothing_are_refused_at_their_place() {
+fn unknown_ids_are_refused_at_their_index() {
     let server = Server::shared();
     let (mine, theirs) = (server.tenant("business"), server.tenant("business"));
     let (own, foreign) = (create_unconfigured(&mine), create_unconfigured(&theirs));
@@ -270,7 +270,7 @@ fn a_wrong_end_is_refused(#[case] times: Value, #[case] expected: &[(&str, &str)
 
 /// Contract 5.3: everything that is wrong, in the order of the table.
 #[test]
-fn all_wrong_fields_are_told_in_the_order_of_the_table() {
+fn all_errors_are_in_the_order_of_the_table() {
     let body = json!({"sla_counts_as_downtime": 1, "notify_subscribers": 1, "statuspage_ids": 1, "service_ids": 1,
         "resolved_at": 1, "started_at": 1, "is_published": 1, "kind": 1, "severity": 1, "status": 1});
     let answer = Server::shared_client().post("/v1/incidents", &body);
@@ -285,7 +285,7 @@ fn all_wrong_fields_are_told_in_the_order_of_the_table() {
 #[rstest]
 #[case("[]", "The request body must be a JSON object.")]
 #[case("{", "The request body is not valid JSON.")]
-fn what_is_no_object_is_400(
+fn a_body_that_is_not_an_object_is_400(
     #[case] body: &str,
     #[case] message: &str,
     #[values("", "/updates", "/resolve")] rest: &str,

@@ -1,4 +1,4 @@
-//! What was read before is shown again only as long as it is what is stored: a read after an acknowledged write sees it.
+//! Cached reads are shown only while they equal the stored rows: a read after an acknowledged write sees it.
 
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn a_read_after_a_write_sees_it() {
 
 /// A ping concerns one service alone, a new service the list.
 #[test]
-fn pings_and_new_services_are_seen_at_once() {
+fn pings_and_new_services_are_shown_at_once() {
     let client = tenant();
     let job = |name: &str| create(&client, &json!({"name": name, "check_type": "heartbeat"}));
     let (first, second) = (job("first"), job("second"));

@@ -87,7 +87,7 @@ async fn an_incident_arrives_as_a_mail_of_two_parts() {
 }
 
 #[tokio::test]
-async fn a_mail_that_is_greylisted_comes_again() {
+async fn a_greylisted_mail_is_sent_again() {
     let Some(mut server) = MailServer::start() else { return };
     let client = Server::shared().tenant("business");
     add(&client, &server.settings(&["grey@example.org"]));
@@ -101,7 +101,7 @@ async fn a_mail_that_is_greylisted_comes_again() {
 }
 
 #[tokio::test]
-async fn a_mail_to_nobody_is_dead() {
+async fn a_mail_without_valid_recipient_is_dead() {
     let Some(server) = MailServer::start() else { return };
     let client = Server::shared().tenant("business");
     add(&client, &server.settings(&["unknown@example.org"]));
@@ -110,9 +110,9 @@ async fn a_mail_to_nobody_is_dead() {
     assert_eq!((&row["status"], &row["tries"][0]["status_code"]), (&json!("dead"), &json!(550)), "{row}");
 }
 
-/// A colleague who has left does not keep the others from being told.
+/// A refused recipient does not prevent the delivery to the others.
 #[tokio::test]
-async fn who_is_known_gets_the_mail() {
+async fn known_recipients_get_the_mail() {
     let Some(mut server) = MailServer::start() else { return };
     let client = Server::shared().tenant("business");
     add(&client, &server.settings(&["unknown@example.org", "a@example.org"]));
@@ -123,9 +123,9 @@ async fn who_is_known_gets_the_mail() {
     assert_eq!(server.mail()["to"], json!(["a@example.org"]));
 }
 
-/// What comes beyond the number of a minute is one mail at its end.
+/// Events beyond the limit of a minute are sent in one mail at its end.
 #[tokio::test]
-async fn many_things_at_once_are_one_mail() {
+async fn many_simultaneous_events_are_one_mail() {
     let Some(mut server) = MailServer::start() else { return };
     let client = Server::shared().tenant("business");
     let settings = server.settings(&["a@example.org"]);

@@ -11,7 +11,7 @@ use crate::support::{create_unconfigured, eventually, service};
 const MESSAGE: &str = "The service is not available at the moment.";
 
 #[tokio::test]
-async fn without_its_database_the_server_says_so_and_comes_back() {
+async fn without_its_database_the_server_is_unavailable_and_recovers() {
     let Some(postgres) = Postgres::start() else { return };
     let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
     let client = server.client();
@@ -54,10 +54,10 @@ async fn without_its_database_the_server_says_so_and_comes_back() {
     client.post("/v1/services", &manual).expect(201);
 }
 
-/// Steps 13 and 14 of contract 1.8: a write that fails takes no place of the plan, and a full plan is told as soon as the
+/// Steps 13 and 14 of contract 1.8: a write that fails does not count for the plan, and a full plan is reported as soon as the
 /// database can be asked.
 #[test]
-fn a_failed_write_takes_no_place_of_the_plan() {
+fn a_failed_write_does_not_count_against_the_plan() {
     // A write that is kept waiting gives up long before the client does.
     let impatient = [("WATCHKEEPER_DATABASE__ACQUIRE_TIMEOUT_SECONDS", "3")];
     let server = Server::embedded("[plans.business]\nservices = 1\n", &impatient);

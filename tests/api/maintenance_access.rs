@@ -1,4 +1,4 @@
-//! Who may do what to maintenances (contract 2.2, 6), what tenants see of each other (1.5), and in which language (1.11).
+//! Access to maintenances (contract 2.2, 6), isolation of tenants (1.5), and languages (1.11).
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ fn a_foreign_service_cannot_be_covered_or_filtered() {
     mine.get(&format!("{}/maintenances", service(&foreign))).expect(404);
 }
 
-/// Contract 1.11: texts are shown in the language that was asked for, else in the default language.
+/// Contract 1.11: texts are shown in the requested language, else in the default language.
 #[rstest]
 #[case("de-AT", "de", "Wartung", "Gleich.")]
 #[case("fr, de;q=0.5", "de", "Wartung", "Gleich.")]

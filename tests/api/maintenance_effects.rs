@@ -1,4 +1,4 @@
-//! What maintenances do to services (contract 4.12, 4.3.7, 4.7, 4.3.9), and what the clock does to maintenances.
+//! Effects of maintenances on services (contract 4.12, 4.3.7, 4.7, 4.3.9), and their automatic transitions.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ async fn planned_time_is_left_out_and_emergency_time_is_measured() {
             let data = client.get(&format!("{}/{path}", service(id))).expect(200).data();
             data.get("uptime").or_else(|| data[0].get("uptime_percent")).and_then(Value::as_f64).unwrap()
         };
-        // What is stored follows what is known after a moment.
+        // The stored figures follow the live ones after a moment.
         eventually(path, || (figure(&emergency_one) < 99.0).then_some(())).await;
         assert!((figure(&planned_one) - 100.0).abs() < f64::EPSILON, "{path}");
     }
@@ -126,7 +126,7 @@ fn uptime_of(client: &Client, id: &str) -> Option<f64> {
 
 /// Contract 4.7: what planned maintenance leaves out stays left out after a restart and after the maintenance is deleted.
 #[tokio::test]
-async fn what_was_left_out_stays_left_out() {
+async fn excluded_time_stays_excluded() {
     let mut server = Server::start();
     let mut target = Target::start();
     let id = create_watched(&server.client(), &target.url(), &json!({"interval_seconds": 1}));
@@ -181,7 +181,7 @@ async fn a_maintenance_starts_and_completes_by_itself() {
 
 /// Contract 4.11.2: without `auto_start` nothing starts, without `auto_complete` nothing ends by itself.
 #[tokio::test]
-async fn nothing_happens_by_itself_unless_asked_for() {
+async fn automatic_transitions_happen_only_when_enabled() {
     let client = Server::shared_client();
     let soon = |ms: i64| in_ms(ms).to_string();
     let waits = planned(&client, &json!({"scheduled_start": soon(500), "auto_start": false}));
@@ -195,9 +195,9 @@ async fn nothing_happens_by_itself_unless_asked_for() {
     assert_eq!(shown(&client, &id_of(&runs))["status"], "in_progress");
 }
 
-/// What was missed while the process was down is made up for, once, at the moment of the transition.
+/// Transitions missed while the process was down are caught up once.
 #[tokio::test]
-async fn missed_transitions_are_made_up_for() {
+async fn missed_transitions_are_caught_up() {
     let mut server = Server::start();
     let mut lead_ms = 2_000;
     // A busy machine may take longer to stop the server than it is until the start; then there is nothing to make up for.

@@ -19,7 +19,7 @@ fn tenant() -> Client {
 
 /// Contract 4.11.1: rows of a list have neither pages nor timeline.
 #[test]
-fn a_list_shows_everything_but_pages_and_timeline() {
+fn a_list_omits_pages_and_timeline() {
     let client = tenant();
     let service = create_unconfigured(&client);
     let mut made = planned(&client, &json!({"service_ids": [service]}));
@@ -32,7 +32,7 @@ fn a_list_shows_everything_but_pages_and_timeline() {
 
 /// Contract 1.4: the latest planned start first, then the id; pages follow that order.
 #[test]
-fn the_latest_planned_start_comes_first() {
+fn maintenances_are_ordered_by_latest_planned_start() {
     let client = tenant();
     let start = moment(2 * HOUR);
     let mut same: Vec<String> =

@@ -1,4 +1,4 @@
-//! Maintenances that come again: `recurrence` of `POST /v1/maintenances`, and `/v1/maintenance-series`.
+//! Recurring maintenances: `recurrence` of `POST /v1/maintenances`, and `/v1/maintenance-series`.
 
 use chrono::{DateTime, FixedOffset, TimeDelta};
 use rstest::rstest;
@@ -20,7 +20,7 @@ fn second(seconds: i64) -> String {
     now.plus_ms(seconds * 1_000 - now.ms().rem_euclid(1_000)).to_string()
 }
 
-/// A daily window of an hour that begins first after so many seconds, with further fields.
+/// A daily window of an hour that starts after this number of seconds, with further fields.
 fn daily(client: &Client, begins: i64, more: &Value) -> Value {
     let mut body = json!({
         "scheduled_start": second(begins), "scheduled_end": second(begins + HOUR),
@@ -55,7 +55,7 @@ fn texts(of: &[Value], key: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_daily_window_stands_thirty_days_ahead() {
+fn a_daily_window_is_planned_thirty_days_ahead() {
     let client = Server::shared_client();
     let covered = create_unconfigured(&client);
     let made = daily(&client, DAY, &json!({"service_ids": [covered], "message": "We restart."}));
@@ -78,7 +78,7 @@ fn a_daily_window_stands_thirty_days_ahead() {
 }
 
 #[test]
-fn a_series_shows_what_is_to_come() {
+fn a_series_shows_its_upcoming_windows() {
     let client = Server::shared_client();
     let covered = create_unconfigured(&client);
     let body = json!({
@@ -110,7 +110,7 @@ fn a_series_shows_what_is_to_come() {
 }
 
 #[test]
-fn a_window_that_runs_already_begins_at_once() {
+fn a_window_that_already_runs_starts_at_once() {
     let client = Server::shared_client();
     let covered = create_unconfigured(&client);
     let made = daily(&client, -60, &json!({"service_ids": [covered]}));
@@ -158,7 +158,7 @@ fn a_wrong_recurrence_is_refused(#[case] changed: Value, #[case] key: &str, #[ca
 #[rstest]
 #[case::cancelled("cancel")]
 #[case::deleted("delete")]
-fn one_can_be_skipped(#[case] how: &str) {
+fn one_window_can_be_skipped(#[case] how: &str) {
     let client = Server::shared_client();
     let covered = create_unconfigured(&client);
     let made = daily(&client, DAY, &json!({"service_ids": [covered]}));
@@ -186,7 +186,7 @@ fn one_can_be_skipped(#[case] how: &str) {
 }
 
 #[test]
-fn a_changed_series_changes_what_has_not_begun() {
+fn a_changed_series_changes_only_future_windows() {
     let client = Server::shared_client();
     let (covered, other) = (create_unconfigured(&client), create_unconfigured(&client));
     let made = daily(&client, -60, &json!({"service_ids": [covered]}));
@@ -204,7 +204,7 @@ fn a_changed_series_changes_what_has_not_begun() {
     // The last one has moved beyond the time for which maintenances are created.
     let kept = before.len() - 1;
     assert_eq!(ids(&after)[..kept], ids(&before)[..kept], "those that move keep their ids");
-    // What runs, and what people changed, stays as it was.
+    // Running windows and edited windows stay as they were.
     assert_eq!((&after[0]["title"], &after[0]["services"]), (&before[0]["title"], &before[0]["services"]));
     assert_eq!(
         (&after[3]["title"], &after[3]["scheduled_start"]),
@@ -224,7 +224,7 @@ fn a_changed_series_changes_what_has_not_begun() {
 }
 
 #[test]
-fn another_rule_removes_and_adds() {
+fn a_changed_rule_removes_and_adds_windows() {
     let client = Server::shared_client();
     let covered = create_unconfigured(&client);
     let made = daily(&client, DAY, &json!({"service_ids": [covered]}));
@@ -259,7 +259,7 @@ fn a_wrong_change_is_refused(#[case] body: Value, #[case] key: &str, #[case] tex
 }
 
 #[test]
-fn a_deleted_series_leaves_what_has_begun_and_what_was_called_off() {
+fn a_deleted_series_keeps_started_and_cancelled_windows() {
     let client = Server::shared_client();
     let covered = create_unconfigured(&client);
     let made = daily(&client, -60, &json!({"service_ids": [covered]}));
@@ -279,7 +279,7 @@ fn a_deleted_series_leaves_what_has_begun_and_what_was_called_off() {
 #[rstest]
 #[case::kept("", "cancelled")]
 #[case::deleted("?delete_orphaned_maintenances=true", "gone")]
-fn a_deleted_service_ends_a_series_of_its_own(#[case] flag: &str, #[case] expected: &str) {
+fn a_deleted_service_ends_its_own_series(#[case] flag: &str, #[case] expected: &str) {
     let client = Server::shared_client();
     let (covered, other) = (create_unconfigured(&client), create_unconfigured(&client));
     let alone = series_of(&daily(&client, DAY, &json!({"service_ids": [covered]})));
@@ -306,7 +306,7 @@ fn a_deleted_service_ends_a_series_of_its_own(#[case] flag: &str, #[case] expect
 
 /// Several who change, skip and delete at once leave neither two maintenances for a window nor an error.
 #[test]
-fn changes_at_once_make_no_window_twice() {
+fn simultaneous_changes_create_each_window_once() {
     let client = Server::shared_client();
     let covered = create_unconfigured(&client);
     let id = series_of(&daily(&client, DAY, &json!({"service_ids": [covered]})));

@@ -10,7 +10,7 @@ use crate::support::server::Server;
 
 const STATES: [&str; 4] = ["scheduled", "in_progress", "completed", "cancelled"];
 
-/// Contract 4.11.3, 5.2: in every other state the answer is a conflict that nobody should try again, and nothing changes.
+/// Contract 4.11.3, 5.2: in every other state the response is a conflict without retry, and nothing changes.
 #[rstest]
 #[case("start", &["scheduled"])]
 #[case("complete", &["in_progress"])]
@@ -62,7 +62,7 @@ fn a_maintenance_is_started_and_completed_once() {
     assert_eq!(shown(&client, &id), ended);
 }
 
-/// Contract 4.11.3: a cancellation is told as the creation was.
+/// Contract 4.11.3: a cancellation is announced as the creation was.
 #[rstest]
 fn a_maintenance_is_cancelled_once(#[values(true, false)] notify_announcement: bool) {
     let client = Server::shared_client();
@@ -89,9 +89,9 @@ fn an_operation_ignores_its_body(
     client.send("POST", &path, &["Content-Type: text/plain"], body.as_bytes()).expect(200);
 }
 
-/// Contract 4.11.3: an extension goes on, or waits again when its start is in the future.
+/// Contract 4.11.3: an extension continues, or reschedules when its start is in the future.
 #[rstest]
-fn an_extension_goes_on_or_waits_again(
+fn an_extension_continues_or_reschedules(
     #[values("in_progress", "completed")] status: &str,
     #[values(-60, 3_600)] start: i64,
 ) {

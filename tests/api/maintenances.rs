@@ -1,6 +1,6 @@
 //! `/v1/maintenances` (contract 4.11.1, 4.11.2): create, read, change, delete.
 //!
-//! Operations stand in `maintenance_states`, filters in `maintenance_filters`, the effect on services in
+//! Operations are in `maintenance_states`, filters in `maintenance_filters`, the effect on services in
 //! `maintenance_effects`.
 
 use rstest::rstest;
@@ -15,7 +15,7 @@ use crate::support::{UNKNOWN_ID, create, create_unconfigured};
 
 const PATH: &str = "/v1/maintenances";
 
-/// Contract 4.11.1, 4.11.2: everything that is not sent has its default; the keys stand in the order of the table.
+/// Contract 4.11.1, 4.11.2: omitted fields have their defaults; the keys are in the order of the table.
 #[test]
 fn a_maintenance_is_created_with_its_defaults() {
     let client = Server::shared_client();
@@ -185,7 +185,7 @@ fn title_and_start_are_required() {
 
 /// Contract 1.1, 4.11.2: a partial update; both methods; what is not sent stays.
 #[rstest]
-fn an_update_changes_what_was_sent(#[values("PUT", "PATCH")] method: &str) {
+fn an_update_changes_only_the_sent_fields(#[values("PUT", "PATCH")] method: &str) {
     let client = Server::shared_client();
     let service = create_unconfigured(&client);
     let made = planned(&client, &json!({"scheduled_end": moment(172_800)}));
@@ -239,7 +239,7 @@ fn a_wrong_update_is_refused(#[case] body: Value, #[case] key: &str, #[case] tex
 
 /// Contract 4.11.2: clearing the end takes automatic completion away; so nothing is refused.
 #[test]
-fn clearing_the_end_takes_automatic_completion_away() {
+fn clearing_the_end_disables_automatic_completion() {
     let client = Server::shared_client();
     let made = planned(&client, &json!({"scheduled_end": moment(172_800), "auto_complete": true}));
     let path = maintenance(&id_of(&made));
@@ -251,12 +251,12 @@ fn clearing_the_end_takes_automatic_completion_away() {
     assert_eq!(off["auto_complete"], false);
 }
 
-/// Contract 4.11.2: `post_update`, `notify_subscribers`; only a changed window is told.
+/// Contract 4.11.2: `post_update`, `notify_subscribers`; only a changed window is announced.
 #[rstest]
 #[case(json!({}), Some(false))]
 #[case(json!({"notify_subscribers": true}), Some(true))]
 #[case(json!({"post_update": false, "notify_subscribers": true}), None)]
-fn a_changed_window_is_told(#[case] further: Value, #[case] told: Option<bool>) {
+fn a_changed_window_is_announced(#[case] further: Value, #[case] told: Option<bool>) {
     let client = Server::shared_client();
     let made = planned(&client, &json!({"message": "Soon."}));
     let path = maintenance(&id_of(&made));
@@ -382,7 +382,7 @@ fn a_maintenance_is_deleted_once(
 
 /// Contract 1.8: the body is read after the maintenance was found, and before its state counts.
 #[test]
-fn refusals_come_in_the_order_of_the_contract() {
+fn refusals_are_in_the_order_of_the_contract() {
     let client = Server::shared_client();
     let unknown = maintenance(UNKNOWN_ID);
     client.send("PATCH", &unknown, &[], b"not json").expect(404);
@@ -393,7 +393,7 @@ fn refusals_come_in_the_order_of_the_contract() {
     client.send("POST", PATH, &[], b"[]").expect(400);
 }
 
-/// Contract 4.11.1: chosen pages stand in the order of the client, in single responses alone; an update replaces them.
+/// Contract 4.11.1: chosen pages are in the order of the client, only in single responses; an update replaces them.
 #[test]
 fn pages_are_chosen_in_order() {
     let server = Server::shared();
@@ -410,8 +410,8 @@ fn pages_are_chosen_in_order() {
     let made = planned(&client, &json!({"statuspage_ids": [b, null, a, b]}));
     assert_eq!(made["statuspages"], json!([{"id": b, "name": "B"}, {"id": a, "name": "A"}]));
     let path = maintenance(&id_of(&made));
-    let kept = client.patch(&path, &json!({"title": "Other"})).expect(200).data();
-    assert_eq!(kept["statuspages"], made["statuspages"]);
+    let updated = client.patch(&path, &json!({"title": "Other"})).expect(200).data();
+    assert_eq!(updated["statuspages"], made["statuspages"]);
     let replaced = client.patch(&path, &json!({"statuspage_ids": [a]})).expect(200).data();
     assert_eq!(replaced["statuspages"], json!([{"id": a, "name": "A"}]));
     assert_eq!(client.get(PATH).expect(200).data()[0].get("statuspages"), None);
@@ -426,7 +426,7 @@ fn pages_are_chosen_in_order() {
 
 /// Contract 1.5, 4.11.2: a page that is deleted meanwhile was there, or was not; both have an answer.
 #[test]
-fn a_page_that_goes_meanwhile_is_no_accident_on_postgresql() {
+fn a_concurrently_deleted_page_is_handled_on_postgresql() {
     let Some(postgres) = Postgres::start() else { return };
     let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
     let client = &server.client();

@@ -7,7 +7,7 @@ use crate::support::server::Server;
 
 /// Contract 4.17: the bare object, keys in the order of the table.
 #[test]
-fn the_first_token_may_everything_and_its_organisation_has_no_limits() {
+fn the_first_token_has_all_permissions_and_no_limits() {
     let me = Server::shared_client().get("/v1/me").expect(200).json();
     let keys: Vec<&String> = me.as_object().unwrap().keys().collect();
     assert_eq!(
@@ -26,7 +26,7 @@ fn the_first_token_may_everything_and_its_organisation_has_no_limits() {
 
 /// Contract 4.17: usage counts what is active; per-page quotas have none.
 #[test]
-fn limits_show_what_the_plan_allows_and_what_is_used() {
+fn limits_show_allowance_and_usage() {
     let server = Server::shared();
     let client = server.tenant("team");
     let id = create_unconfigured(&client);
@@ -40,7 +40,7 @@ fn limits_show_what_the_plan_allows_and_what_is_used() {
 
 /// Contract 4.17: no permission and no plan is needed; permissions come in the order of 2.1.
 #[test]
-fn a_token_with_few_permissions_on_the_free_plan_may_ask_who_it_is() {
+fn a_token_with_few_permissions_on_the_free_plan_may_read_me() {
     let server = Server::shared();
     let organisation = server.organisation("free");
     let member = server.member(&organisation, "statuspages.publish,services.view");

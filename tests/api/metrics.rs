@@ -9,7 +9,7 @@ use crate::support::{create, create_unconfigured, create_watched, service, until
 
 /// Contract 4.5: figures of what was measured.
 #[tokio::test]
-async fn figures_are_those_of_the_checks() {
+async fn figures_match_the_checks() {
     let (client, target) = (Server::shared_client(), Target::start());
     let id = create_watched(&client, &target.url(), &json!({"interval_seconds": 604_800}));
     until_status(&client, &id, "up").await;
@@ -28,7 +28,7 @@ async fn figures_are_those_of_the_checks() {
 
 /// Contract 4.6: one bucket holds the one check; `probe` narrows.
 #[tokio::test]
-async fn response_times_stand_in_buckets() {
+async fn response_times_are_grouped_in_buckets() {
     let (client, target) = (Server::shared_client(), Target::start());
     let id = create_watched(&client, &target.url(), &json!({"interval_seconds": 604_800}));
     until_checks(&client, &id, 1).await;
@@ -50,7 +50,7 @@ async fn response_times_stand_in_buckets() {
 
 /// Contract 4.7: exactly `days` days, the last one is today.
 #[tokio::test]
-async fn uptime_has_a_day_for_every_day() {
+async fn uptime_has_one_entry_per_day() {
     let (client, target) = (Server::shared_client(), Target::start());
     let id = create_watched(&client, &target.url(), &json!({"interval_seconds": 604_800}));
     until_status(&client, &id, "up").await;
@@ -98,7 +98,7 @@ fn days_are_clamped(#[case] query: &str, #[case] days: usize) {
 
 /// Contract 4.5, 4.7: an override is what a manual service's uptime is made of.
 #[tokio::test]
-async fn uptime_of_a_manual_service_comes_from_its_override() {
+async fn uptime_of_a_manual_service_follows_its_override() {
     let client = Server::shared_client();
     let id = create(&client, &json!({"name": "Till", "check_type": "manual"}));
     let path = format!("{}/metrics", service(&id));

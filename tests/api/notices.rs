@@ -1,4 +1,4 @@
-//! Events that are no incidents: they are told once when they begin and once when they are over, and can be looked at.
+//! Events that are not incidents: they are sent once at their start and once at their end, and are listed.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -20,21 +20,21 @@ const DAY_SECONDS: i64 = 86_400;
 /// Trouble of locations and of the process counts after a second.
 const SOON: (&str, &str) = ("WATCHKEEPER_WATCHDOG__NOTICE_AFTER_SECONDS", "1");
 
-/// A channel that is told of this event alone.
+/// A channel that gets only this event.
 fn sink_for(client: &Client, event: &str) -> Sink {
     let sink = Sink::start();
     create_channel(client, &webhook(&sink.url(), &json!({"events": [event]})));
     sink
 }
 
-/// The notices that a sink was told of: whether they are over, and their titles.
-async fn until_told(sink: &Sink, expected: &[(bool, &str)]) -> Vec<Value> {
-    let told = eventually(&format!("{expected:?}"), || {
+/// The notices that a sink received: whether they are over, and their titles.
+async fn until_notices(sink: &Sink, expected: &[(bool, &str)]) -> Vec<Value> {
+    let found = eventually(&format!("{expected:?}"), || {
         let received = sink.received();
         (received.len() >= expected.len()).then_some(received)
     })
     .await;
-    let notices: Vec<Value> = told.iter().map(|message| message.json()["data"]["notice"].clone()).collect();
+    let notices: Vec<Value> = found.iter().map(|message| message.json()["data"]["notice"].clone()).collect();
     let said: Vec<(bool, &str)> =
         notices.iter().map(|notice| (notice["is_over"] == true, notice["title"].as_str().unwrap())).collect();
     assert_eq!(said, expected);
@@ -50,24 +50,24 @@ fn ping(client: &Client, service: &str, path: &str) {
 }
 
 #[tokio::test]
-async fn a_missed_heartbeat_is_told_until_the_next_ping() {
+async fn a_missed_heartbeat_causes_a_notice_until_the_next_ping() {
     let client = Server::shared().tenant("business");
     let sink = sink_for(&client, "heartbeat.missed");
     let backup = create(&client, &json!({"name": "Backup", "check_type": "heartbeat"}));
     ping(&client, &backup, "/fail");
-    let begin = until_told(&sink, &[(false, "Backup has not reported")]).await;
+    let begin = until_notices(&sink, &[(false, "Backup has not reported")]).await;
     assert_eq!((&begin[0]["severity"], &begin[0]["is_over"]), (&json!("major"), &json!(false)));
     ping(&client, &backup, "");
-    until_told(&sink, &[(false, "Backup has not reported"), (true, "Backup reports again")]).await;
+    until_notices(&sink, &[(false, "Backup has not reported"), (true, "Backup reports again")]).await;
     let rows = client.get("/v1/notices?lasts=false").expect(200).data();
     assert_eq!((&rows[0]["event"], &rows[0]["about"]), (&json!("heartbeat.missed"), &json!(backup)));
     assert!(rows[0]["ended_at"].is_string(), "{rows}");
     assert_eq!(client.get("/v1/notices?lasts=true").expect(200).data(), json!([]));
 }
 
-/// Whoever works on a service has not to be told that it does not report.
+/// Notices about a service are delayed while a maintenance covers it.
 #[tokio::test]
-async fn what_a_maintenance_covers_is_not_told_before_it_ends() {
+async fn a_maintenance_delays_notices_of_its_services() {
     let client = Server::shared().tenant("business");
     let sink = sink_for(&client, "heartbeat.missed");
     let [covered, other] =
@@ -77,14 +77,14 @@ async fn what_a_maintenance_covers_is_not_told_before_it_ends() {
     let window = create_maintenance(&client, &window);
     ping(&client, &covered, "/fail");
     ping(&client, &other, "/fail");
-    until_told(&sink, &[(false, "Other has not reported")]).await;
+    until_notices(&sink, &[(false, "Other has not reported")]).await;
     client.post(&format!("/v1/maintenances/{window}/complete"), &json!({})).expect(200);
-    let told = eventually("the other one", || {
+    let messages = eventually("the other one", || {
         let received = sink.received();
         (received.len() == 2).then_some(received)
     })
     .await;
-    assert_eq!(told[1].json()["data"]["notice"]["title"], "Covered has not reported");
+    assert_eq!(messages[1].json()["data"]["notice"]["title"], "Covered has not reported");
 }
 
 fn create_maintenance(client: &Client, body: &Value) -> String {
@@ -92,12 +92,12 @@ fn create_maintenance(client: &Client, body: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_history_that_is_away_is_told_to_the_operator() {
+async fn an_unavailable_history_causes_a_notice_to_the_operator() {
     let Some(postgres) = Postgres::start() else { return };
     let server = Server::with("", &[("WATCHKEEPER_HISTORY_URL", &postgres.url()), SOON]);
     let (client, other) = (server.client(), server.tenant("business"));
     let sink = sink_for(&client, "monitor.trouble");
-    let elsewhere = sink_for(&other, "monitor.trouble");
+    let other_sink = sink_for(&other, "monitor.trouble");
     let target = Target::start();
     create(
         &client,
@@ -116,7 +116,7 @@ async fn a_history_that_is_away_is_told_to_the_operator() {
     })
     .await;
     assert_eq!(over["title"], "Over: Watchkeeper cannot write its history");
-    assert!(elsewhere.received().is_empty(), "it concerns nobody else");
+    assert!(other_sink.received().is_empty(), "it concerns nobody else");
 }
 
 /// A server with three locations.
@@ -127,7 +127,7 @@ fn three_locations() -> Server {
     Server::embedded(&(1..=3).map(location).collect::<String>(), &[SOON])
 }
 
-/// Services that only the second location sees in trouble.
+/// Services that only the second location reports down.
 fn impair_second_location(client: &Client) {
     let target = unfriendly_target([127, 0, 9, 2].into());
     let settings = json!({"interval_seconds": 1, "retries": 0});
@@ -137,19 +137,19 @@ fn impair_second_location(client: &Client) {
 }
 
 #[tokio::test]
-async fn an_impaired_location_is_told_to_those_who_see_it_so() {
+async fn an_impaired_location_causes_a_notice_where_it_is_seen() {
     let server = three_locations();
     let (client, neighbour) = (server.client(), server.tenant("team"));
     let sink = sink_for(&client, "location.impaired");
-    let elsewhere = sink_for(&neighbour, "location.impaired");
+    let other_sink = sink_for(&neighbour, "location.impaired");
     impair_second_location(&client);
-    until_told(&sink, &[(false, "Location l2 has lost its network")]).await;
-    assert!(elsewhere.received().is_empty(), "the neighbour has seen nothing");
+    until_notices(&sink, &[(false, "Location l2 has lost its network")]).await;
+    assert!(other_sink.received().is_empty(), "the neighbour has seen nothing");
 }
 
-/// A notice is shown also when no channel exists that could be told of it.
+/// A notice is listed also without a channel that could receive it.
 #[tokio::test]
-async fn an_impaired_location_is_shown_without_a_channel() {
+async fn an_impaired_location_is_listed_without_a_channel() {
     let server = three_locations();
     let client = server.client();
     impair_second_location(&client);
@@ -163,7 +163,7 @@ async fn an_impaired_location_is_shown_without_a_channel() {
 }
 
 #[tokio::test]
-async fn a_budget_that_burns_is_told() {
+async fn a_burning_budget_causes_a_notice() {
     let server = Server::start();
     let client = server.client();
     let sink = sink_for(&client, "sla.burning");
@@ -171,28 +171,28 @@ async fn a_budget_that_burns_is_told() {
     let target =
         json!({"name": "Gold", "service_id": shop, "objective": 99.9, "period": "month", "time_zone": "UTC"});
     let target = client.post("/v1/sla-targets", &target).expect(201).data();
-    let told = until_told(&sink, &[(false, "The error budget of Gold burns fast")]).await;
-    assert_eq!(told[0]["severity"], "critical");
+    let notices = until_notices(&sink, &[(false, "The error budget of Gold burns fast")]).await;
+    assert_eq!(notices[0]["severity"], "critical");
     assert_eq!(
-        told[0]["message"], "In the last hour it was used up 1000.0 times as fast as it may be.",
+        notices[0]["message"], "In the last hour it was used up 1000.0 times as fast as it may be.",
         "it has been down since it was first looked at"
     );
     let rows = client.get("/v1/notices").expect(200).data();
     assert_eq!((&rows[0]["event"], &rows[0]["about"]), (&json!("sla.burning"), &target["id"]));
 }
 
-/// The day of the week in so many days.
+/// The day of the week after this number of days.
 fn weekday(days: i64) -> &'static str {
     let day = in_ms(days * DAY_SECONDS * 1_000).day();
     // The first day of 1970 was a Thursday.
-    let place = usize::try_from((day + 3).rem_euclid(7)).unwrap();
-    ["mon", "tue", "wed", "thu", "fri", "sat", "sun"][place]
+    let index = usize::try_from((day + 3).rem_euclid(7)).unwrap();
+    ["mon", "tue", "wed", "thu", "fri", "sat", "sun"][index]
 }
 
-/// Nobody is on duty while the only one is away; it is over when somebody takes over. Each gap is told; what hours leave out is
-/// none.
+/// Nobody is on duty while the only contact is away; the notice ends when another contact takes over. Each uncovered period causes
+/// a notice; time outside of the hours of a layer does not.
 #[tokio::test]
-async fn each_gap_in_a_schedule_is_told_until_somebody_takes_over() {
+async fn each_uncovered_period_causes_a_notice_until_it_is_covered() {
     let client = Server::shared().tenant("business");
     let sink = sink_for(&client, "oncall.gap");
     let [anna, ben] = ["Anna", "Ben"].map(|name| create_contact(&client, name, &json!({})));
@@ -207,14 +207,16 @@ async fn each_gap_in_a_schedule_is_told_until_somebody_takes_over() {
     client.post("/v1/oncall/absences", &away).expect(201);
     let (office_gap, shop_gap) = ("Nobody is on duty for Office", "Nobody is on duty for Shop");
     eventually("all are told", || (sink.received().len() >= 3).then_some(())).await;
-    let told = sink.received();
-    let mut titles: Vec<String> =
-        told.iter().map(|told| told.json()["data"]["notice"]["title"].as_str().unwrap().to_owned()).collect();
+    let messages = sink.received();
+    let mut titles: Vec<String> = messages
+        .iter()
+        .map(|message| message.json()["data"]["notice"]["title"].as_str().unwrap().to_owned())
+        .collect();
     titles.sort_unstable();
     assert_eq!(titles, [office_gap, office_gap, shop_gap]);
     let body = json!({"schedule_id": shop["id"], "contact_id": ben, "starts_at": from, "ends_at": to});
     client.post("/v1/oncall/overrides", &body).expect(201);
-    let over = eventually("it is over", || sink.received().get(3).map(|told| told.json())).await;
+    let over = eventually("it is over", || sink.received().get(3).map(|message| message.json())).await;
     let notice = &over["data"]["notice"];
     assert_eq!(
         (&notice["title"], &notice["is_over"]),
@@ -232,9 +234,9 @@ async fn each_gap_in_a_schedule_is_told_until_somebody_takes_over() {
     assert_eq!(title, format!("Over: {office_gap}"));
 }
 
-/// Nobody is told, for there is no channel; whoever looks sees it all the same.
+/// No message is sent, for there is no channel; the notices are listed all the same.
 #[tokio::test]
-async fn without_a_channel_notices_can_be_looked_at() {
+async fn notices_can_be_listed_without_a_channel() {
     let client = Server::shared().tenant("business");
     let anna = create_contact(&client, "Anna", &json!({}));
     let mut always = daily(&[&anna]);
@@ -257,9 +259,9 @@ async fn without_a_channel_notices_can_be_looked_at() {
     .await;
 }
 
-/// A certificate that ends soon is told once, whatever else the service fails by, and its renewal, too.
+/// An expiring certificate causes one notice, whatever else the service fails by, and its renewal another.
 #[tokio::test]
-async fn a_certificate_near_its_end_is_told_until_it_is_renewed() {
+async fn an_expiring_certificate_causes_a_notice_until_it_is_renewed() {
     let target = TlsTarget::ending_in_days(5);
     let authority = target.authority().display().to_string();
     let server = Server::with("", &[("WATCHKEEPER_PROBE__CA_FILE", &authority)]);
@@ -268,14 +270,14 @@ async fn a_certificate_near_its_end_is_told_until_it_is_renewed() {
     let shop = json!({"name": "Shop", "check_type": "ssl", "target": target.address(),
         "settings": {"interval_seconds": 3_600, "retries": 0}});
     let shop = create(&client, &shop);
-    let told = until_told(&sink, &[(false, "The certificate of Shop ends soon")]).await;
-    assert_eq!(told[0]["severity"], "minor");
-    assert!(told[0]["message"].as_str().unwrap().contains("metadata.days_until_expiry"), "{}", told[0]);
-    // While somebody works on it, nothing is said.
+    let notices = until_notices(&sink, &[(false, "The certificate of Shop ends soon")]).await;
+    assert_eq!(notices[0]["severity"], "minor");
+    assert!(notices[0]["message"].as_str().unwrap().contains("metadata.days_until_expiry"), "{}", notices[0]);
+    // During a maintenance no notice is sent.
     client.post(&format!("/v1/services/{shop}/pause"), &json!({})).expect(200);
     target.renew(300);
     client.post(&format!("/v1/services/{shop}/resume"), &json!({})).expect(200);
-    until_told(
+    until_notices(
         &sink,
         &[(false, "The certificate of Shop ends soon"), (true, "The certificate of Shop is fine again")],
     )
@@ -284,15 +286,15 @@ async fn a_certificate_near_its_end_is_told_until_it_is_renewed() {
 
 /// A notice about a service that is deleted is over, and says why.
 #[tokio::test]
-async fn what_is_not_watched_any_more_is_over() {
+async fn a_deleted_service_ends_its_notices() {
     let client = Server::shared().tenant("business");
     let sink = sink_for(&client, "heartbeat.missed");
     let backup = create(&client, &json!({"name": "Backup", "check_type": "heartbeat"}));
     ping(&client, &backup, "/fail");
-    until_told(&sink, &[(false, "Backup has not reported")]).await;
+    until_notices(&sink, &[(false, "Backup has not reported")]).await;
     client.delete(&format!("/v1/services/{backup}")).expect(200);
     let both = [(false, "Backup has not reported"), (true, "Over: Backup has not reported")];
-    until_told(&sink, &both).await;
+    until_notices(&sink, &both).await;
 }
 
 #[rstest]

@@ -1,4 +1,4 @@
-//! `/v1/notification-channels`: the ways by which people are told what happens.
+//! `/v1/notification-channels`: channels by which people are notified.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -154,7 +154,7 @@ const REQUIRED: &str = "This field is required.";
 #[case(json!({"quiet_hours": {"hours": []}}), "quiet_hours.time_zone", REQUIRED)]
 #[case(json!({"quiet_hours": {"time_zone": "Mars"}}), "quiet_hours.time_zone", "Unknown time zone.")]
 #[case(json!({"is_enabled": "yes"}), "is_enabled", "This value must be true or false.")]
-fn what_cannot_be_a_channel_is_refused(#[case] more: Value, #[case] path: &str, #[case] text: &str) {
+fn an_invalid_channel_is_refused(#[case] more: Value, #[case] path: &str, #[case] text: &str) {
     let client = Server::shared().tenant("business");
     let answer = client.post(PATH, &webhook("https://a.example", &more)).expect(422);
     let errors = answer.errors();
@@ -163,12 +163,12 @@ fn what_cannot_be_a_channel_is_refused(#[case] more: Value, #[case] path: &str, 
     assert!(!answer.body.contains("hunter2"), "no error repeats a secret");
 }
 
-/// Channels that people read have digests, those of programs if it is wanted, and those whose messages are alerts never.
+/// Channels for people have digests, those of programs on request, and those whose messages are alerts never.
 #[rstest]
 #[case("slack", json!({"url": "https://hooks.slack.com/services/T/B/x"}), Some(20))]
 #[case("webhook", json!({"url": "https://a.example", "secret": SECRET}), None)]
 #[case("pagerduty", json!({"routing_key": "0123456789abcdef0123456789abcdef"}), None)]
-fn a_kind_has_digests_or_none(#[case] kind: &str, #[case] settings: Value, #[case] usual: Option<u32>) {
+fn digests_depend_on_the_kind(#[case] kind: &str, #[case] settings: Value, #[case] usual: Option<u32>) {
     let client = Server::shared().tenant("business");
     let body = json!({"kind": kind, "name": "Channel", "settings": settings});
     let channel = create_channel(&client, &body);
@@ -192,7 +192,7 @@ fn the_kind_of_a_channel_never_changes() {
 }
 
 #[test]
-fn a_plan_has_room_for_so_many_channels() {
+fn the_plan_limits_channels() {
     let server = Server::shared();
     let client = server.tenant("team");
     for _ in 0..20 {
@@ -207,7 +207,7 @@ fn a_plan_has_room_for_so_many_channels() {
 }
 
 #[test]
-fn a_test_message_says_what_came_back() {
+fn a_test_message_shows_the_response() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let channel = create_channel(&client, &webhook(&sink.url(), &json!({"is_enabled": false})));

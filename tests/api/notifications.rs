@@ -1,4 +1,4 @@
-//! Telling people: what happens to incidents arrives at channels, and every delivery can be looked at.
+//! Notifications: changes of incidents arrive at channels, and every delivery is listed.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::support::server::Server;
 use crate::support::sink::{Conduct, Received, Sink};
 use crate::support::{create_unconfigured, eventually};
 
-/// Everything that a channel can be told.
+/// Every event that a channel can get.
 fn every_event() -> Value {
     json!({"events": ["incident.opened", "incident.updated", "incident.acknowledged", "incident.reopened",
         "incident.resolved"]})
@@ -62,7 +62,7 @@ fn is_signed(received: &Received, secret: &str) -> bool {
 }
 
 #[tokio::test]
-async fn the_course_of_an_incident_arrives_in_its_order() {
+async fn messages_of_an_incident_arrive_in_order() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     create_channel(&client, &webhook(&sink.url(), &every_event()));
@@ -76,12 +76,12 @@ async fn the_course_of_an_incident_arrives_in_its_order() {
     let expected = ["incident.opened", "incident.acknowledged", "incident.updated", "incident.resolved"];
     assert_eq!(events(&sink), expected);
     assert!(received.iter().all(|message| is_signed(message, SECRET)));
-    let told = &received[0].json()["data"];
-    assert_eq!(told["incident"]["id"], incident["id"]);
-    assert_eq!(told["incident"]["title"], "Checkout is slow");
-    assert_eq!(told["incident"]["message"], "We are looking into it.");
-    assert_eq!(told["incident"]["severity"], "major");
-    assert_eq!(told["incident"]["services"][0]["id"], service);
+    let data = &received[0].json()["data"];
+    assert_eq!(data["incident"]["id"], incident["id"]);
+    assert_eq!(data["incident"]["title"], "Checkout is slow");
+    assert_eq!(data["incident"]["message"], "We are looking into it.");
+    assert_eq!(data["incident"]["severity"], "major");
+    assert_eq!(data["incident"]["services"][0]["id"], service);
     assert_eq!(received[3].json()["data"]["incident"]["status"], "resolved");
     let rows = until_status(&client, "delivered", 4).await;
     let ids: Vec<&str> = received.iter().rev().map(|message| message.header("webhook-id")).collect();
@@ -91,7 +91,7 @@ async fn the_course_of_an_incident_arrives_in_its_order() {
 }
 
 #[tokio::test]
-async fn a_message_that_fails_comes_again_under_the_same_id_and_holds_up_the_next() {
+async fn a_failed_message_is_retried_with_the_same_id_before_the_next() {
     let client = Server::shared().tenant("business");
     let sink = Sink::with(Conduct::Answer(500, ""));
     create_channel(&client, &webhook(&sink.url(), &every_event()));
@@ -112,9 +112,9 @@ async fn a_message_that_fails_comes_again_under_the_same_id_and_holds_up_the_nex
     assert!(received.iter().all(|message| is_signed(message, SECRET)), "each try is signed anew");
 }
 
-/// What comes beyond the number of a minute is one message at its end; what follows comes by itself again.
+/// Events beyond the limit of a minute are one message at its end; later ones are sent separately again.
 #[tokio::test]
-async fn many_things_at_once_are_told_in_one_message() {
+async fn many_simultaneous_events_are_one_digest() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     create_channel(&client, &webhook(&sink.url(), &json!({"digest_above": 2})));
@@ -145,7 +145,7 @@ async fn many_things_at_once_are_told_in_one_message() {
 }
 
 #[tokio::test]
-async fn a_channel_is_told_what_it_is_about() {
+async fn a_channel_gets_only_matching_incidents() {
     let client = Server::shared().tenant("business");
     let [all, severe, tagged, named, off] = [(); 5].map(|()| Sink::start());
     let tag = client.post("/v1/tags", &json!({"key": "env"})).expect(201).data();
@@ -163,19 +163,19 @@ async fn a_channel_is_told_what_it_is_about() {
     }
     let of_shop = open_incident(&client, &json!({"service_ids": [shop], "severity": "critical"}));
     let of_mail = open_incident(&client, &json!({"service_ids": [mail], "severity": "minor"}));
-    // Less severe now, but whoever was told is told the end.
+    // Less severe now, but channels that got the start also get the end.
     let path = format!("/v1/incidents/{}", id_of(&of_shop));
     client.patch(&path, &json!({"severity": "minor"})).expect(200);
     resolve(&client, &of_shop);
     resolve(&client, &of_mail);
     until_status(&client, "delivered", 4 + 2 + 2 + 2).await;
     let of = |sink: &Sink| {
-        let told = |message: &Received| {
+        let event_and_title = |message: &Received| {
             (message.event().replace("incident.", ""), message.json()["data"]["incident"]["id"].clone())
         };
-        let mut told: Vec<_> = sink.received().iter().map(told).collect();
-        told.sort_by_key(|(_, id)| *id != of_shop["id"]);
-        told
+        let mut event_and_title: Vec<_> = sink.received().iter().map(event_and_title).collect();
+        event_and_title.sort_by_key(|(_, id)| *id != of_shop["id"]);
+        event_and_title
     };
     let whole = |incident: &Value| {
         ["opened", "resolved"].map(|event| (event.to_owned(), incident["id"].clone())).to_vec()
@@ -188,7 +188,7 @@ async fn a_channel_is_told_what_it_is_about() {
 }
 
 #[tokio::test]
-async fn a_dead_message_is_tried_again_when_somebody_asks() {
+async fn a_dead_message_is_retried_on_request() {
     let client = Server::shared().tenant("business");
     let sink = Sink::with(Conduct::Echo);
     let channel = create_channel(&client, &webhook(&sink.url(), &every_event()));
@@ -210,7 +210,7 @@ async fn a_dead_message_is_tried_again_when_somebody_asks() {
 }
 
 #[tokio::test]
-async fn deliveries_are_filtered_and_walked_by_cursor() {
+async fn deliveries_are_filtered_and_paged_by_cursor() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     let channel = create_channel(&client, &webhook(&sink.url(), &every_event()));
@@ -244,9 +244,9 @@ async fn deliveries_are_filtered_and_walked_by_cursor() {
     }
 }
 
-/// A sink that asks for time gets it; the wish is that of the whole channel.
+/// A retry delay requested by a sink is respected; it applies to the whole channel.
 #[tokio::test]
-async fn a_channel_that_asks_for_time_gets_it() {
+async fn a_requested_retry_delay_is_respected() {
     let client = Server::shared().tenant("business");
     let sink = Sink::with(Conduct::Answer(429, "Retry-After: 3\r\n"));
     create_channel(&client, &webhook(&sink.url(), &every_event()));
@@ -259,9 +259,9 @@ async fn a_channel_that_asks_for_time_gets_it() {
     assert!(waited >= Duration::from_millis(2_900), "{waited:?}");
 }
 
-/// Deleting the last service of an incident ends it; whoever was told of it is told so.
+/// Deleting the last service of an incident ends it; channels that got the start get the end.
 #[tokio::test]
-async fn the_end_by_a_deleted_service_is_told() {
+async fn an_end_by_a_deleted_service_is_reported() {
     let client = Server::shared().tenant("business");
     let sink = Sink::start();
     create_channel(&client, &webhook(&sink.url(), &json!({})));

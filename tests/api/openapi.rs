@@ -9,7 +9,7 @@ use crate::support::server::Server;
 use crate::support::{UNKNOWN_ID, create_unconfigured, service};
 
 #[test]
-fn the_document_is_public_and_of_this_very_server() {
+fn the_document_is_public_and_names_this_server() {
     let server = Server::start();
     let stranger = server.client().without_token();
     let answer = stranger.get("/openapi.json").expect(200);
@@ -31,9 +31,9 @@ fn the_command_prints_the_same_document() {
     assert_eq!(printed, server.client().get("/openapi.json").expect(200).json());
 }
 
-/// Generators make a type of each object, called by its place: `Notification.channel` and `NotificationChannel` are two.
+/// Generators make a type of each object, named by its path: `Notification.channel` and `NotificationChannel` are two.
 #[test]
-fn no_object_in_its_place_is_called_like_a_schema() {
+fn no_inline_object_collides_with_a_schema_name() {
     let document = Server::shared_client().without_token().get("/openapi.json").expect(200).json();
     let schemas = document["components"]["schemas"].as_object().unwrap();
     let mut same = Vec::new();
@@ -58,15 +58,15 @@ fn no_object_in_its_place_is_called_like_a_schema() {
 
 /// Numbers on an address of their own are no part of what this address serves.
 #[test]
-fn what_is_not_served_here_is_not_described() {
+fn unserved_paths_are_not_described() {
     let server = Server::with("", &[("WATCHKEEPER_METRICS_LISTEN", "127.0.0.1:0")]);
     let document = server.client().get("/openapi.json").expect(200).json();
     assert!(document["paths"].get("/metrics").is_none());
 }
 
-/// The same for people: nothing is loaded from elsewhere, and nothing runs.
+/// The same for people: the page loads no external resource and runs no script.
 #[test]
-fn the_page_for_people_loads_and_runs_nothing() {
+fn the_reference_page_contains_no_scripts_or_external_resources() {
     let answer = Server::shared_client().without_token().get("/docs").expect(200);
     assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
     let policy = answer.header("content-security-policy").unwrap();
@@ -82,9 +82,9 @@ fn the_page_for_people_loads_and_runs_nothing() {
     }
 }
 
-/// Contract 1.1: outside `/v1`, too, a wrong method is told which ones are right.
+/// Contract 1.1: outside `/v1`, too, a wrong method gets the allowed ones.
 #[test]
-fn what_can_only_be_read_refuses_other_methods() {
+fn read_only_paths_refuse_other_methods() {
     let client = Server::shared_client().without_token();
     for path in ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"] {
         let refused = client.send("POST", path, &[], b"").expect(405);
@@ -115,7 +115,7 @@ fn replace(answer: &mut Answer, key: &str, value: Value) {
 
 /// A check that cannot fail is worth nothing.
 #[test]
-fn an_answer_that_is_not_as_described_is_found_out() {
+fn a_response_that_violates_the_description_is_found() {
     let wrong_type = is_found_out(|answer| replace(answer, "is_paused", json!("no")));
     assert!(wrong_type.contains("/data/is_paused"), "{wrong_type}");
     let wrong_word = is_found_out(|answer| replace(answer, "status", json!("sleeping")));
@@ -143,7 +143,7 @@ fn an_answer_that_is_not_as_described_is_found_out() {
 
 /// The other way round: a description that does not fit finds out a right answer.
 #[test]
-fn a_wrong_description_finds_out_a_right_answer() {
+fn a_wrong_description_is_found_by_a_correct_response() {
     let client = Server::shared_client();
     let mut document = client.get("/openapi.json").expect(200).json();
     let answer = client.get(&service(UNKNOWN_ID)).expect(404);

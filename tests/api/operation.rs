@@ -1,4 +1,4 @@
-//! What an operator does: start, stop, look whether it is alive, and read its numbers.
+//! Tasks of an operator: start, stop, health checks and metrics.
 //!
 //! `/healthz`, `/readyz` and `/metrics` need no token; bad configuration is one line and exit code 2.
 
@@ -11,7 +11,7 @@ use crate::support::tls_target::TlsTarget;
 use crate::support::{create_watched, eventually, until_checks, until_status};
 
 #[test]
-fn the_process_says_that_it_lives_and_is_ready() {
+fn health_and_readiness_are_reported() {
     let client = Server::shared_client().without_token();
     assert_eq!(client.get("/healthz").expect(200).json(), json!({"status": "ok"}));
     let ready = json!({"status": "ready", "databases": {"main": "ok", "history": "ok"}});
@@ -19,13 +19,13 @@ fn the_process_says_that_it_lives_and_is_ready() {
 }
 
 #[rstest]
-fn health_can_be_asked_without_a_body(#[values("/healthz", "/readyz", "/metrics")] path: &str) {
+fn health_can_be_requested_without_a_body(#[values("/healthz", "/readyz", "/metrics")] path: &str) {
     let answer = Server::shared_client().without_token().send("HEAD", path, &[], b"").expect(200);
     assert_eq!(answer.body, "");
 }
 
 #[tokio::test]
-async fn the_numbers_count_checks_and_requests() {
+async fn the_metrics_count_checks_and_requests() {
     let (server, target) = (Server::start(), Target::start());
     let client = server.client();
     let id = create_watched(&client, &target.url(), &json!({"interval_seconds": 3600}));
@@ -43,13 +43,13 @@ async fn the_numbers_count_checks_and_requests() {
 }
 
 #[test]
-fn a_separate_address_takes_the_numbers_away_from_the_public_one() {
+fn a_separate_address_removes_the_metrics_from_the_public_one() {
     let server = Server::with("", &[("WATCHKEEPER_METRICS_LISTEN", "127.0.0.1:0")]);
     server.client().get("/metrics").expect(404);
 }
 
 #[tokio::test]
-async fn sigterm_ends_the_process_with_code_0_and_a_later_start_has_everything() {
+async fn sigterm_ends_the_process_with_code_0_and_a_restart_has_all_data() {
     let target = Target::start();
     let mut server = Server::start();
     let id = create_watched(&server.client(), &target.url(), &json!({"interval_seconds": 1}));
@@ -63,7 +63,7 @@ async fn sigterm_ends_the_process_with_code_0_and_a_later_start_has_everything()
 }
 
 #[test]
-fn the_first_token_is_kept_for_its_owner_alone() {
+fn the_first_token_file_is_readable_only_by_its_owner() {
     use std::os::unix::fs::PermissionsExt as _;
     let server = Server::shared();
     for file in ["token", "secret.key"] {
@@ -98,7 +98,7 @@ fn bad_configuration_is_one_line_and_exit_code_2(
 
 /// The place is drawn below, as compilers draw it: the only error of more than one line.
 #[test]
-fn a_file_that_is_no_toml_is_shown_with_its_place() {
+fn a_toml_error_shows_its_position() {
     let (code, said) = failing_start("interval = 1\nnot toml", &[]);
     assert_eq!(code, Some(2), "{said}");
     let lines: Vec<&str> = said.lines().map(str::trim_end).collect();
@@ -107,7 +107,7 @@ fn a_file_that_is_no_toml_is_shown_with_its_place() {
     assert!(lines.iter().any(|line| line.trim_start_matches([' ', '|']).starts_with('^')), "{said}");
 }
 
-/// A second organisation is refused until somebody has decided what checks may reach.
+/// A second organisation is refused until the egress policy is set.
 #[test]
 fn a_second_organisation_needs_a_decision_about_egress() {
     let server = Server::with("", &[]);
@@ -141,9 +141,9 @@ async fn an_organisation_is_edited_by_its_name() {
     assert_eq!(revoked["revoked"], true);
 }
 
-/// A tenant's text neither forges a line of the log nor controls the terminal of whoever reads it.
+/// A tenant's text can neither forge a log line nor control the terminal of its reader.
 #[tokio::test]
-async fn the_log_holds_no_escape_code_of_a_tenant() {
+async fn tenants_cannot_write_escape_codes_to_the_log() {
     let server = Server::with("", &[]);
     let (client, target) = (server.client(), Target::start());
     let settings = json!({"interval_seconds": 1, "timeout_seconds": 5, "retries": 0});
@@ -186,7 +186,7 @@ fn a_data_folder_is_served_by_one_process() {
 
 /// Also of a certificate that is refused: then it matters most.
 #[test]
-fn a_single_check_shows_what_it_found() {
+fn a_single_check_shows_its_findings() {
     let (server, target) = (Server::shared(), TlsTarget::ending_in_days(40));
     let address = target.address();
     let run = |further: &[&str]| server.command(&[&["check", "ssl", &address][..], further].concat());
@@ -210,7 +210,7 @@ fn a_single_check_shows_what_it_found() {
 
 /// It is one address of each family.
 #[test]
-fn localhost_can_be_listened_on() {
+fn localhost_is_a_valid_listen_address() {
     let server = Server::with("", &[("WATCHKEEPER_LISTEN", "localhost:0")]);
     let port: u16 = server.base().rsplit_once(':').unwrap().1.parse().unwrap();
     for host in ["127.0.0.1", "::1"] {
@@ -221,7 +221,7 @@ fn localhost_can_be_listened_on() {
 }
 
 #[test]
-fn a_name_that_cannot_be_listened_on_is_refused_with_what_can() {
+fn an_invalid_listen_address_is_refused_with_valid_examples() {
     let (code, said) = failing_start("listen = \"example.net:80\"", &[]);
     let is_refused = code == Some(2) && said.contains("example.net:80");
     assert!(is_refused && said.contains("localhost:8080, or *:8080 for all addresses"), "{said}");

@@ -1,4 +1,4 @@
-//! What becomes of open incidents when people change what they follow: policies, services, what holds outages back.
+//! Open incidents after changes of the policies, the services and the maintenances that they follow.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::support::server::Server;
 use crate::support::target::Target;
 use crate::support::{create, eventually, service, until_status};
 
-/// A service that is looked at every second, with this tag.
+/// A service that is checked every second, with this tag.
 fn watched(client: &Client, name: &str, target: &Target, tag: &str) -> String {
     let body = json!({"name": name, "check_type": "http", "target": target.url(), "tags": [tag],
         "settings": {"interval_seconds": 1, "retries": 0, "flapping_changes": 0}});
@@ -60,7 +60,7 @@ async fn until_incident(client: &Client, id: &str, status: &str) -> String {
 #[case::the_next_one_takes_over(json!({"resolve_after_seconds": 1}), None)]
 #[case::it_is_made_again(json!({"resolve_after_seconds": null}), Some(json!({"resolve_after_seconds": 1})))]
 #[tokio::test]
-async fn an_incident_of_a_deleted_policy_follows_the_next_one(
+async fn an_incident_of_a_deleted_policy_follows_the_next_policy(
     #[case] default: Value,
     #[case] made_again: Option<Value>,
 ) {
@@ -81,9 +81,9 @@ async fn an_incident_of_a_deleted_policy_follows_the_next_one(
     until_incident(&client, &id, "resolved").await;
 }
 
-/// What fails later joins an incident of which the policy is deleted, as the next policy says.
+/// A later failure joins an incident whose policy was deleted, by the rules of the next policy.
 #[tokio::test]
-async fn an_incident_of_a_deleted_policy_grows_by_the_next_one() {
+async fn an_incident_of_a_deleted_policy_grows_by_the_next_policy() {
     let server = Server::start();
     let client = server.client();
     let (mut first, mut second) = (Target::start(), Target::start());
@@ -100,12 +100,12 @@ async fn an_incident_of_a_deleted_policy_grows_by_the_next_one() {
     assert_eq!(until_incident(&client, &b, "investigating").await, incident);
 }
 
-/// A person adds a service that works: nobody waits for it. One that has failed meanwhile is waited for.
+/// A person adds a service that works: it is not awaited. One that has failed meanwhile is.
 #[rstest]
 #[case::it_works(false)]
 #[case::it_fails_later(true)]
 #[tokio::test]
-async fn only_services_that_failed_are_waited_for(#[case] fails: bool) {
+async fn only_failed_services_are_awaited(#[case] fails: bool) {
     let server = Server::start();
     let client = server.client();
     let (mut failing, mut other) = (Target::start(), Target::start());
@@ -128,7 +128,7 @@ async fn only_services_that_failed_are_waited_for(#[case] fails: bool) {
             (found[0]["service_impact"]["is_recovered"] == true).then_some(())
         })
         .await;
-        // Long enough for a look that would resolve it.
+        // Long enough for a pass that would resolve it.
         tokio::time::sleep(Duration::from_millis(1_500)).await;
         assert_eq!(incidents_of(&client, &id)[0]["status"], "investigating");
         other.start_again();
@@ -146,13 +146,13 @@ enum HeldBackBy {
     Policy,
 }
 
-/// An outage that waits for people is not looked at, and so not written, until they let it go; then it is looked at.
+/// An outage that is held back is not examined, and so not written, until it is released; then it is examined.
 #[rstest]
 #[case(HeldBackBy::Maintenance)]
 #[case(HeldBackBy::Override)]
 #[case(HeldBackBy::Policy)]
 #[tokio::test]
-async fn an_outage_that_waits_for_people_is_left_alone_until_they_let_it_go(#[case] by: HeldBackBy) {
+async fn a_held_back_outage_is_ignored_until_it_is_released(#[case] by: HeldBackBy) {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();
@@ -183,7 +183,7 @@ async fn an_outage_that_waits_for_people_is_left_alone_until_they_let_it_go(#[ca
 #[case::another_service("PATCH")]
 #[case::deleted("DELETE")]
 #[tokio::test]
-async fn an_outage_is_let_go_by_a_maintenance_that_covers_it_no_more(#[case] method: &str) {
+async fn an_outage_is_released_by_a_maintenance_that_no_longer_covers_it(#[case] method: &str) {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();
@@ -202,7 +202,7 @@ async fn an_outage_is_let_go_by_a_maintenance_that_covers_it_no_more(#[case] met
     until_incident(&client, &id, "investigating").await;
 }
 
-/// Waits until there is an outage, and no time at which it would be looked at again.
+/// Waits until there is an outage without a time at which it is due again.
 async fn until_at_rest(server: &Server) {
     let database = server.main_database().await;
     let question = "SELECT look_at FROM outage WHERE look_at IS NULL AND told_at IS NULL";

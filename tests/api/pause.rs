@@ -1,6 +1,6 @@
 //! `POST /v1/services/{id}/pause` and `/resume` (contract 4.3.8).
 //!
-//! Quotas of resuming stand in `plans`.
+//! Quotas of resuming are in `plans`.
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
-//! Every route × every permission × every plan (contract 2, 3.1, 6): asked of the running server, not of its code.
+//! Every route × every permission × every plan (contract 2, 3.1, 6): tested on the running server.
 //!
 //! The routes are those of the server's own description, so that a new one cannot be forgotten; what each of them
-//! needs stands here as in contract 6. All requests name ids that nobody has: a caller who is let in is told so by
+//! needs is listed here as in contract 6. All requests have unknown ids: a permitted caller is recognised by
 //! 404, 400 or 422.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use crate::support::UNKNOWN_ID;
 use crate::support::client::{Answer, Client};
 use crate::support::server::Server;
 
-/// Contract 6, column "permission", by method and path; `PUT` stands for `PATCH` as well.
+/// Contract 6, column "permission", by method and path; `PUT` includes `PATCH`.
 const NEEDED: &str = "
     GET /v1/me -
     GET /v1/probes services.view
@@ -162,7 +162,7 @@ const NEEDED: &str = "
     GET /v1/engine/backups engine.backup
     POST /v1/engine/backups engine.backup";
 
-/// A request and the permissions that it needs, in the order in which they are asked for.
+/// A request and the permissions that it needs, in the order in which they are checked.
 struct Asked {
     method: &'static str,
     target: String,
@@ -179,13 +179,13 @@ impl Asked {
         answer
     }
 
-    /// Whether the caller was let in: 403 without `upsell` names what is missing.
+    /// True if the caller is permitted: 403 without `upsell` names the missing permission.
     fn check(&self, client: &Client, held: &BTreeSet<&str>) {
         let answer = self.of(client);
         let missing = self.needed.iter().find(|needed| !held.contains(**needed));
-        let told = (answer.status == 403).then(|| answer.body.clone());
+        let refusal = (answer.status == 403).then(|| answer.body.clone());
         match missing {
-            None => assert_eq!(told, None, "{} {} with {held:?}", self.method, self.target),
+            None => assert_eq!(refusal, None, "{} {} with {held:?}", self.method, self.target),
             Some(_) if self.method == "HEAD" => assert_eq!(answer.status, 403),
             Some(missing) => {
                 let text = format!("This token is missing the permission '{missing}'.");
@@ -277,7 +277,7 @@ fn every_route_opens_for_its_permissions_and_for_no_others() {
 #[case("solo", false)]
 #[case("team", true)]
 #[case("business", true)]
-fn a_plan_opens_every_route_or_one(#[case] plan: &str, #[case] has_access: bool) {
+fn a_plan_opens_every_route_or_only_me(#[case] plan: &str, #[case] has_access: bool) {
     let server = Server::shared();
     let routes = routes(&server.client());
     let everything = permissions(&routes).into_iter().collect::<Vec<_>>().join(",");
@@ -296,7 +296,7 @@ fn a_plan_opens_every_route_or_one(#[case] plan: &str, #[case] has_access: bool)
     }
 }
 
-/// A caller without a token learns the same everywhere.
+/// A caller without a token gets the same response everywhere.
 #[test]
 fn no_route_opens_without_a_token() {
     let client = Server::shared_client().without_token();

@@ -1,4 +1,4 @@
-//! What plans allow (contract 3): API access, active services, the shortest interval.
+//! Limits of plans (contract 3): API access, active services, the shortest interval.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::support::{create_unconfigured, service};
 
 /// Contract 3.2, 1.8: the plan is named before route, permission and rate; `/v1/me` answers.
 #[test]
-fn plans_without_api_access_are_told_so_on_every_path() {
+fn plans_without_api_access_are_refused_on_every_path() {
     let server = Server::shared();
     for plan in ["free", "solo"] {
         let client = server.tenant(plan);
@@ -38,7 +38,7 @@ fn unpaused(client: &Client) -> u64 {
 
 /// Contract 3.3: parallel creates on the last slot give one 201, and 403 with `upsell` to all others.
 #[test]
-fn the_last_slot_is_given_once() {
+fn the_last_slot_is_used_once() {
     let server = Server::with(TWO_SERVICES, &[]);
     let client = server.tenant("team");
     create_unconfigured(&client);
@@ -60,7 +60,7 @@ fn the_last_slot_is_given_once() {
     assert_eq!(client.get("/v1/services").expect(200).json()["meta"]["total"], 2);
 }
 
-/// Contract 4.3.8, 1.8: pausing frees a slot, resuming needs one; field errors come before the quota.
+/// Contract 4.3.8, 1.8: pausing frees a slot, resuming needs one; field errors precede the quota.
 #[test]
 fn pausing_frees_a_slot_and_resuming_needs_one() {
     let server = Server::with(TWO_SERVICES, &[]);
@@ -96,7 +96,7 @@ fn an_interval_below_the_plan_is_a_field_error() {
 
 /// Contract 7, no. 45: pausing makes room for active services, but not without end.
 #[test]
-fn services_of_any_state_have_a_bound() {
+fn services_of_any_state_are_limited() {
     let server = Server::with(TWO_SERVICES, &[]);
     let client = server.tenant("team");
     let mut last = String::new();
@@ -148,7 +148,7 @@ async fn after_a_downgrade_the_newest_services_are_paused() {
     "title": "Backup", "message": "We back up.", "scheduled_start": "2196-01-01T02:00:00Z",
     "scheduled_end": "2196-01-01T03:00:00Z", "recurrence": {"rrule": "FREQ=DAILY", "time_zone": "UTC"},
 }), "series of maintenances")]
-fn what_hangs_on_services_counts_in_the_plan(
+fn the_plan_limits_resources_of_services(
     #[case] path: &str,
     #[case] key: &str,
     #[case] mut body: Value,
@@ -177,7 +177,7 @@ fn what_hangs_on_services_counts_in_the_plan(
     let id = made["id"].as_str().unwrap();
     client.patch(&format!("{path}/{id}"), &json!({})).expect(200);
     if key == "maintenance_series" {
-        // One that stands alone is none.
+        // A single one does not count.
         body.as_object_mut().unwrap().remove("recurrence");
         client.post(&path, &body).expect(201);
     } else {

@@ -1,4 +1,4 @@
-//! `GET /v1/probes` (contract 4.1, 1.4): a whole collection, paged only when asked.
+//! `GET /v1/probes` (contract 4.1, 1.4): a whole collection, paged only on request.
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -31,7 +31,7 @@ fn the_one_location_of_a_fresh_installation_is_local() {
 
 /// Contract 1.4: all rows without paging parameters, ordered by code; the normal rules with one.
 #[test]
-fn locations_are_ordered_by_code_and_paged_only_when_asked() {
+fn locations_are_ordered_by_code_and_paged_only_on_request() {
     let server = Server::with(THREE, &[]);
     for (query, codes, per_page) in [
         ("", json!(["ams", "fra", "hel"]), 3),
@@ -63,7 +63,7 @@ fn locations_are_assigned_in_their_order(#[case] sent: Value, #[case] roles: Val
 
 /// Evidence is weighed per organisation: what one sees of a location is not shown to another.
 #[tokio::test]
-async fn a_location_that_contradicts_all_others_is_impaired_for_those_who_see_it() {
+async fn a_location_that_contradicts_all_others_is_impaired_per_organisation() {
     let location = |number: u8| {
         format!("[[probe.locations]]\ncode = 'l{number}'\nsource_address = '127.0.8.{number}'\n")
     };
@@ -87,7 +87,7 @@ async fn a_location_that_contradicts_all_others_is_impaired_for_those_who_see_it
     assert!(told.contains("watchkeeper_location_impaired{location=\"l2\"} 0\n"), "its network works: {told}");
 }
 
-/// A web server that answers everybody but one address, to which it says 500.
+/// A web server that answers every address but one, to which it responds with 500.
 pub(crate) fn unfriendly_target(to: IpAddr) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

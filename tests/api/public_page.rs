@@ -91,7 +91,7 @@ fn unpublished_and_unknown_pages_are_one_and_the_same_404() {
 /// On the host of a page there is nothing but the page; on our own hosts everything is as ever; on a host that is nobody's
 /// the API answers, and everything else is a plain 404.
 #[test]
-fn the_host_keeps_pages_and_api_apart() {
+fn the_host_separates_pages_and_api() {
     let client = Server::shared_client();
     let (_, host) = create_page(&client, &json!({"name": "Apart"}));
     for path in ["/metrics", "/healthz", "/readyz", "/v1/me", "/v1/services", "/index.html"] {
@@ -130,9 +130,9 @@ fn the_host_keeps_pages_and_api_apart() {
 
 const HOSTILE: &str = "</title><script>alert('1')</script>\"&";
 
-/// Whatever people write is text.
+/// All user input is shown as text.
 #[test]
-fn hostile_words_are_escaped_everywhere() {
+fn hostile_texts_are_escaped_everywhere() {
     let client = Server::shared_client();
     let page = json!({"name": HOSTILE, "slug": "hostile-words", "seo": {
         "title": {"en": "</title><b>"}, "description": {"en": "\"><script>alert(2)</script>"}}});
@@ -212,7 +212,7 @@ fn incidents_and_maintenances_are_announced() {
 
 /// Contract 1.11: the language is the visitor's, among those of the page; the words of the page follow.
 #[test]
-fn a_page_speaks_the_language_of_its_visitor() {
+fn a_page_is_shown_in_the_language_of_its_visitor() {
     let server = Server::shared();
     let create = ["org", "create", "--name", "Polyglot", "--plan", "business", "--languages", "en,de"];
     let organisation = server.command_json(&create)[0]["id"].as_str().unwrap().to_owned();
@@ -229,7 +229,7 @@ fn a_page_speaks_the_language_of_its_visitor() {
     }
 }
 
-/// Pages that are not open to everybody show nothing, not even their name.
+/// Restricted pages show nothing, not even their name.
 #[rstest]
 #[case(json!({"access_type": "password", "password": "correct horse"}))]
 #[case(json!({"access_type": "email_whitelist", "email_whitelist": ["ann@example.com"]}))]
@@ -245,7 +245,7 @@ fn a_restricted_page_shows_nothing(#[case] access: Value) {
 }
 
 #[test]
-fn own_colours_and_styles_are_a_sheet_of_their_own() {
+fn custom_colours_and_styles_are_a_separate_stylesheet() {
     let client = Server::shared_client();
     let style = json!({"name": "Styled", "primary_color": "#Ab12cD", "custom_css": "h1 { color: teal }"});
     let (_, host) = create_page(&client, &style);
@@ -262,7 +262,7 @@ fn own_colours_and_styles_are_a_sheet_of_their_own() {
 }
 
 #[test]
-fn search_engines_are_told_what_the_owner_wants() {
+fn search_engine_settings_are_applied() {
     let client = Server::shared_client();
     let (page, host) = create_page(&client, &json!({"name": "Found", "seo": {"title": {"en": "Found it"}}}));
     let open = get(&client, &host, "/").expect(200);
@@ -271,7 +271,7 @@ fn search_engines_are_told_what_the_owner_wants() {
     client.patch(&page, &json!({"seo": {"indexable": false}})).expect(200);
     let hidden = get(&client, &host, "/").expect(200);
     assert!(hidden.body.contains("noindex") && hidden.header("x-robots-tag").is_some());
-    // Who may not read it does not learn that it shall not be found.
+    // A visitor without access does not learn that the page is hidden from search engines.
     assert!(get(&client, &host, "/robots.txt").expect(200).body.contains("Allow: /"));
 }
 
@@ -313,8 +313,8 @@ fn an_active_custom_domain_shows_its_page() {
     get(&client, host, "/v1/me").expect(401).json();
 }
 
-/// What the page says about its colours: `color-scheme`, when the dark sheet applies, which link is current.
-fn look(client: &Client, host: &str, cookie: &str) -> (String, Option<String>, Option<String>) {
+/// Colours of the page: `color-scheme`, the media query of the dark sheet, and the current link.
+fn appearance_of(client: &Client, host: &str, cookie: &str) -> (String, Option<String>, Option<String>) {
     let lines = [format!("Cookie: {cookie}")];
     let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|_| !cookie.is_empty()).collect();
     let html = visit(client, "GET", host, "/", &lines).expect(200).body;
@@ -340,7 +340,7 @@ fn a_page_has_the_colours_of_its_appearance(
 ) {
     let client = Server::shared_client();
     let (_, host) = create_page(&client, &json!({"name": "Colours", "appearance": appearance}));
-    let shown = look(&client, &host, "");
+    let shown = appearance_of(&client, &host, "");
     assert_eq!(shown, (scheme.into(), dark_when.map(str::to_owned), Some(current.into())));
     let sheet = get(&client, &host, "/dark.css").expect(200);
     assert!(
@@ -363,14 +363,18 @@ fn a_visitor_chooses_the_colours() {
     let cookie = chosen.header("set-cookie").unwrap();
     assert_eq!(cookie, "status-appearance=dark; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly");
     let remembered = format!("other=1; {}", cookie.split(';').next().unwrap());
-    assert_eq!(look(&client, &host, &remembered).0, "dark");
-    assert_eq!(look(&client, &host, "status-appearance=pink").0, "light", "what is no choice is none");
+    assert_eq!(appearance_of(&client, &host, &remembered).0, "dark");
+    assert_eq!(
+        appearance_of(&client, &host, "status-appearance=pink").0,
+        "light",
+        "what is no choice is none"
+    );
     for unknown in ["/appearance/pink", "/appearance/", "/appearance"] {
         get(&client, &host, unknown).expect(404);
     }
 
     client.patch(&page, &json!({"allow_appearance_switch": false})).expect(200);
-    let (scheme, _, current) = look(&client, &host, &remembered);
+    let (scheme, _, current) = appearance_of(&client, &host, &remembered);
     assert_eq!((scheme.as_str(), current), ("light", None), "an earlier choice counts no longer");
     let fixed = get(&client, &host, "/").expect(200);
     assert!(!fixed.body.contains("/appearance/"), "{}", fixed.body);
@@ -382,7 +386,7 @@ fn a_visitor_chooses_the_colours() {
 
 /// The dark logo is shown whenever the page is dark.
 #[test]
-fn the_dark_logo_goes_with_the_dark_colours() {
+fn the_dark_logo_is_shown_with_the_dark_colours() {
     let client = Server::shared_client();
     let (page, host) = create_page(&client, &json!({"name": "Logos", "appearance": "dark"}));
     for name in ["logo", "logo-dark"] {
@@ -402,7 +406,7 @@ fn the_dark_logo_goes_with_the_dark_colours() {
 
 /// However many announcements are for other pages: a page shows its own.
 #[test]
-fn announcements_of_other_pages_push_none_out() {
+fn announcements_of_other_pages_do_not_displace_those_of_a_page() {
     let client = crate::support::pages::tenant();
     let (page, host) = create_page(&client, &json!({"name": "Quiet"}));
     let (other, _) = create_page(&client, &json!({"name": "Busy"}));
@@ -431,9 +435,9 @@ fn announcements_of_other_pages_push_none_out() {
     assert!(!shown.contains("Theirs"));
 }
 
-/// Thirty nights of the same work are told of one at a time.
+/// Of thirty nights of the same work only the next one is shown.
 #[test]
-fn a_page_tells_of_the_next_window_of_a_series() {
+fn a_page_shows_the_next_window_of_a_series() {
     let client = Server::shared_client();
     let (page, host) = create_page(&client, &json!({"name": "Nightly"}));
     let page = page.rsplit('/').next().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! The rate limit (contract 1.9): exact, per token, told on every answer; strangers are counted by address.
+//! The rate limit (contract 1.9): exact, per token, shown on every response; unauthenticated requests are counted by address.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ fn exactly_the_limit_passes() {
 
 /// Contract 1.9: many at once do not pass more. Where the machine takes more than a minute for them, each window passes as many.
 #[test]
-fn many_at_once_pass_no_more_than_the_limit() {
+fn simultaneous_requests_do_not_exceed_the_limit() {
     let server = limited();
     let client = server.client();
     let answers: Vec<Answer> = std::thread::scope(|scope| {
@@ -79,7 +79,7 @@ fn every_authenticated_request_counts() {
 
 /// Contract 1.9: requests without a valid token spend a bucket of their address, which no header moves.
 #[test]
-fn strangers_are_counted_by_address() {
+fn unauthenticated_requests_are_counted_by_address() {
     let server = limited();
     let stranger = server.client().without_token();
     for used in 1..=LIMIT {
@@ -93,9 +93,9 @@ fn strangers_are_counted_by_address() {
     server.client().get("/v1/me").expect(200);
 }
 
-/// Contract 1.8: a plan without API access learns its real problem, not "slow down".
+/// Contract 1.8: a plan without API access is reported before the rate limit.
 #[test]
-fn the_plan_is_told_before_the_rate() {
+fn the_plan_is_checked_before_the_rate_limit() {
     let server = limited();
     let client = server.tenant("free");
     for _ in 0..LIMIT + 5 {
@@ -138,9 +138,9 @@ async fn a_window_ends_sixty_seconds_after_its_first_request() {
     assert!((ends_at + 59..=ends_at + 62).contains(&number(&next, "x-ratelimit-reset")));
 }
 
-/// Reliability 26: a forwarding header moves nobody's count, with or without a token.
+/// Reliability 26: a forwarding header does not change the counted address, with or without a token.
 #[test]
-fn forwarding_headers_move_no_count() {
+fn untrusted_forwarding_headers_are_ignored() {
     let server = limited();
     let client = server.client();
     let passed = std::thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! What the document says of request bodies is what the server does with them: whoever writes by the schema is not
-//! refused, and whoever is refused could have known.
+//! The described request bodies agree with the server: a body that fits the schema is accepted, and one that is refused violates
+//! it.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn agree(client: &Client, method: &str, path: &str, body: &Value, is_accepted: b
 #[case(json!({"custom_css": "", "imprint_url": "", "default_locale": ""}), true)]
 #[case(json!({"name": {}}), false)]
 #[case(json!({"name": []}), false)]
-fn of_a_status_page(#[case] body: Value, #[case] is_accepted: bool) {
+fn a_status_page_body_is_accepted_as_described(#[case] body: Value, #[case] is_accepted: bool) {
     let client = tenant();
     agree(&client, "PATCH", &statuspage(&new_page(&client)), &body, is_accepted);
 }
@@ -91,7 +91,7 @@ fn of_a_status_page(#[case] body: Value, #[case] is_accepted: bool) {
 #[case(json!({"config": {"auth": {"type": "api_key", "header": "host", "value": "secret"}}}), false)]
 #[case(json!({"config": {"auth": null}}), true)]
 #[case(json!({"config": {"auth": []}}), false)]
-fn of_the_settings_of_a_service(#[case] settings: Value, #[case] is_accepted: bool) {
+fn service_settings_are_accepted_as_described(#[case] settings: Value, #[case] is_accepted: bool) {
     let client = tenant();
     let path = service(&create(
         &client,
@@ -110,7 +110,7 @@ fn of_the_settings_of_a_service(#[case] settings: Value, #[case] is_accepted: bo
 #[case(json!(null), true)]
 #[case(json!({}), false)]
 #[case(json!([]), false)]
-fn of_the_settings_of_a_new_service(#[case] settings: Value, #[case] is_accepted: bool) {
+fn new_service_settings_are_accepted_as_described(#[case] settings: Value, #[case] is_accepted: bool) {
     let client = tenant();
     let body = json!({
         "name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/", "settings": settings,

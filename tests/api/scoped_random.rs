@@ -1,7 +1,7 @@
 //! Two organisations and three access scopes that overlap: random requests of confined tokens over every route, and a look
 //! through each answer for ids, names and counts of anything that its token must not see.
 //!
-//! The truth is read anew by tokens that see everything, after each request that may have changed something. Each run draws
+//! The truth is read again by unscoped tokens, after each request that may have changed something. Each run draws
 //! its requests from a seed, which a failure prints; `WATCHKEEPER_TEST_SEED` repeats one.
 
 mod requests;
@@ -20,11 +20,11 @@ use crate::support::server::Server;
 
 /// Requests of one run; those that name something unseen are sent twice.
 const REQUESTS: usize = 1_500;
-/// Requests between two changes by somebody who sees everything.
+/// Requests between two changes by an unscoped client.
 const BETWEEN_CHANGES: usize = 15;
-/// Requests between two looks at what was told in streams.
+/// Requests between two searches of the streams.
 const BETWEEN_LOOKS: usize = 30;
-/// How often a pair of answers that differ is asked for again.
+/// Maximum number of repetitions for a pair of responses that differ.
 const AGAIN: usize = 20;
 /// Keys of the tags of services.
 const KEYS: [&str; 5] = ["red", "green", "blue", "grey", "none"];
@@ -91,7 +91,7 @@ fn populate(client: &Client, names: &mut Names, chance: &mut Chance) -> Vec<Stri
 
 /// One server with both organisations, and what is known of them.
 struct World {
-    /// Who sees everything, in the organisation of the scopes and in the other one.
+    /// Unscoped clients of the organisation of the scopes and of the other one.
     admins: [Client; 2],
     labels: Vec<String>,
     /// The confined clients with the ids of their scopes.
@@ -125,7 +125,7 @@ impl World {
         self.truth = Truth::read(&self.admins);
     }
 
-    /// Reports an incident, or how an open one goes on: whatever random requests do, the streams have something to tell.
+    /// Reports an incident, or an update of an open one, so that the streams always have events.
     fn report(&mut self, chance: &mut Chance) {
         let services = self.truth.ids("service", true);
         let incidents = self.truth.ids("incident", true);
@@ -155,7 +155,7 @@ impl World {
     }
 }
 
-/// Nothing unseen is told, but for what the request said itself.
+/// Nothing unseen is disclosed, except for the content of the request itself.
 fn check_words(answer: &Answer, asked: &Asked, truth: &Truth, seen: &Seen, about: &str) {
     let headers: String = answer.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
     let told = format!("{headers}\n{}", answer.body);
@@ -167,25 +167,25 @@ fn check_words(answer: &Answer, asked: &Asked, truth: &Truth, seen: &Seen, about
     }
 }
 
-/// What is unseen answers like what nobody has.
+/// Unseen resources answer like unknown ones.
 fn check_like_unknown(answer: &Answer, client: &Client, asked: &Asked, seen: &Seen, about: &str) {
     let Some(twin) = asked.with_unknown(seen) else { return };
-    let mut told = twin.renamed(&answer.without_request_id().1);
+    let mut body = twin.renamed(&answer.without_request_id().1);
     let mut expected = twin.asked.send(client).without_request_id();
-    // What counts seconds until now differs from moment to moment: such a pair is asked for again, and differs for ever only where
-    // something is told.
+    // Figures that count seconds until now differ from moment to moment: such a pair is requested again, and differs permanently
+    // only if something is disclosed.
     for _ in 0..AGAIN {
-        if asked.method != "GET" || told == expected.1 {
+        if asked.method != "GET" || body == expected.1 {
             break;
         }
-        told = twin.renamed(&asked.send(client).without_request_id().1);
+        body = twin.renamed(&asked.send(client).without_request_id().1);
         expected = twin.asked.send(client).without_request_id();
     }
     let (status, expected) = expected;
     assert_eq!(answer.status, status, "{about}");
-    // When a location was seen differs from moment to moment.
+    // The time of the last report of a location differs from moment to moment.
     if status >= 300 || asked.method == "GET" && !asked.target.starts_with("/v1/probes") {
-        assert_eq!(told, expected, "{about}");
+        assert_eq!(body, expected, "{about}");
     }
 }
 
@@ -217,7 +217,7 @@ fn check_counts(answer: &Answer, asked: &Asked, truth: &Truth, seen: &Seen, abou
 }
 
 #[test]
-fn nothing_outside_of_a_scope_is_told() {
+fn nothing_outside_of_a_scope_is_disclosed() {
     let seed = seed();
     println!("WATCHKEEPER_TEST_SEED={seed}");
     let server = Server::shared();
@@ -227,7 +227,7 @@ fn nothing_outside_of_a_scope_is_told() {
     let mut streams = Streams::open(&world.confined);
     let (mut answered, mut doubled) = (0, 0);
     for round in 0..REQUESTS {
-        // Also what was true for a moment may have been told.
+        // A temporary state may have been disclosed, too.
         streams.note(&world.truth);
         if round % BETWEEN_CHANGES == 0 {
             world.change(&mut chance);
@@ -244,7 +244,7 @@ fn nothing_outside_of_a_scope_is_told() {
         let answer = asked.send(&client);
         answered += usize::from(answer.status < 300);
         assert!(answer.status < 500, "{about}: {}", answer.body);
-        // What it has made is known now; what it has taken away was told by nobody.
+        // Created resources are known from now on; deleted ones were disclosed to nobody.
         let before = (asked.method != "GET" && answer.status < 300)
             .then(|| std::mem::replace(&mut world.truth, Truth::read(&world.admins)));
         let after = world.truth.seen(&scope);

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::support::UNKNOWN_ID;
 use crate::support::scoped::{World, ids};
 
-/// What is outside is asked for by the blanks with 2, by `{outside}` and so on; the same request with an id that nobody has
-/// is answered the same.
+/// Resources outside of the scope are requested by the blanks with 2, by `{outside}` and so on; the same request with an unknown
+/// id gets the same response.
 #[test]
-fn what_is_outside_answers_like_what_nobody_has() {
+fn resources_outside_of_the_scope_answer_like_unknown_ones() {
     let world = World::new();
     let of_service = "GET GET/metrics GET/response-times GET/uptime GET/checks GET/incidents GET/maintenances \
         PATCH PUT DELETE POST/pause POST/resume POST/status-override DELETE/status-override POST/heartbeat/rotate \
@@ -69,7 +69,7 @@ fn what_is_outside_answers_like_what_nobody_has() {
 #[case("GET /v1/maintenances?service_ids=ID", "{outside}")]
 #[case("GET /v1/services?tag=ID", "bank")]
 #[case("GET /v1/tags?label=ID", "bank")]
-fn ids_outside_are_unknown(#[case] request: &str, #[case] foreign: &str) {
+fn ids_outside_of_the_scope_are_unknown(#[case] request: &str, #[case] foreign: &str) {
     let world = World::new();
     let request = request.replace('\'', "\"");
     let ask = |id: &str| {
@@ -82,9 +82,9 @@ fn ids_outside_are_unknown(#[case] request: &str, #[case] foreign: &str) {
     assert_eq!(told.0, if request.starts_with("GET") { 200 } else { 422 }, "{}", told.1);
 }
 
-/// What concerns the whole organisation is closed, whatever the token's permissions.
+/// Organisation-wide resources are forbidden, whatever the token's permissions.
 #[test]
-fn what_concerns_the_whole_organisation_is_closed() {
+fn organisation_wide_resources_are_forbidden() {
     let world = World::new();
     for request in [
         "GET /v1/engine",
@@ -118,7 +118,7 @@ fn what_concerns_the_whole_organisation_is_closed() {
 
 /// Lists and counts hold what is inside; of what is shared, one's own part.
 #[test]
-fn lists_and_counts_hold_what_is_inside() {
+fn lists_and_counts_contain_only_the_scope() {
     let world = World::new();
     let list = |path: &str| ids(&world.confined, path);
     assert_eq!(list("/v1/services"), std::slice::from_ref(&world.inside));

@@ -32,17 +32,17 @@ const SERVICE: &str = "Name at least one service of the access scope of this tok
     "service_id",
     SERVICE
 )]
-fn nothing_is_made_that_its_maker_would_not_see(
+fn a_resource_outside_of_the_scope_cannot_be_created(
     #[case] request: &str,
     #[case] field: &str,
     #[case] text: &str,
 ) {
     let world = World::new();
-    let told = world.ask(&request.replace('\'', "\"")).errors();
-    assert_eq!(told, [(field.to_owned(), text.to_owned())]);
+    let errors = world.ask(&request.replace('\'', "\"")).errors();
+    assert_eq!(errors, [(field.to_owned(), text.to_owned())]);
 }
 
-/// What would change something for others as well is refused.
+/// A change that would affect others as well is refused.
 #[rstest]
 #[case("incident", "DELETE /v1/incidents/{incidents.1}")]
 #[case("incident", "POST /v1/incidents/{incidents.1}/resolve {'message': 'M'}")]
@@ -59,13 +59,13 @@ fn nothing_is_made_that_its_maker_would_not_see(
 #[case("maintenance", "PATCH /v1/maintenances/{maintenances.1} {'title': 'New'}")]
 #[case("maintenance", "PATCH /v1/maintenances/{maintenances.1} {'scheduled_start': '2195-01-01'}")]
 #[case("maintenance", "PATCH /v1/maintenances/{maintenances.1} {'statuspage_ids': []}")]
-fn what_is_shared_is_not_changed(#[case] kind: &str, #[case] request: &str) {
+fn shared_resources_cannot_be_changed(#[case] kind: &str, #[case] request: &str) {
     let world = World::new();
     let path = world.fill(&format!("/v1/{kind}s/{{{kind}s.1}}"));
     let before = world.admin.get(&path).expect(200).data();
-    let told = world.ask(&request.replace('\'', "\"")).expect(403).message();
+    let message = world.ask(&request.replace('\'', "\"")).expect(403).message();
     let expected = format!("This {kind} also concerns services outside of the access scope of this token.");
-    assert_eq!(told, expected);
+    assert_eq!(message, expected);
     assert_eq!(world.admin.get(&path).expect(200).data(), before);
 }
 
@@ -84,7 +84,7 @@ fn groups_are_not_changed() {
 #[rstest]
 #[case("incident")]
 #[case("maintenance")]
-fn the_part_of_the_others_stays(#[case] kind: &str) {
+fn parts_outside_of_the_scope_are_kept(#[case] kind: &str) {
     let world = World::new();
     let body = json!({"name": "Second", "check_type": "manual", "tags": ["shop"]});
     let second = made(&world.confined, "/v1/services", &body);
@@ -97,14 +97,17 @@ fn the_part_of_the_others_stays(#[case] kind: &str) {
     assert_eq!(all["statuspages"].as_array().unwrap().len(), 3);
     if kind == "incident" {
         let said = json!({"status": "monitoring", "message": "Said"});
-        let told = world.confined.post(&format!("{path}/updates"), &said).expect(201).data();
-        assert_eq!((&told["status"], told["services"].as_array().unwrap().len()), (&json!("monitoring"), 1));
+        let updated = world.confined.post(&format!("{path}/updates"), &said).expect(201).data();
+        assert_eq!(
+            (&updated["status"], updated["services"].as_array().unwrap().len()),
+            (&json!("monitoring"), 1)
+        );
     }
 }
 
-/// What concerns the scope alone can be changed as by anybody; pages that it does not see stay chosen.
+/// Resources of the scope alone can be changed as by anybody; chosen pages outside of it stay chosen.
 #[test]
-fn what_is_inside_is_changed_at_will() {
+fn resources_inside_the_scope_can_be_changed() {
     let world = World::new();
     let [incident, maintenance] = [&world.incidents[0], &world.maintenances[0]];
     let body = json!({"title": "New", "statuspage_ids": [world.pages[1]]});
@@ -128,9 +131,9 @@ fn what_is_inside_is_changed_at_will() {
     assert_eq!(ids(&world.admin, "/v1/services"), std::slice::from_ref(&world.outside));
 }
 
-/// Tags of a scope and tags of services count from the next request on, also where reads are kept.
+/// Tags of a scope and tags of services apply from the next request on, also to cached reads.
 #[test]
-fn a_change_of_tags_counts_at_once() {
+fn a_change_of_tags_applies_at_once() {
     let world = World::new();
     let list = || ids(&world.confined, "/v1/services");
     let scope = format!("/v1/access-scopes/{}", world.scope);
@@ -149,9 +152,9 @@ fn a_change_of_tags_counts_at_once() {
     }
 }
 
-/// A quota counts the whole organisation: whoever is confined is told that it is full, not how much there is.
+/// A quota counts the whole organisation: a confined token learns that it is full, not the usage.
 #[test]
-fn a_quota_tells_no_count() {
+fn a_quota_error_shows_no_usage() {
     let world = World::new();
     let team = world.server.organisation("team");
     let admin = world.server.member(&team, "all");
@@ -162,6 +165,6 @@ fn a_quota_tells_no_count() {
     }
     let confined = confined(&world.server, &team, "Shop team");
     let body = json!({"name": "N", "check_type": "manual", "tags": ["shop"]});
-    let told = confined.post("/v1/services", &body).expect(403).json();
-    assert_eq!((&told["limit"], &told["usage"]), (&json!(50), &json!(50)));
+    let error = confined.post("/v1/services", &body).expect(403).json();
+    assert_eq!((&error["limit"], &error["usage"]), (&json!(50), &json!(50)));
 }

@@ -1,6 +1,6 @@
 //! Figures over sealed segments (contract 4.5, 4.6), through the API, against sums that are made here.
 //!
-//! Imported results become the same blocks and rollups as sealed ones, so days of known results stand behind the answers.
+//! Imported results become the same blocks and rollups as sealed ones, so the responses are based on days of known results.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn samples() -> Vec<Sample> {
 async fn server_with(samples: &[Sample]) -> (Server, String) {
     let mut server = Server::start();
     let settings = json!({"interval_seconds": 604_800, "retries": 0});
-    // Nobody answers there: its own result has no response time.
+    // No server listens there: its own result has no response time.
     let body = json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
     let id = create(&server.client(), &body);
     until_checks(&server.client(), &id, 1).await;
@@ -52,7 +52,7 @@ async fn server_with(samples: &[Sample]) -> (Server, String) {
     (server, id)
 }
 
-/// What contract 4.5 and 4.6 say about these response times.
+/// Figures of contract 4.5 and 4.6 for these response times.
 fn expected(times: &mut [f64]) -> Value {
     times.sort_by(f64::total_cmp);
     let rank = |percent: usize| times[(percent * times.len()).div_ceil(100).max(1) - 1];
@@ -78,7 +78,7 @@ fn assert_close(shown: &Value, expected: &Value) {
 #[case("7d", 3_600)]
 #[case("30d", 21_600)]
 #[tokio::test]
-async fn figures_of_sealed_results_are_those_of_the_results(
+async fn figures_of_sealed_results_equal_those_of_the_results(
     #[case] range: &str,
     #[case] bucket_seconds: i64,
 ) {

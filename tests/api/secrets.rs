@@ -54,7 +54,7 @@ fn secrets_show_as_the_placeholder(#[case] auth: Value, #[case] shown: Value) {
 #[case::ordinary_text(bearer(), json!({"headers": {"X-A": format!("Bearer {KEEP}")}}), &["x-a: bearer __service_keep_unchanged__"], &[])]
 #[case::other_case(bearer(), json!({"headers": {"X-A": KEEP.to_lowercase()}}), &["x-a: __service_keep_unchanged__"], &[])]
 #[tokio::test]
-async fn a_kept_secret_arrives_at_the_target(
+async fn a_kept_secret_is_sent_to_the_target(
     #[case] auth: Value,
     #[case] config: Value,
     #[case] there: &[&str],
@@ -103,7 +103,7 @@ fn a_placeholder_without_a_secret_is_refused(
 
 /// Contract 4.3.5: on create, or on a service without settings, there is nothing to keep.
 #[test]
-fn there_is_nothing_to_keep_on_a_new_service() {
+fn a_placeholder_on_a_new_service_is_refused() {
     let client = Server::shared_client();
     let config = json!({"headers": {"X-A": KEEP}, "auth": {"type": "bearer", "token": KEEP}});
     let settings = json!({"interval_seconds": 60, "config": config});
@@ -120,7 +120,7 @@ fn there_is_nothing_to_keep_on_a_new_service() {
 
 /// Contract 4.3.5: a configuration that is read and sent back unchanged changes nothing.
 #[test]
-fn sending_back_what_was_read_changes_nothing() {
+fn sending_settings_back_unchanged_changes_nothing() {
     let client = Server::shared_client();
     let id = create_watched(&client, "http://127.0.0.1:9/", &stored(&bearer()));
     let before = client.get(&service(&id)).expect(200);
@@ -135,7 +135,7 @@ fn sending_back_what_was_read_changes_nothing() {
 
 /// Contract 4.3.5: in clear only on the wire to the target: not in files, not in the log, not in answers.
 #[tokio::test]
-async fn a_secret_is_in_clear_at_the_target_and_nowhere_else() {
+async fn a_secret_is_in_clear_only_at_the_target() {
     const MARKER: &str = "hunter2-the-marker-secret";
     let target = Target::start();
     let server = Server::with("", &[("WATCHKEEPER_LOG", "trace")]);

@@ -29,7 +29,7 @@ fn names(page: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_list_is_narrowed_by_what_is_asked_for() {
+async fn a_list_is_narrowed_by_its_filters() {
     let (server, target) = (Server::shared(), Target::start());
     let client = server.tenant("business");
     stock(&client, &target).await;
@@ -82,7 +82,7 @@ async fn a_narrowed_list_has_pages_and_follows_changes() {
     assert_eq!(other.get("/v1/services?q=e").expect(200).json()["meta"]["total"], 0);
 }
 
-/// Columns: query, parameter, what is told of it.
+/// Columns: query, parameter, error.
 #[rstest]
 #[case(
     "status=broken",
@@ -93,7 +93,7 @@ async fn a_narrowed_list_has_pages_and_follows_changes() {
 #[case("check_type=ftp", "check_type", "Unknown value. Allowed: http, ")]
 #[case("check_type=HTTP", "check_type", "Unknown value.")]
 #[case("q[]=a", "q", "")]
-fn what_nobody_knows_is_refused(#[case] query: &str, #[case] name: &str, #[case] told: &str) {
+fn an_unknown_filter_value_is_refused(#[case] query: &str, #[case] name: &str, #[case] told: &str) {
     let refused = Server::shared_client().get(&format!("/v1/services?{query}")).expect(422).json();
     let errors = refused["errors"].as_object().unwrap();
     let (key, texts) = errors.iter().next().unwrap();

@@ -24,7 +24,7 @@ fn impact(client: &Client, id: &str) -> Value {
 
 /// Contract 4.9: rows as in `/v1/incidents`, and how the service is hit.
 #[test]
-fn rows_are_those_of_the_incidents_with_the_impact() {
+fn rows_are_incidents_with_the_impact_on_the_service() {
     let client = Server::shared_client();
     let (id, other) = (create_unconfigured(&client), create_unconfigured(&client));
     let made = open_incident(&client, &json!({"service_ids": [id, other], "severity": "major"}));
@@ -97,7 +97,7 @@ fn resolving_recovers_and_reopening_does_not() {
 }
 
 /// Contract 4.9, 4.12: an incident changes nothing about a service; when the measured status returns to `up`, the service
-/// has recovered while the incident goes on. A notice affects nothing, so nothing recovers from it.
+/// has recovered while the incident continues. A notice affects nothing, so nothing recovers from it.
 #[tokio::test]
 async fn a_service_that_is_up_again_has_recovered() {
     let (client, mut target) = (tenant(), Target::start());
@@ -113,7 +113,7 @@ async fn a_service_that_is_up_again_has_recovered() {
     let seen = client.get(&service(&id)).expect(200).data();
     assert_eq!((&seen["status"], &seen["effective_status"]), (&down["status"], &json!("down")));
     target.start_again();
-    // A changed setting makes it look at once instead of after its interval.
+    // A changed setting makes it check at once instead of after its interval.
     client.patch(&service(&id), &json!({"settings": {"timeout_seconds": 2}})).expect(200);
     until_status(&client, &id, "up").await;
     let recovered = eventually("the service recovers", || {
@@ -128,12 +128,12 @@ async fn a_service_that_is_up_again_has_recovered() {
     assert_eq!(notice[0]["service_impact"]["is_recovered"], false);
     let still_open = client.get(&incident(&id_of(&made))).expect(200).data();
     assert_eq!((&still_open["status"], &still_open["resolved_at"]), (&json!("investigating"), &Value::Null));
-    // What was measured stays when the incident is resolved and opened again.
+    // Measured recoveries stay when the incident is resolved and reopened.
     let path = incident(&id_of(&made));
     client.post(&format!("{path}/resolve"), &json!({"message": "Over."})).expect(200);
     client.post(&format!("{path}/updates"), &json!({"status": "monitoring", "message": "No."})).expect(201);
-    let kept = client.get(&format!("{}/incidents?kind=standard", service(&id))).expect(200).data();
-    assert_eq!(kept[0]["service_impact"], recovered);
+    let filtered = client.get(&format!("{}/incidents?kind=standard", service(&id))).expect(200).data();
+    assert_eq!(filtered[0]["service_impact"], recovered);
 }
 
 /// Contract 4.9, 1.8: permissions in their order, then 404, then the filter.
@@ -232,7 +232,7 @@ impl Left {
 
 /// Contract 4.3.9, without the flag: what concerned this service alone ends with a public entry, nothing is lost.
 #[rstest]
-fn a_deleted_service_ends_what_it_had_alone(
+fn a_deleted_service_resolves_incidents_that_affect_it_alone(
     #[values("", "?delete_orphaned_incidents=0", "?delete_orphaned_incidents=")] query: &str,
 ) {
     let left = Left::new();
@@ -253,9 +253,9 @@ fn a_deleted_service_ends_what_it_had_alone(
     }
 }
 
-/// Contract 4.3.9, with the flag: what concerned this service alone goes with it, whatever its state.
+/// Contract 4.3.9, with the flag: incidents and maintenances of this service alone are deleted, whatever their state.
 #[test]
-fn a_deleted_service_takes_along_what_it_had_alone() {
+fn a_deleted_service_can_delete_incidents_that_affect_it_alone() {
     let left = Left::new();
     let cleanup = left.delete("?delete_orphaned_incidents=TRUE");
     let expected = json!({"incidents_resolved": 0, "incidents_deleted": 2, "incidents_detached": 2,
@@ -285,7 +285,7 @@ fn without_the_permission_a_delete_touches_nothing() {
     assert_eq!(all.get(&incident(&id_of(&made))).expect(200).data()["status"], "resolved");
 }
 
-/// Contract 4.3.9: a delete and those who name the service at the same time do not stand in each other's way; whatever came
+/// Contract 4.3.9: a delete and simultaneous writes that name the service do not block each other; whatever came
 /// first, nothing concerns a service that is gone.
 #[test]
 fn a_delete_does_not_collide_with_new_links_on_postgresql() {

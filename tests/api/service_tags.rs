@@ -34,7 +34,7 @@ fn count(client: &Client, list: &str) -> Value {
 
 /// Contract 4.3.6: ids and names mixed, each tag once, new names created; 4.3.1: ordered by label, without count.
 #[test]
-fn tags_are_given_by_id_and_by_name() {
+fn tags_are_set_by_id_and_by_name() {
     let client = tenant();
     let made = client
         .post("/v1/tags", &json!({"key": "env", "value": "Prod", "color": "#2563eb"}))
@@ -86,7 +86,7 @@ fn the_same_tags_are_no_change() {
 ])]
 #[case(json!("new"), &[("tags", "This value must be a list.")])]
 #[case(json!((0..51).map(|n| format!("n{n}")).collect::<Vec<_>>()), &[("tags", "Send at most 50 entries.")])]
-fn a_wrong_entry_stores_nothing(#[case] tags: Value, #[case] expected: &[(&str, &str)]) {
+fn an_invalid_entry_stores_nothing(#[case] tags: Value, #[case] expected: &[(&str, &str)]) {
     let client = tenant();
     let expected: Vec<_> =
         expected.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
@@ -99,9 +99,9 @@ fn a_wrong_entry_stores_nothing(#[case] tags: Value, #[case] expected: &[(&str, 
     assert_eq!((count(&client, "/v1/services"), count(&client, "/v1/tags")), (json!(1), json!(1)));
 }
 
-/// Contract 5.3: the errors of tags stand between those of the target and of the settings; other errors store no tag.
+/// Contract 5.3: the errors of tags come between those of the target and of the settings; other errors store no tag.
 #[test]
-fn errors_of_tags_stand_in_their_place() {
+fn tag_errors_are_in_the_documented_order() {
     let client = tenant();
     let body = json!({"name": "", "check_type": "http", "target": "x", "tags": ["new", "-"], "settings": {}});
     let paths: Vec<String> =
@@ -111,9 +111,9 @@ fn errors_of_tags_stand_in_their_place() {
     assert_eq!(count(&client, "/v1/tags"), 0);
 }
 
-/// Contract 4.3.6, rule 1: what looks like an id may be the name of a tag; in small letters it is just a name.
+/// Contract 4.3.6, rule 1: a text in the form of an id may be the name of a tag; in small letters it is just a name.
 #[test]
-fn what_looks_like_an_id_may_be_a_name() {
+fn a_text_in_the_form_of_an_id_may_be_a_name() {
     let client = tenant();
     let shown = tagged(&client, &json!(["zz93kfjw0dlqpx81mnrt5"]));
     let other = tagged(&client, &json!(["Zz93kfjw0dlqpx81mnrt5"]));
@@ -145,7 +145,7 @@ fn the_first_tag_too_many_is_named() {
 
 /// Contract 4.3.6: two requests that create the same new tag end with one.
 #[test]
-fn of_concurrent_requests_one_makes_the_tag() {
+fn one_of_concurrent_requests_creates_the_tag() {
     let client = tenant();
     std::thread::scope(|scope| {
         for _ in 0..8 {

@@ -1,6 +1,6 @@
 //! `/v1/services` (contract 4.3.1-4.3.3, 4.3.9): create, read, list, change, delete.
 //!
-//! What stands inside `settings` is the business of `settings` and `secrets`.
+//! The content of `settings` is tested in `settings` and `secrets`.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ const KEYS: &str = "id name check_type check_type_label target status effective_
 
 /// Contract 4.3.2: 201, `Location`, the whole object; without settings it is not checked.
 #[test]
-fn a_created_service_is_answered_whole_and_can_be_read_again() {
+fn a_created_service_is_returned_completely_and_can_be_read() {
     let server = Server::shared();
     let client = server.client();
     let body = json!({"name": "  Shop front ", "check_type": "http", "target": "http://127.0.0.1:9/x"});
@@ -58,7 +58,7 @@ fn a_created_service_is_answered_whole_and_can_be_read_again() {
 #[case("ssl", json!("example.com:8443"))]
 #[case("manual", json!(null))]
 #[case("manual", json!("the till in the shop"))]
-fn targets_are_taken_by_their_type(#[case] check_type: &str, #[case] target: Value) {
+fn targets_are_accepted_by_their_type(#[case] check_type: &str, #[case] target: Value) {
     let client = Server::shared_client();
     let id = create(&client, &json!({"name": "x", "check_type": check_type, "target": target}));
     let read = client.get(&service(&id)).expect(200).data();
@@ -131,7 +131,7 @@ fn an_unknown_type_is_refused_with_those_that_exist() {
 
 /// Contract 1.1: PUT and PATCH are the same partial update; 1.2: what is ignored.
 #[rstest]
-fn an_update_changes_what_was_sent_and_nothing_else(#[values("PUT", "PATCH")] method: &str) {
+fn an_update_changes_only_the_sent_fields(#[values("PUT", "PATCH")] method: &str) {
     let client = Server::shared_client();
     let id = create_unconfigured(&client);
     let before = client.get(&service(&id)).expect(200).data();
@@ -163,7 +163,7 @@ fn an_empty_update_changes_nothing() {
 #[case(json!({"target": ""}), "target", "This field is required.")]
 #[case(json!({"target": "x"}), "target", "Enter an absolute http or https URL.")]
 #[case(json!({"settings": {}}), "settings.interval_seconds", "This field is required.")]
-fn a_wrong_update_stores_nothing(#[case] wrong: Value, #[case] key: &str, #[case] text: &str) {
+fn an_invalid_update_stores_nothing(#[case] wrong: Value, #[case] key: &str, #[case] text: &str) {
     let client = Server::shared_client();
     let id = create_unconfigured(&client);
     let before = client.get(&service(&id)).expect(200).body;
@@ -232,7 +232,7 @@ fn tenant_with(server: &Server, count: usize) -> Client {
 
 /// Contract 1.4: links byte for byte: unknown, repeated and bracket parameters in their order, `page` last.
 #[test]
-fn links_keep_the_query_and_move_only_the_page() {
+fn links_keep_the_query_and_change_only_the_page() {
     let server = Server::shared();
     let client = tenant_with(&server, 5);
     let path = format!("{}/v1/services", server.base());
@@ -334,7 +334,7 @@ fn updates_at_the_same_time_all_take_effect() {
 
 /// A 2xx answer is durable: what was answered is there after a kill.
 #[test]
-fn what_was_answered_survives_a_kill() {
+fn acknowledged_writes_survive_a_kill() {
     let mut server = Server::start();
     let kept = create_unconfigured(&server.client());
     let deleted = create_unconfigured(&server.client());

@@ -53,7 +53,7 @@ fn every_default_is_stored_and_read_back(
 
 /// Contract 1.2, echo fidelity: what was written is read back byte for byte.
 #[test]
-fn what_was_written_is_read_back_byte_for_byte() {
+fn settings_are_read_back_byte_for_byte() {
     let client = Server::shared_client();
     let config = r#"{"method":"POST","headers":{},"auth":{"type":"none"},"body":" {\"a\": 1}\n","follow_redirects":false,"verify_ssl":false,"ip_version":"ipv4","smart_dualstack":true,"conditions":[{"field":"header.X-Cache","operator":"neq","value":"Hit","status":"degraded"},{"field":"response_time_ms","operator":"gt","value":400.0,"status":"down"},{"field":"status_code","operator":"in","value":[500,400,500],"status":"down"},{"field":"json.items.#","operator":"eq","value":true,"status":"down"}]}"#;
     let sent: Value = serde_json::from_str(config).unwrap();
@@ -67,7 +67,7 @@ fn what_was_written_is_read_back_byte_for_byte() {
     assert_eq!(echoed, sent["conditions"].to_string());
 }
 
-/// Contract 4.3.4: a partial object is enough; what is not sent is kept.
+/// Contract 4.3.4: a partial object is enough; absent fields are kept.
 #[rstest]
 #[case(json!({"timeout_seconds": 3}), "/timeout_seconds", json!(3))]
 #[case(json!({"retries": 1}), "/retries", json!(1))]
@@ -118,8 +118,8 @@ fn settings_may_be_sent_later() {
     let after = client.patch(&service(&id), &json!({"settings": rarely(&json!({}))})).expect(200).data();
     assert_eq!(after["is_configured"], true);
     assert!(after["configured_at"].is_string());
-    let kept = client.patch(&service(&id), &json!({"settings": null})).expect(200).data();
-    assert_eq!(kept["settings"], after["settings"]);
+    let updated = client.patch(&service(&id), &json!({"settings": null})).expect(200).data();
+    assert_eq!(updated["settings"], after["settings"]);
 }
 
 /// Contract 4.2.4, `dns_type` changed: old defaults become the new ones; what does not fit is refused.
@@ -212,7 +212,7 @@ fn the_shortest_interval_is_that_of_plan_and_type(
     }
 }
 
-/// The rules of a status (addition): written, kept, changed one by one, also of a service that reports itself.
+/// The rules of a status (addition): written, stored, changed one by one, also of a heartbeat service.
 #[rstest]
 #[case("tcp", "any", 1, 0, 1)]
 #[case("tcp", "all", 10, 100, 1_440)]
@@ -244,7 +244,7 @@ fn the_rules_of_a_status_are_settings(
 }
 
 #[test]
-fn rules_that_are_wrong_are_refused_together() {
+fn invalid_rules_are_refused_together() {
     let settings = json!({"interval_seconds": 604_800, "confirmation": "most", "recovery_checks": 11,
         "flapping_changes": -1, "flapping_minutes": 1_441});
     let found = post_http(&settings).expect(422).errors();
@@ -257,7 +257,7 @@ fn rules_that_are_wrong_are_refused_together() {
 
 /// Contract 7 no. 45: characters are counted as the bytes that they take.
 #[test]
-fn settings_take_a_quarter_of_a_mebibyte() {
+fn settings_are_limited_to_a_quarter_of_a_mebibyte() {
     let config = |length: usize| json!({"method": "POST", "body": "🚀".repeat(length)});
     let answer = post_http(&rarely(&config(65_536)));
     let text = "The stored settings may take at most 262144 bytes.".to_owned();

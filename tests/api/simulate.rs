@@ -1,6 +1,6 @@
 //! `POST /v1/services/{id}/simulate`: what other settings and another policy would have made of what is stored.
 //!
-//! Known results stand behind the answers: they were imported from a location that the server knows, before it started again.
+//! The responses are based on known results: they were imported from a location that the server knows, before it started again.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ impl World {
     }
 }
 
-/// Checks what an account came to. The results were measured at other moments than this service is due, so edges are off by less
+/// Checks the figures of a simulated period. The results were measured at other moments than this service is due, so edges are off by less
 /// than an interval.
 #[track_caller]
 fn assert_came_to(account: &Value, outages: u64, minutes: f64, incidents: usize) {
@@ -83,7 +83,7 @@ fn assert_came_to(account: &Value, outages: u64, minutes: f64, incidents: usize)
 }
 
 #[tokio::test]
-async fn other_settings_tell_another_past() {
+async fn changed_settings_change_the_simulated_period() {
     let world = World::new().await;
     let now = world.simulate(&json!({}));
     assert_came_to(&now["after"], 2, 32.0, 2);
@@ -130,7 +130,7 @@ async fn other_settings_tell_another_past() {
 #[case(json!({"from": "2025-02-02", "to": "2025-02-01"}), "to", "This time must be later than from.")]
 #[case(json!({"from": "2025-01-01", "to": "2025-03-01"}), "from", "The period may have at most 31 days.")]
 #[case(json!({"from": "2001-01-01", "to": "2001-01-02"}), "to", "No results of this period are kept.")]
-fn what_cannot_be_simulated_is_refused(#[case] body: Value, #[case] field: &str, #[case] words: &str) {
+fn an_unsupported_simulation_is_refused(#[case] body: Value, #[case] field: &str, #[case] words: &str) {
     let client = Server::shared_client();
     let settings = json!({"interval_seconds": 604_800, "retries": 0, "config": {"conditions": [
         {"field": "response_time_ms", "operator": "gt", "value": 100, "status": "degraded"}]}});
@@ -144,7 +144,7 @@ fn what_cannot_be_simulated_is_refused(#[case] body: Value, #[case] field: &str,
 #[case(json!({"name": "Page", "check_type": "manual"}))]
 #[case(json!({"name": "Job", "check_type": "heartbeat"}))]
 #[case(json!({"name": "Not yet", "check_type": "tcp", "target": "127.0.0.1:9"}))]
-fn what_no_location_checks_cannot_be_simulated(#[case] body: Value) {
+fn services_without_location_checks_cannot_be_simulated(#[case] body: Value) {
     let client = Server::shared_client();
     let id = create(&client, &body);
     let refused = client.post(&format!("{}/simulate", service(&id)), &json!({})).expect(422).json();
@@ -153,7 +153,7 @@ fn what_no_location_checks_cannot_be_simulated(#[case] body: Value) {
 
 /// The real engine, a real target: a replay by the present settings says what was recorded, also about the incident.
 #[tokio::test]
-async fn the_present_settings_replay_to_what_was_recorded() {
+async fn the_current_settings_reproduce_the_record() {
     let server = Server::start();
     let client = server.client();
     let mut target = Target::start();
@@ -194,7 +194,7 @@ async fn the_present_settings_replay_to_what_was_recorded() {
     client.post(&format!("/v1/services/{UNKNOWN_ID}/simulate"), &json!({})).expect(404);
 }
 
-/// The command asks the same, and draws what was and what would have been.
+/// The command requests the same, and draws the record and the simulation.
 #[tokio::test]
 async fn the_command_draws_two_bars() {
     let world = World::new().await;

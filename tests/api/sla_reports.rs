@@ -1,4 +1,4 @@
-//! `/v1/sla-targets/{id}/report`: what a period comes to, in three forms, and to whom.
+//! `/v1/sla-targets/{id}/report`: the figures of a period, in three formats, and their visibility.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::support::{create, service};
 
 const PATH: &str = "/v1/sla-targets";
 
-/// A service that people watch, with an incident that counts as downtime from two hours to one hour ago.
+/// A manual service with an incident that counts as downtime from two hours to one hour ago.
 fn down_for_an_hour(client: &Client) -> (String, String) {
     let id = create(client, &json!({"name": "=Shop, \"<b>\"", "check_type": "manual"}));
     let incident = made(
@@ -38,8 +38,7 @@ fn seconds(value: &Value) -> f64 {
     value.as_f64().unwrap().round()
 }
 
-/// What people state is all that is known of a manual service: it is up since it was said so, and down in an incident that
-/// counts.
+/// A manual service has only its stated statuses: it is up since the override says so, and down in an incident that counts.
 #[test]
 fn an_incident_that_counts_uses_up_the_budget() {
     let client = Server::shared().tenant("business");
@@ -91,7 +90,7 @@ fn a_service_that_joins_an_incident_is_down_from_then_on() {
     };
     assert!(down_seconds(&first) >= 3_600.0, "it was there from the start");
     assert!(down_seconds(&added) < 600.0, "it was added just now");
-    // What was there from the start follows it.
+    // Services that were affected from the start follow it.
     client.patch(&path, &json!({"started_at": moment(-7_200)})).expect(200);
     assert!(down_seconds(&first) >= 7_200.0);
     assert!(down_seconds(&added) < 600.0);
@@ -99,7 +98,7 @@ fn a_service_that_joins_an_incident_is_down_from_then_on() {
 
 /// A pause is left out, and listed with its reason.
 #[test]
-fn what_is_left_out_is_listed() {
+fn excluded_time_is_listed() {
     let client = Server::shared().tenant("business");
     let id = create(&client, &json!({"name": "Shop", "check_type": "manual"}));
     client.post(&format!("{}/pause", service(&id)), &json!({})).expect(200);
@@ -116,7 +115,7 @@ fn what_is_left_out_is_listed() {
 #[case("?period=previous", true)]
 #[case("?period=2026-01-31", true)]
 #[case("?period=current&format=json", false)]
-fn a_report_of_another_period(#[case] query: &str, #[case] is_over: bool) {
+fn a_report_covers_the_requested_period(#[case] query: &str, #[case] is_over: bool) {
     let client = Server::shared().tenant("business");
     let (id, _) = down_for_an_hour(&client);
     let target = target(&client, ("service_id", &id), 99.9);
@@ -133,7 +132,7 @@ fn a_report_of_another_period(#[case] query: &str, #[case] is_over: bool) {
 )]
 #[case("?period=x", "period", "Use current, previous or a day such as 2026-11-30 that is not in the future.")]
 #[case("?format=pdf", "format", "Unknown value. Allowed: json, csv, html.")]
-fn what_is_asked_wrongly_is_told(#[case] query: &str, #[case] path: &str, #[case] text: &str) {
+fn an_invalid_query_is_refused(#[case] query: &str, #[case] path: &str, #[case] text: &str) {
     let client = Server::shared().tenant("business");
     let (id, _) = down_for_an_hour(&client);
     let target = target(&client, ("service_id", &id), 99.9);
@@ -141,7 +140,7 @@ fn what_is_asked_wrongly_is_told(#[case] query: &str, #[case] path: &str, #[case
     assert_eq!(refused.errors(), [(path.to_owned(), text.to_owned())]);
 }
 
-/// A table and a page: by `format`, or by `Accept`; nobody's text becomes a formula or an element.
+/// A table and a page: by `format`, or by `Accept`; no text becomes a formula or an element.
 #[test]
 fn a_report_is_a_table_and_a_page() {
     let client = Server::shared().tenant("business");
@@ -161,7 +160,7 @@ fn a_report_is_a_table_and_a_page() {
     assert!(!page.body.contains("<b>"), "{}", page.body);
 }
 
-/// Who is confined sees the targets of what the scope shows, with the same figures as everybody, and writes none.
+/// A confined token sees the targets of its scope, with the same figures as others, and cannot write any.
 #[test]
 fn a_confined_token_sees_the_targets_of_its_scope() {
     let World { admin, confined, inside, outside, tags, .. } = World::new();

@@ -27,7 +27,7 @@ fn whole(client: &Client) -> Value {
 
 /// Everything that is sent is read back; what is not sent stays; null clears what may be cleared.
 #[test]
-fn a_target_is_made_changed_and_deleted() {
+fn a_target_is_created_changed_and_deleted() {
     let client = Server::shared().tenant("business");
     let body = whole(&client);
     let created = client.post(PATH, &body).expect(201);
@@ -86,7 +86,7 @@ fn a_target_is_made_changed_and_deleted() {
     "This time must be later than from.")]
 #[case(json!({"business_hours": [{"days": ["mon"], "from": "09:00", "to": "10:00", "zone": "UTC"}]}),
     "business_hours.0.zone", "Unknown field.")]
-fn what_is_wrong_is_told(#[case] change: Value, #[case] path: &str, #[case] text: &str) {
+fn an_invalid_field_is_refused(#[case] change: Value, #[case] path: &str, #[case] text: &str) {
     let client = Server::shared().tenant("business");
     let mut body = whole(&client);
     for (key, value) in change.as_object().unwrap() {
@@ -95,9 +95,9 @@ fn what_is_wrong_is_told(#[case] change: Value, #[case] path: &str, #[case] text
     assert_eq!(client.post(PATH, &body).errors(), [(path.to_owned(), text.to_owned())]);
 }
 
-/// Contract 4.4: what a target is about cannot be deleted, if it is a tag; with its service a target goes.
+/// Contract 4.4: a tag with a target cannot be deleted; a deleted service deletes its target.
 #[test]
-fn a_tag_in_use_stays_and_a_service_takes_its_target_along() {
+fn a_tag_in_use_cannot_be_deleted_and_a_service_deletes_its_target() {
     let client = Server::shared().tenant("business");
     let mut body = whole(&client);
     let target = client.post(PATH, &body).expect(201).data();

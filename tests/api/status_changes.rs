@@ -27,7 +27,7 @@ async fn changed(client: &Client) -> String {
 }
 
 #[tokio::test]
-async fn changes_are_told_newest_first_with_their_ends() {
+async fn changes_are_listed_newest_first_with_their_ends() {
     let client = Server::shared_client();
     let id = changed(&client).await;
     let rows = client.get(&path(&id)).expect(200).data();
@@ -61,13 +61,13 @@ async fn a_walk_by_cursor_sees_each_change_once() {
 
     let cursor =
         client.get(&format!("{}?per_page=1", path(&id))).expect(200).json()["meta"]["next_cursor"].clone();
-    let elsewhere = format!("{}/checks?cursor={}", service(&id), cursor.as_str().unwrap());
-    client.get(&elsewhere).expect(422);
+    let other_list = format!("{}/checks?cursor={}", service(&id), cursor.as_str().unwrap());
+    client.get(&other_list).expect(422);
     client.get(&format!("{}?cursor=made-up", path(&id))).expect(422);
 }
 
 #[tokio::test]
-async fn what_is_never_measured_has_no_changes() {
+async fn an_unmeasured_service_has_no_changes() {
     let client = Server::shared_client();
     let id = create(&client, &json!({"name": "By hand", "check_type": "manual"}));
     assert_eq!(client.get(&path(&id)).expect(200).data(), json!([]));

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::server::Server;
 
-/// What `status` with these arguments says of this server.
+/// Output of `status` with these arguments for this server.
 fn status(server: &Server, token: &str, arguments: &[&str]) -> Output {
     server.command(&[&["status", "--token", token, "--url", &server.base()], arguments].concat())
 }
@@ -32,7 +32,7 @@ fn a_node_is_drawn_once_without_escape_codes() {
 }
 
 #[test]
-fn machines_get_the_answers_themselves() {
+fn json_output_contains_the_responses_unchanged() {
     let server = Server::shared();
     let seen = status(&server, &operator(&server), &["--json"]);
     let answers: Value = serde_json::from_slice(&seen.stdout).unwrap();
@@ -42,7 +42,7 @@ fn machines_get_the_answers_themselves() {
 }
 
 #[test]
-fn a_node_that_does_not_answer_is_a_line_beside_the_others() {
+fn an_unreachable_node_is_one_line_among_the_others() {
     let server = Server::shared();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let seen = status(&server, &operator(&server), &["--once", "--url", &format!("http://{free}")]);
@@ -56,7 +56,7 @@ fn a_node_that_does_not_answer_is_a_line_beside_the_others() {
 
 /// The token of the first start has every permission of the API, but not this one.
 #[test]
-fn a_token_that_is_refused_is_told_which_permission_it_needs() {
+fn a_refused_token_gets_the_required_permission() {
     let server = Server::shared();
     for arguments in
         [&["status", "--url", &server.base(), "--once"][..], &["status", "--url", &server.base()]]
@@ -72,7 +72,7 @@ fn a_token_that_is_refused_is_told_which_permission_it_needs() {
 }
 
 #[test]
-fn wrong_usage_is_one_line_that_says_what_to_do() {
+fn wrong_usage_prints_one_line_with_the_remedy() {
     let server = Server::shared();
     let absent = server.command(&["status", "--once", "--data-dir", "elsewhere"]);
     assert_eq!(absent.status.code(), Some(2));

@@ -36,7 +36,7 @@ fn an_override_is_set_replaced_and_removed() {
         assert_eq!(removed.data()[format!("status_override{suffix}")], Value::Null);
     }
     assert_eq!(removed.data()["effective_status"], "operational");
-    // Uptime goes on.
+    // Uptime continues.
     let without_uptime = |mut service: Value| {
         service["uptime_30d"].take();
         service
@@ -57,7 +57,7 @@ fn an_override_wins_over_a_pause() {
 
 /// Contract 4.3.7: checks go on during an override.
 #[tokio::test]
-async fn checks_go_on_during_an_override() {
+async fn checks_continue_during_an_override() {
     let (client, target) = (Server::shared_client(), Target::start());
     let id = create_watched(&client, &target.url(), &json!({"interval_seconds": 604_800}));
     client.post(&path(&id), &json!({"status": "down", "reason": "x"})).expect(200);

@@ -45,7 +45,7 @@ fn a_field_is_read_back(#[case] field: &str, #[case] sent: Value, #[case] read: 
 
 /// Contract 1.2, 4.13.2: null clears what may be empty.
 #[test]
-fn null_clears_what_may_be_empty() {
+fn null_clears_optional_fields() {
     let client = bilingual();
     let fields = json!({"primary_color": "#000000", "secondary_color": "#000000", "custom_css": "a{}",
         "imprint_url": "https://a.example", "privacy_policy_url": "https://a.example", "supported_locales": ["de"],
@@ -148,7 +148,7 @@ fn a_field_is_refused_under_its_own_key(
 #[rstest]
 #[case(json!({"name": {"fr": "a", "en": " "}}), "name.fr", ("name.en", "A text in the default language (en) is required."))]
 #[case(json!({"seo": {"title": {"fr": "a", "en": "a\tb"}}}), "seo.title.fr", ("seo.title.en", "This value must be a string."))]
-fn every_language_of_a_text_is_judged(
+fn every_language_of_a_text_is_validated(
     #[case] body: Value,
     #[case] unknown: &str,
     #[case] (key, text): (&str, &str),
@@ -177,7 +177,7 @@ fn a_create_needs_a_name_and_reads_is_published() {
 
 /// Contract 5.3: all fields are checked, keys in the order of the table.
 #[test]
-fn errors_stand_in_the_order_of_the_table() {
+fn errors_are_in_the_order_of_the_table() {
     let client = Server::shared_client();
     let body = json!({"seo": {"x": 1, "title": 1}, "default_locale": "fr", "supported_locales": [], "subscriber_channels": [],
         "appearance": "x", "allow_appearance_switch": 1, "email_whitelist": 1, "password": "x", "access_type": "x", "logo_size": "x", "show_logo": 1, "privacy_policy_url": 1,
@@ -208,7 +208,7 @@ fn errors_stand_in_the_order_of_the_table() {
 
 /// Contract 4.13.2: the rules between the fields of access.
 #[test]
-fn access_needs_what_it_checks() {
+fn each_access_type_needs_its_field() {
     let client = Server::shared_client();
     let error = |key: &str, text: &str| [(key.to_owned(), text.to_owned())];
     let (required, needed) = ("This field is required.", "This access type needs a password.");
@@ -245,7 +245,7 @@ fn access_needs_what_it_checks() {
 
 /// Contract 4.13.2: the password is not trimmed, never shown, and nowhere in the database.
 #[test]
-fn a_password_is_kept_as_a_hash() {
+fn a_password_is_stored_as_a_hash() {
     let server = Server::start();
     let client = server.client();
     let page = create_page(&client, &json!({"password": "        ", "access_type": "password"}));

@@ -34,9 +34,9 @@ fn a_page_is_published_once_and_withdrawn_once() {
         .expect(200);
 }
 
-/// Contract 4.13.3, 2.3: a new page goes online only with permission and unless told otherwise.
+/// Contract 4.13.3, 2.3: a new page is published only with permission and unless `is_published` is false.
 #[test]
-fn a_new_page_goes_online_only_with_permission() {
+fn a_new_page_is_published_only_with_permission() {
     let server = Server::shared();
     let organisation = server.organisation("business");
     let editor = server.member(&organisation, "statuspages.view,statuspages.create");
@@ -52,7 +52,7 @@ const FEW: &str = "[plans.team]\nstatuspages = 3\npublished_statuspages = 1\n";
 
 /// Contract 3.3: without a free slot a new page is made unpublished, and publishing is refused on `is_published`.
 #[test]
-fn the_number_of_published_pages_is_kept() {
+fn the_plan_limits_published_pages() {
     let server = Server::with(FEW, &[]);
     let client = server.tenant("team");
     let first = create_page(&client, &json!({}));
@@ -73,7 +73,7 @@ fn the_number_of_published_pages_is_kept() {
 
 /// Contract 3.3, 1.8: too many pages are 402 with `upsell`, behind the fields.
 #[test]
-fn the_number_of_pages_is_kept() {
+fn the_plan_limits_pages() {
     let server = Server::with(FEW, &[]);
     let client = server.tenant("team");
     for _ in 0..3 {
@@ -100,7 +100,7 @@ fn in_parallel(count: usize, ask: impl Fn(usize) -> Answer + Sync) -> Vec<Answer
 
 /// Contract 3.3: quotas are atomic with the write.
 #[test]
-fn the_last_slot_is_given_once() {
+fn the_last_slot_is_used_once() {
     let server = Server::with("[plans.team]\nstatuspages = 5\npublished_statuspages = 1\n", &[]);
     let client = server.tenant("team");
     let pages: Vec<String> =

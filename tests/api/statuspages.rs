@@ -1,6 +1,6 @@
 //! `/v1/statuspages` (contract 4.13): create, read, list, change, delete, slugs.
 //!
-//! The fields one by one stand in `statuspage_fields`, publishing in `statuspage_publishing`.
+//! The individual fields are in `statuspage_fields`, publishing in `statuspage_publishing`.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ fn the_slug_filter_finds_exactly_one_page() {
 
 /// Contract 4.13.3, 1.7: PostgreSQL takes no NUL, so it must never see one.
 #[test]
-fn a_filter_that_nothing_can_match_selects_nothing_on_postgresql() {
+fn an_unmatchable_filter_selects_nothing_on_postgresql() {
     let Some(postgres) = Postgres::start() else { return };
     let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
     for filter in ["statuspages?slug", "services?tag", "tags?label", "tags?key"] {
@@ -197,7 +197,7 @@ fn every_route_needs_its_permission() {
     }
 }
 
-/// Contract 4.13.2: the slug comes from the name in the default language, and is numbered when it is taken.
+/// Contract 4.13.2: the slug is derived from the name in the default language, and is numbered when it is taken.
 #[test]
 fn a_slug_is_derived_and_numbered() {
     let client = bilingual();
@@ -231,7 +231,7 @@ fn a_slug_is_derived_and_numbered() {
 #[case(json!(7), "This value must be a string.")]
 #[case(json!("www"), "This slug is not available.")]
 #[case(json!("ping"), "This slug is not available.")]
-fn a_slug_that_cannot_be_had_is_refused(#[case] slug: Value, #[case] text: &str) {
+fn an_unavailable_slug_is_refused(#[case] slug: Value, #[case] text: &str) {
     let client = Server::shared_client();
     let expected = [("slug".to_owned(), text.to_owned())];
     assert_eq!(client.post(PATH, &json!({"name": "x", "slug": slug})).errors(), expected);
@@ -252,7 +252,7 @@ fn a_slug_belongs_to_one_page_and_stays_with_its_organisation() {
     assert_eq!(theirs.post(PATH, &body).errors(), taken);
     let foreign = new_page(&theirs);
     assert_eq!(theirs.patch(&statuspage(&foreign), &json!({ "slug": slug })).errors(), taken);
-    // All problems of a body are told, in the order of the table.
+    // All errors of a body are listed, in the order of the table.
     let several = json!({"name": "", "slug": slug, "logo_size": "huge"});
     assert_eq!(keys(&theirs.post(PATH, &several)), ["name", "slug", "logo_size"]);
 
@@ -294,7 +294,7 @@ fn parallel_creates_get_different_slugs() {
 
 /// Contract 1.14 and specification 2.6: configured host, reserved slugs and constant members.
 #[test]
-fn an_operator_names_host_reserved_slugs_and_constant_members() {
+fn an_operator_configures_host_reserved_slugs_and_constant_members() {
     let file = "reserved_slugs = ['mine', 'yours']\nstatuspage_host = 'status.example.net'\n\
                 [compat.extra_statuspage_fields]\nflavour = 'plain'\nname = 'never'\nnested = { a = [1, true] }\n";
     let server = Server::with(file, &[]);

@@ -107,7 +107,7 @@ fn lists(client: &Client, paths: &BTreeMap<String, String>) -> Vec<(String, u16,
 
 /// The routes are those of the server's own description, so a new one cannot be forgotten.
 #[test]
-fn every_operation_refuses_what_it_does_not_know_and_does_nothing() {
+fn every_operation_refuses_unknown_fields_without_effect() {
     let server = Server::shared();
     let client = server.member(&server.organisation("business"), "engine.view,engine.backup,all");
     let belongings = one_of_each(&client);
@@ -128,7 +128,7 @@ fn every_operation_refuses_what_it_does_not_know_and_does_nothing() {
                 strictly(&client, &method, &target, &json!({"unknown_member": {"a": 1}}))
             };
             assert_eq!(answer.header("preference-applied"), Some("handling=strict"), "{method} {path}");
-            // The maintenance has not begun: that is told before what is unknown (contract 1.8).
+            // The maintenance has not started: that error comes before unknown fields (contract 1.8).
             if ["/v1/maintenances/{id}/complete", "/v1/maintenances/{id}/extend"].contains(&&**pattern) {
                 answer.expect(409);
                 continue;
@@ -157,7 +157,7 @@ fn every_operation_refuses_what_it_does_not_know_and_does_nothing() {
 }
 
 #[test]
-fn what_is_allowed_is_said_beside_all_other_errors() {
+fn allowed_fields_are_listed_along_with_all_other_errors() {
     let client = Server::shared().tenant("business");
     let body = json!({"nmae": "Shop", "check_type": "heartbeat", "settings": {"interval": 60}});
     let answer = strictly(&client, "POST", "/v1/services?tags=a", &body);
@@ -171,32 +171,32 @@ fn what_is_allowed_is_said_beside_all_other_errors() {
     assert_eq!(answer.errors(), [("tags".to_owned(), allowed.to_owned())]);
 }
 
-/// What a configuration may hold depends on the type of the check, which an update does not repeat.
+/// The fields of a configuration depend on the check type, which an update does not repeat.
 #[test]
-fn a_configuration_is_told_what_its_type_allows() {
+fn a_configuration_error_lists_the_fields_of_its_type() {
     let client = Server::shared().tenant("business");
     let body = |check_type: &str, target: &str, config: Value| {
         json!({"name": "Shop", "check_type": check_type, "target": target,
             "settings": {"interval_seconds": 3600, "config": config}})
     };
-    let told = |method: &str, path: &str, body: &Value| {
+    let errors_of = |method: &str, path: &str, body: &Value| {
         let answer = strictly(&client, method, path, body);
         answer.errors().into_iter().collect::<BTreeMap<_, _>>()
     };
     let of_tcp = "Unknown field. Allowed: ip_version, smart_dualstack, conditions.";
     let tcp = |config: Value| body("tcp", "127.0.0.1:9", config);
-    let errors = told("POST", "/v1/services", &tcp(json!({"method": "GET", "metod": 1})));
+    let errors = errors_of("POST", "/v1/services", &tcp(json!({"method": "GET", "metod": 1})));
     assert_eq!(errors["settings.config.method"], of_tcp, "that of another type");
     assert_eq!(errors["settings.config.metod"], of_tcp);
     let id = made(&client, "/v1/services", &tcp(json!({})));
     let errors =
-        told("PATCH", &service(&id), &json!({"settings": {"config": {"dns_type": "A", "metod": 1}}}));
+        errors_of("PATCH", &service(&id), &json!({"settings": {"config": {"dns_type": "A", "metod": 1}}}));
     assert_eq!(errors["settings.config.dns_type"], of_tcp);
     assert_eq!(errors["settings.config.metod"], of_tcp);
-    let dns = told("POST", "/v1/services", &body("dns", "example.org", json!({"method": "GET"})));
+    let dns = errors_of("POST", "/v1/services", &body("dns", "example.org", json!({"method": "GET"})));
     assert_eq!(dns["settings.config.method"], "Unknown field. Allowed: dns_type, conditions.");
     let auth = json!({"auth": {"type": "bearer", "token": "t", "password": "p"}});
-    let http = told("POST", "/v1/services", &body("http", "http://127.0.0.1:9/", auth.clone()));
+    let http = errors_of("POST", "/v1/services", &body("http", "http://127.0.0.1:9/", auth.clone()));
     assert_eq!(http["settings.config.auth.password"], "Unknown field. Allowed: type, token.");
     let lenient = client.post("/v1/services", &body("http", "http://127.0.0.1:9/", auth)).expect(422);
     assert_eq!(lenient.errors(), [("settings.config.auth.password".into(), "Unknown field.".into())]);
@@ -215,9 +215,9 @@ fn only_strict_requests_are_handled_strictly() {
     strictly(&client, "GET", "/v1/services?tag=a:b&page=1&per_page=5", &json!({})).expect(200);
 }
 
-/// Contract 1.8: what comes first is told first.
+/// Contract 1.8: the earlier check decides.
 #[test]
-fn what_is_unknown_is_told_in_its_turn() {
+fn unknown_fields_are_checked_in_the_documented_order() {
     let server = Server::shared();
     let client = server.tenant("business");
     let body = json!({"unknown": 1});
@@ -230,7 +230,7 @@ fn what_is_unknown_is_told_in_its_turn() {
 }
 
 #[test]
-fn a_key_is_free_again_when_the_request_was_refused() {
+fn a_refused_request_frees_its_key() {
     let client = Server::shared().tenant("business");
     let post = |lines: &[&str], body: &Value| {
         let lines: Vec<_> = [&[JSON, "Idempotency-Key: strict-1"], lines].concat();
@@ -239,7 +239,7 @@ fn a_key_is_free_again_when_the_request_was_refused() {
     let odd = json!({"key": "shop", "colour": "#000000"});
     post(&[STRICT], &odd).expect(422);
     let first = post(&[], &odd).expect(201);
-    // What was answered once is answered again, however it is asked.
+    // A stored response is repeated, whatever the handling of the repetition.
     let again = post(&[STRICT], &odd).expect(201);
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!(again.body, first.body);

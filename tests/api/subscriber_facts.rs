@@ -1,4 +1,4 @@
-//! What subscribers of status pages are to be told, as the database keeps it: no request shows it yet.
+//! Notifications for subscribers of status pages, as stored in the database: no request shows them yet.
 
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde_json::{Value, json};
@@ -36,9 +36,9 @@ fn kinds(facts: &[(String, String, Vec<String>)]) -> Vec<&str> {
     facts.iter().map(|(kind, _, _)| kind.as_str()).collect()
 }
 
-/// Contract 4.10: what is internal is told to nobody; its publication tells the newest entry.
+/// Contract 4.10: an internal incident notifies nobody; its publication sends the newest entry.
 #[tokio::test]
-async fn a_published_incident_is_told_to_the_pages_that_show_it() {
+async fn a_published_incident_notifies_the_pages_that_show_it() {
     let server = Server::start();
     let client = server.client();
     let service = create_unconfigured(&client);
@@ -55,16 +55,16 @@ async fn a_published_incident_is_told_to_the_pages_that_show_it() {
     client.patch(&path, &json!({"is_published": true})).expect(200);
     say("Psst.", false);
     client.post(&format!("{path}/resolve"), &json!({"message": "Over."})).expect(200);
-    let told = |text: &str| ("incident_entry".to_owned(), text.to_owned(), vec![page.clone()]);
-    assert_eq!(facts(&server).await, [told("Nearly."), told("Over.")]);
-    // What is deleted is told to nobody any more.
+    let fact = |text: &str| ("incident_entry".to_owned(), text.to_owned(), vec![page.clone()]);
+    assert_eq!(facts(&server).await, [fact("Nearly."), fact("Over.")]);
+    // A deleted incident notifies nobody.
     client.delete(&path).expect(200);
     assert!(facts(&server).await.is_empty());
 }
 
 /// Contract 4.11.3: the operations, and the flags that keep them quiet.
 #[tokio::test]
-async fn the_moments_of_a_maintenance_are_told() {
+async fn the_milestones_of_a_maintenance_are_notified() {
     let server = Server::start();
     let client = server.client();
     let loud = id_of(&planned(&client, &json!({"message": "We upgrade."})));

@@ -22,7 +22,7 @@ fn tagged(client: &Client, name: &str, tags: &[&str]) -> String {
     create(client, &json!({"name": name, "check_type": "manual", "tags": tags}))
 }
 
-/// Names and services of what lies in a group, in order.
+/// Names and services of the children of a group, in order.
 fn inside(client: &Client, page: &str, group: &str) -> Vec<(String, Value)> {
     let children = all(client, page).into_iter().filter(|one| one["parent_id"] == group);
     children
@@ -81,7 +81,7 @@ fn a_group_is_filled_by_its_tag(#[values(true, false)] at_once: bool) {
 
 /// A service gains and loses the tag; deleted services leave; groups on every page follow.
 #[test]
-fn children_come_and_go_with_the_tag() {
+fn children_follow_the_tag() {
     let client = Server::shared_client();
     let (first, second, (tag, name)) = (new_page(&client), new_page(&client), new_tag(&client));
     let synced = json!({"is_group": true, "sync_tag_id": tag});
@@ -111,18 +111,18 @@ fn children_come_and_go_with_the_tag() {
 
 /// Another tag exchanges the children; a service with both keeps its child.
 #[test]
-fn another_tag_exchanges_the_children() {
+fn a_changed_tag_replaces_the_children() {
     let client = Server::shared_client();
     let (page, (red, red_name), (blue, blue_name)) = (new_page(&client), new_tag(&client), new_tag(&client));
     tagged(&client, "Red", &[&red_name]);
     let both = tagged(&client, "Both", &[&red_name, &blue_name]);
     let only_blue = tagged(&client, "Blue", &[&blue_name]);
     let group = new_component(&client, &page, &json!({"is_group": true, "sync_tag_id": red}));
-    let kept = all(&client, &page).into_iter().find(|child| child["name"] == "Both").unwrap();
-    client.patch(&component(&page, &id_of(&kept)), &json!({"description": "Kept"})).expect(200);
+    let shared = all(&client, &page).into_iter().find(|child| child["name"] == "Both").unwrap();
+    client.patch(&component(&page, &id_of(&shared)), &json!({"description": "Kept"})).expect(200);
     client.patch(&component(&page, &group), &json!({ "sync_tag_id": blue })).expect(200);
     assert_eq!(inside(&client, &page, &group), pairs(&[("Both", &both), ("Blue", &only_blue)]));
-    assert_eq!(shown(&client, &page, &id_of(&kept))["description"], "Kept");
+    assert_eq!(shown(&client, &page, &id_of(&shared))["description"], "Kept");
 }
 
 /// Without a tag the children are ordinary components.
@@ -142,9 +142,9 @@ fn without_a_tag_children_are_ordinary() {
     client.delete(&component(&page, &child)).expect(200);
 }
 
-/// Given its tag again, a group takes back the children that it freed: their ids and what people wrote stay.
+/// With its tag again, a group readopts its released children: their ids and edited texts stay.
 #[test]
-fn a_group_takes_back_the_children_that_it_freed() {
+fn a_group_readopts_its_released_children() {
     let client = Server::shared_client();
     let (page, (tag, name)) = (new_page(&client), new_tag(&client));
     let (one, two) = (tagged(&client, "One", &[&name]), tagged(&client, "Two", &[&name]));
@@ -168,9 +168,9 @@ fn a_group_takes_back_the_children_that_it_freed() {
     assert_eq!(inside(&client, &page, &group_id), pairs(&expected[1..]));
 }
 
-/// A child that somebody made by hand for a service of the tag becomes the managed one, instead of a second one.
+/// A manual child of a service with the tag becomes the managed one, instead of a second one.
 #[test]
-fn a_group_adopts_what_was_made_by_hand_for_the_same_service() {
+fn a_group_adopts_manual_children_of_the_same_service() {
     let client = Server::shared_client();
     let (page, (tag, name)) = (new_page(&client), new_tag(&client));
     let (shop, desk) = (tagged(&client, "Shop", &[&name]), tagged(&client, "Desk", &[&name]));
@@ -195,9 +195,9 @@ fn a_group_adopts_what_was_made_by_hand_for_the_same_service() {
     assert_eq!(refused.errors(), [("component".to_owned(), MANAGED.to_owned())]);
 }
 
-/// A child follows the name of its service until somebody names it.
+/// A child follows the name of its service until it is renamed.
 #[test]
-fn a_child_is_called_like_its_service_until_it_is_named() {
+fn a_child_has_the_name_of_its_service_until_it_is_renamed() {
     let client = Server::shared_client();
     let (page, (tag, name)) = (new_page(&client), new_tag(&client));
     let shop = tagged(&client, "Shop", &[&name]);
@@ -215,7 +215,7 @@ fn a_child_is_called_like_its_service_until_it_is_named() {
     assert_eq!(called(), "Mine");
 }
 
-/// What may be changed about a managed child, and what not; equal values pass.
+/// Changes of a managed child that are permitted and refused; equal values pass.
 #[test]
 fn a_managed_child_is_bound_to_its_service_and_group() {
     let client = Server::shared_client();
@@ -223,13 +223,13 @@ fn a_managed_child_is_bound_to_its_service_and_group() {
     let shop = tagged(&client, "Shop", &[&name]);
     let other = tagged(&client, "Other", &[]);
     let group = new_component(&client, &page, &json!({"is_group": true, "sync_tag_id": tag}));
-    let elsewhere = new_component(&client, &page, &json!({"is_group": true}));
+    let other_group = new_component(&client, &page, &json!({"is_group": true}));
     let managed = all(&client, &page).into_iter().find(|child| child["is_sync_managed"] == true).unwrap();
     let path = component(&page, &id_of(&managed));
     for (key, value) in [
         ("service_id", json!(other)),
         ("service_id", Value::Null),
-        ("parent_id", json!(elsewhere)),
+        ("parent_id", json!(other_group)),
         ("parent_id", Value::Null),
         ("is_group", json!(true)),
     ] {
@@ -273,7 +273,7 @@ fn other_children_are_not_touched() {
 
 /// Contract 3.1: what the synchronisation makes is not counted.
 #[test]
-fn managed_children_cost_no_quota() {
+fn managed_children_do_not_count_for_the_quota() {
     let server = Server::with("[plans.team]\ncomponents = 2\n", &[]);
     let client = server.tenant("team");
     let (page, (tag, name)) = (new_page(&client), new_tag(&client));
@@ -288,7 +288,7 @@ fn managed_children_cost_no_quota() {
 
 /// Contract 4.4: a tag that fills a group is in use.
 #[test]
-fn a_tag_that_fills_a_group_is_in_use() {
+fn a_tag_that_fills_a_group_cannot_be_deleted() {
     let client = Server::shared_client();
     let (page, (tag, _)) = (new_page(&client), new_tag(&client));
     let group = new_component(&client, &page, &json!({"is_group": true, "sync_tag_id": tag}));
@@ -297,9 +297,9 @@ fn a_tag_that_fills_a_group_is_in_use() {
     client.delete(&format!("/v1/tags/{tag}")).expect(200);
 }
 
-/// A group and many services at the same moment: nobody is missed.
+/// A group and many services at the same moment: no service is missed.
 #[test]
-fn nobody_is_missed_when_group_and_services_come_together() {
+fn no_service_is_missed_when_group_and_services_are_created_together() {
     let client = tenant();
     let (page, (tag, name)) = (new_page(&client), new_tag(&client));
     std::thread::scope(|scope| {

@@ -30,7 +30,7 @@ fn labels(answer: &Answer) -> Vec<String> {
 
 /// Contract 4.4: the whole object, keys in the order of the table; 1.3: where it is.
 #[test]
-fn a_new_tag_is_shown_whole() {
+fn a_new_tag_is_shown_completely() {
     let client = tenant();
     let body = json!({"key": " Env ", "value": " Prod ", "color": "#2563EB", "id": "x", "source": "system"});
     let answer = client.post("/v1/tags", &body).expect(201);
@@ -80,7 +80,7 @@ fn a_wrong_field_is_refused(
 
 /// Contract 4.4: key without case, value exact, no value a value of its own.
 #[test]
-fn a_tag_is_there_once() {
+fn a_tag_is_unique() {
     let client = tenant();
     for body in
         [json!({"key": "env"}), json!({"key": "env", "value": "a"}), json!({"key": "env", "value": "A"})]
@@ -120,12 +120,12 @@ fn ensured_at_once(client: &Client) {
 
 /// Contract 4.4: of concurrent calls exactly one creates.
 #[test]
-fn of_concurrent_ensures_one_creates() {
+fn one_of_concurrent_ensures_creates_the_tag() {
     ensured_at_once(&tenant());
 }
 
 #[test]
-fn of_concurrent_ensures_one_creates_on_postgresql() {
+fn one_of_concurrent_ensures_creates_the_tag_on_postgresql() {
     let Some(postgres) = Postgres::start() else { return };
     let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
     ensured_at_once(&server.client());
@@ -224,7 +224,7 @@ fn a_tag_is_renamed_and_recoloured(#[values("PUT", "PATCH")] method: &str) {
 }
 
 #[test]
-fn a_rename_meets_another_tag() {
+fn a_rename_to_an_existing_tag_is_refused() {
     let client = tenant();
     let (_, other) = (make(&client, &json!({"key": "a"})), make(&client, &json!({"key": "b"})));
     let refused = client.patch(&path(&other), &json!({"key": "A"})).errors();
@@ -235,7 +235,7 @@ fn a_rename_meets_another_tag() {
 
 /// Contract 4.4: a deleted tag is off all services, which remain; 1.3: a second delete finds nothing.
 #[test]
-fn a_deleted_tag_is_taken_off() {
+fn a_deleted_tag_is_removed_from_its_services() {
     let client = tenant();
     let tag = make(&client, &json!({"key": "env"}));
     let id = create(&client, &json!({"name": "x", "check_type": "manual", "tags": ["env"]}));
@@ -296,7 +296,7 @@ async fn store_synced_group(server: &Server, tag: &Value) {
 
 /// Contract 4.4: a tag that a synced group follows stays; services that carry it do not count.
 #[tokio::test]
-async fn a_tag_in_use_is_kept() {
+async fn a_tag_in_use_cannot_be_deleted() {
     let server = Server::start();
     let client = server.client();
     let (used, free) = (make(&client, &json!({"key": "env"})), make(&client, &json!({"key": "os"})));
@@ -317,7 +317,7 @@ async fn a_tag_in_use_is_kept() {
 
 /// Contract 1.5: an unknown id, one of the wrong form and a foreign one are not there.
 #[test]
-fn a_tag_of_others_is_not_there() {
+fn a_foreign_tag_is_not_found() {
     let (mine, theirs) = (tenant(), tenant());
     let foreign = make(&theirs, &json!({"key": "env"}));
     for (method, body) in [("GET", ""), ("PUT", "{}"), ("PATCH", r#"{"key": 1}"#), ("DELETE", "")] {

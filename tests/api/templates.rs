@@ -34,7 +34,7 @@ fn shared_lists() -> String {
 
 /// Templates that brought an earlier program down, and what costs most in this language.
 #[test]
-fn a_hostile_template_is_refused_and_nobody_else_notices() {
+fn a_hostile_template_is_refused_without_delaying_others() {
     let server = Server::start();
     let (client, neighbour) = (server.client(), server.tenant("business"));
     let hidden = format!("{{% if organisation != 'Acme' %}}{}{{% endif %}}{{{{ text }}}}", shared_lists());
@@ -61,7 +61,7 @@ fn a_hostile_template_is_refused_and_nobody_else_notices() {
 #[case("{{ titel }}", "line 1, column 4: there is no `titel`; use the filter default if it may be missing")]
 #[case("a\n {% if incident %}", "line 2, column 2: this `if` has no end; expected `{% endif %}`")]
 #[case("{% set a = 1 %}", "line 1, column 4: found `set`, expected one of the tags if, for")]
-fn what_is_wrong_with_a_template_is_said_with_its_place(#[case] body: &str, #[case] flaw: &str) {
+fn a_template_error_names_its_position(#[case] body: &str, #[case] flaw: &str) {
     let client = Server::shared().tenant("business");
     let expected = [("settings.body".to_owned(), format!("This template cannot be filled: {flaw}."))];
     assert_eq!(client.post(PATH, &template("http://127.0.0.1:9/", body)).errors(), expected);
@@ -80,9 +80,9 @@ fn notices_about(client: &Client, channel: &str, lasts: bool) -> Option<Value> {
     rows.as_array().unwrap().iter().find(|row| row["about"] == channel).cloned()
 }
 
-/// It passes with the samples and fails with the real message: the message arrives all the same, and somebody is told.
+/// The template passes with the samples and fails with the real message: the message arrives all the same, with a notice.
 #[tokio::test]
-async fn a_template_that_fails_for_a_message_sends_the_facts_and_is_told_until_it_is_changed() {
+async fn a_failing_template_sends_the_default_body_and_causes_a_notice() {
     let client = Server::shared().tenant("business");
     let (sink, told) = (Sink::start(), Sink::start());
     let body = "{% if organisation != 'Acme' %}{{ nothing_of_this_kind }}{% endif %}{{ headline }}";
@@ -118,9 +118,9 @@ async fn a_template_that_fails_for_a_message_sends_the_facts_and_is_told_until_i
     until_received(&sink, "a filled template", |received| received.body.starts_with("now: ")).await;
 }
 
-/// A template that an earlier program has taken and this one does not know is told before a message needs it.
+/// A stored template that this version cannot parse causes a notice before a message needs it.
 #[tokio::test]
-async fn a_stored_template_of_another_language_is_told_at_the_start() {
+async fn an_incompatible_stored_template_causes_a_notice_at_the_start() {
     let mut server = Server::start();
     let sink = Sink::start();
     let channel = create_channel(&server.client(), &template(&sink.base(), "MARKER {{ headline }}"));

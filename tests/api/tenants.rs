@@ -40,7 +40,7 @@ fn a_foreign_id_answers_like_an_unknown_one() {
 
 /// Lists and counts hold one's own alone.
 #[test]
-fn lists_and_counts_hold_ones_own_alone() {
+fn lists_and_counts_contain_only_the_own_organisation() {
     let server = Server::shared();
     let (mine, theirs) = (server.tenant("business"), server.tenant("business"));
     let own = create_unconfigured(&mine);

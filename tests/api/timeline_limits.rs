@@ -1,4 +1,4 @@
-//! Limits of timelines (contract 7 no. 45): 1,000 entries and 1,000,000 characters, beyond which only the end is told.
+//! Limits of timelines (contract 7 no. 45): 1,000 entries and 1,000,000 characters, beyond which only the end is accepted.
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
@@ -61,7 +61,7 @@ fn assert_full(answer: Answer) {
 }
 
 #[tokio::test]
-async fn an_incident_takes_a_thousand_entries_and_its_end() {
+async fn an_incident_has_at_most_a_thousand_entries_and_its_end() {
     let server = Server::shared();
     let client = server.client();
     let id = id_of(&open_incident(&client, &json!({})));
@@ -77,7 +77,7 @@ async fn an_incident_takes_a_thousand_entries_and_its_end() {
 }
 
 #[tokio::test]
-async fn an_incident_takes_a_million_characters() {
+async fn an_incident_has_at_most_a_million_characters() {
     let server = Server::shared();
     let client = server.client();
     let made = open_incident(&client, &json!({}));
@@ -92,7 +92,7 @@ async fn an_incident_takes_a_million_characters() {
 }
 
 #[tokio::test]
-async fn a_maintenance_takes_a_thousand_entries_and_its_end() {
+async fn a_maintenance_has_at_most_a_thousand_entries_and_its_end() {
     let server = Server::shared();
     let client = server.client();
     let id = planned::in_state(&client, "in_progress", &[]);

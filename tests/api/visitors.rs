@@ -1,5 +1,5 @@
-//! What visitors may rely on: a page claims nothing that is not known, says of when it speaks, and looks like a page also where
-//! there is none. And the page that people find at the address of the API.
+//! Promises to visitors: a page claims nothing that is not known, shows its time, and looks like a page also when it is missing.
+//! And the front page at the address of the API.
 
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn a_page_with_unknown_systems_does_not_call_all_of_them_operational() {
 
 /// Contract 4.14.5, rows 2 and 5.
 #[test]
-fn a_component_looks_no_better_than_it_was_measured() {
+fn a_component_is_not_shown_better_than_measured() {
     let client = Server::shared_client();
     let (id, host) = page(&client);
     let gone = manual(&client, Some("up"));
@@ -71,7 +71,7 @@ fn a_component_looks_no_better_than_it_was_measured() {
 }
 
 #[test]
-fn a_page_says_of_when_it_speaks_and_renews_itself() {
+fn a_page_shows_its_time_and_refreshes_itself() {
     let client = Server::shared_client();
     let (_, host) = page(&client);
     let answer = get_at(&client, &host, "/").expect(200);
@@ -84,7 +84,7 @@ fn a_page_says_of_when_it_speaks_and_renews_itself() {
 }
 
 #[test]
-fn a_notice_has_no_progress() {
+fn a_notice_shows_no_progress() {
     let client = Server::shared_client();
     let (id, host) = page(&client);
     create_component(&client, &id, &json!({}));
@@ -95,9 +95,9 @@ fn a_notice_has_no_progress() {
     assert!(html.contains("Back in January.") && !html.contains("Investigating"), "{html}");
 }
 
-/// Also what says that there is no page looks like one; it brings its style along, as there are no files either.
+/// The page for a missing page looks like one; it includes its style, as there are no files either.
 #[test]
-fn a_page_that_is_missing_brings_its_style() {
+fn a_missing_page_includes_its_style() {
     let client = Server::shared_client();
     let missing = get_at(&client, "no-such-page.localhost", "/").expect(404);
     assert!(
@@ -114,7 +114,7 @@ fn a_page_that_is_missing_brings_its_style() {
 
 /// A name without a dot may be that of this machine in a network: the API answers there, and nothing else does.
 #[test]
-fn a_host_that_is_nobodys_has_no_front_page() {
+fn an_unknown_host_has_no_front_page() {
     let client = Server::shared_client();
     get_at(&client, "shop", "/").expect(404);
     get_at(&client, "shop", "/healthz").expect(200);
@@ -122,7 +122,7 @@ fn a_host_that_is_nobodys_has_no_front_page() {
 }
 
 #[test]
-fn the_address_of_the_api_says_what_it_is() {
+fn the_front_page_of_the_api_describes_itself() {
     let client = Server::shared_client();
     let anybody = client.without_token();
     let front = anybody.get("/").expect(200);

@@ -1,4 +1,4 @@
-//! `[watchdog]`: pings leave as long as everything works, and tell nobody where they go.
+//! `[watchdog]`: pings are sent as long as everything works, and their address is not disclosed.
 
 use crate::support::client::Client;
 use crate::support::eventually;
@@ -23,7 +23,7 @@ fn count(client: &Client, result: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn pings_leave_and_go_on_when_one_did_not_arrive() {
+async fn watchdog_pings_continue_after_a_failed_one() {
     let mut target = Target::start();
     let server = pinging(&format!("{}hunter2", target.url()), &[]);
     let client = server.client();
@@ -40,7 +40,7 @@ async fn pings_leave_and_go_on_when_one_did_not_arrive() {
 }
 
 #[tokio::test]
-async fn no_ping_leaves_while_the_history_is_away() {
+async fn no_watchdog_ping_is_sent_while_the_history_is_unavailable() {
     let Some(postgres) = Postgres::start() else { return };
     let target = Target::start();
     let server = pinging(&target.url(), &[("WATCHKEEPER_HISTORY_URL", &postgres.url())]);
@@ -56,7 +56,7 @@ async fn no_ping_leaves_while_the_history_is_away() {
 }
 
 #[test]
-fn an_address_that_cannot_be_used_is_refused_and_not_shown() {
+fn an_unusable_address_is_refused_and_not_shown() {
     let (code, said) =
         failing_start("", &[("WATCHKEEPER_WATCHDOG__PING_URL", "https://hunter2@example.com/x")]);
     assert_eq!(code, Some(1), "{said}");

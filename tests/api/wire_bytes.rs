@@ -1,4 +1,4 @@
-//! Reliability 30: whatever character stands in a header, a credential, a body or a target, the wire carries the
+//! Reliability 30: whatever character is in a header, a credential, a body or a target, the wire carries the
 //! lines that were meant, and no others. What cannot be sent is refused when it is stored.
 
 use std::io::{Read as _, Write as _};
@@ -12,7 +12,7 @@ use crate::support::client::Client;
 use crate::support::eventually;
 use crate::support::server::Server;
 
-/// A server that keeps the requests as they came, byte for byte.
+/// A server that records the requests as received, byte for byte.
 struct Wire {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<Vec<u8>>>>,
@@ -96,7 +96,7 @@ fn watch(
     if answer.status == 201 { Ok(()) } else { Err(answer.errors().into_iter().map(|(key, _)| key).collect()) }
 }
 
-/// Values of headers and credentials hold every character but the controls, in UTF-8; a tab may stand within.
+/// Values of headers and credentials hold every character but the controls, in UTF-8; a tab may be within.
 #[tokio::test]
 async fn no_character_breaks_out_of_a_header() {
     let (server, wire) = (Server::start(), Wire::start());
@@ -135,7 +135,7 @@ async fn no_character_breaks_out_of_a_header() {
     }
 }
 
-/// Behind the head stands one empty line and the body, and nothing else.
+/// The head is followed by one empty line and the body, and nothing else.
 fn assert_ends(lines: &[Vec<u8>], number: usize) {
     let end = lines.iter().position(Vec::is_empty).unwrap();
     assert_eq!(lines[end + 1..], [b"END".to_vec()], "{number}");
@@ -147,7 +147,7 @@ fn assert_ends(lines: &[Vec<u8>], number: usize) {
     assert_eq!(distinct.len(), names.len(), "{number}: a header stands twice");
 }
 
-/// A user name and a password are encoded, so that every character can stand in them.
+/// A user name and a password are encoded, so that they may contain every character.
 #[tokio::test]
 async fn no_character_breaks_out_of_basic_credentials() {
     let (server, wire) = (Server::start(), Wire::start());
@@ -170,7 +170,7 @@ async fn no_character_breaks_out_of_basic_credentials() {
     }
 }
 
-/// Whatever a target holds, the request line is one line of three words.
+/// For any target, the request line is one line of three words.
 #[tokio::test]
 async fn no_character_breaks_out_of_a_target() {
     let (server, wire) = (Server::start(), Wire::start());
@@ -194,7 +194,7 @@ async fn no_character_breaks_out_of_a_target() {
 
 /// Contract 4.2.2: 50 headers and a body of 65,536 characters go over the wire as they were written; one more is refused.
 #[tokio::test]
-async fn the_largest_headers_and_body_go_over_the_wire() {
+async fn the_largest_headers_and_body_are_sent() {
     let (server, wire) = (Server::start(), Wire::start());
     let client = server.client();
     let headers = |count: usize, length: usize| -> Value {

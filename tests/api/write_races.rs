@@ -1,4 +1,4 @@
-//! Writes that meet on PostgreSQL (contract 3.3, 5.1): they wait for each other, and none fails for the company it keeps.
+//! Concurrent writes on PostgreSQL (contract 3.3, 5.1): they wait for each other, and none fails because of another.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn made(client: &Client, path: &str, body: &Value) -> String {
 
 /// Incidents and maintenances link the services and pages that others change, tag and synchronise.
 #[test]
-fn writes_that_meet_do_not_fail() {
+fn concurrent_writes_do_not_fail() {
     let Some(postgres) = Postgres::start() else { return };
     let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
     let client = server.client();

@@ -11,7 +11,7 @@ use watchkeeper::bus::definitions::{DefinitionEvent, DefinitionSubscription};
 use crate::bus::rogue::Rogue;
 use crate::bus::{Bus, DEADLINE, is_taken_in, location, messages};
 
-/// Where a wrong answer would do harm in the engine's account.
+/// Subjects at which a wrong reply would do harm in the engine's account.
 const TARGETS: [&str; 10] = [
     "$KV.wk_leases.0",
     "$KV.wk_definitions.ams.0.AAAAAAAAAAAAAAAAAAAAA",
@@ -32,12 +32,12 @@ async fn acknowledged(rogue: &Rogue) -> u64 {
 }
 
 #[tokio::test]
-async fn an_acknowledgement_reaches_nothing_of_the_engine() {
+async fn an_acknowledgement_subject_cannot_address_the_engine() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
-    let mut heard = Vec::new();
+    let mut subscriptions = Vec::new();
     for pattern in ["wk.node.>", "wk.renew.*", "wk.follow.*", "wk.enrol.*"] {
-        heard.push(engine.client().subscribe(pattern).await.unwrap());
+        subscriptions.push(engine.client().subscribe(pattern).await.unwrap());
     }
     let mut inbox = engine.client().subscribe("_INBOX.node.a.1").await.unwrap();
     is_taken_in(engine.client(), "wk.look.nobody").await;
@@ -52,8 +52,9 @@ async fn an_acknowledgement_reaches_nothing_of_the_engine() {
         assert_eq!(messages(&engine, stream).await, (0, 0), "{stream}");
     }
     assert_eq!(messages(&engine, "WK_RESULTS").await, (stored, stored));
-    // What was sent before these would have arrived before them.
-    for (listener, subject) in heard.iter_mut().zip(["wk.node.a", "wk.renew.a", "wk.follow.a", "wk.enrol.a"])
+    // Messages sent before these would have arrived before them.
+    for (listener, subject) in
+        subscriptions.iter_mut().zip(["wk.node.a", "wk.renew.a", "wk.follow.a", "wk.enrol.a"])
     {
         engine.client().publish(subject, "last".into()).await.unwrap();
         let first = timeout(DEADLINE, listener.next()).await.unwrap().unwrap();
@@ -64,7 +65,7 @@ async fn an_acknowledgement_reaches_nothing_of_the_engine() {
 
 /// The bound of what is left: junk that is recognised.
 #[tokio::test]
-async fn junk_in_the_name_of_another_location_is_recognised() {
+async fn junk_sent_as_another_location_is_recognised() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let ams = bus.location("ams").await;

@@ -3,7 +3,7 @@
 //! The usual form is small, and says only that what is due is checked and stored. docs/capacity.md has the figures of the long one,
 //! which needs an optimised program and an idle machine:
 //! `WATCHKEEPER_ENDURE=1 WATCHKEEPER_TESTS_BINARY=target/dist/watchkeeper cargo test --test cluster chain:: -- --nocapture`.
-//! `WATCHKEEPER_TESTS_CHECKS_PER_SECOND` asks for another rate than 5,000.
+//! `WATCHKEEPER_TESTS_CHECKS_PER_SECOND` sets another rate than 5,000.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -66,7 +66,7 @@ struct Chain {
     services: usize,
 }
 
-/// What is known at one moment.
+/// Figures at one moment.
 struct Reading {
     at_ms: i64,
     processors: Vec<Duration>,
@@ -74,7 +74,7 @@ struct Reading {
     taken: u64,
     batches: u64,
     published: u64,
-    /// Batches that NATS has and nobody has stored.
+    /// Batches in NATS that are not stored yet.
     underway: u64,
     commits: i64,
     log_bytes: i64,
@@ -200,7 +200,7 @@ fn create_one(client: &Client, port: u16, number: usize) {
 }
 
 #[tokio::test]
-async fn what_is_due_is_checked_and_stored_by_the_whole_chain() {
+async fn due_checks_are_run_and_stored_by_the_whole_chain() {
     let (rate, seconds) = if endures() { (checks_per_second().unwrap_or(5_000), 60) } else { (40, 5) };
     let Some(chain) = Chain::start(rate).await else { return };
     let load = processor::load();
@@ -218,7 +218,7 @@ async fn what_is_due_is_checked_and_stored_by_the_whole_chain() {
     );
     assert_eq!(doubled, 0, "checks are stored more than once");
     let due = (after.at_ms - before.at_ms) as f64 / 1_000.0 * rate as f64;
-    // How much an optimised program does is what the long form finds out.
+    // The throughput of an optimised program is measured by the long form.
     assert!(endures() || (0.8 * due..1.1 * due).contains(&(stored as f64)), "{stored} of {due} are stored");
 }
 

@@ -1,4 +1,4 @@
-//! Connections: who gets one, and that a lost one comes back by itself.
+//! Connections: who gets one, and that a lost one is restored by itself.
 
 use std::path::PathBuf;
 
@@ -36,9 +36,9 @@ async fn credentials_of_another_installation_are_refused() {
     assert!(refused.contains("authorization violation"), "{refused}");
 }
 
-/// Who may sign locations cannot make an engine node.
+/// The signing key for locations cannot sign credentials of an engine node.
 #[tokio::test]
-async fn the_key_for_locations_makes_no_node() {
+async fn the_location_key_cannot_sign_node_credentials() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let key = TokenIssuer::read(&bus.files.locations_key).unwrap();
@@ -80,7 +80,7 @@ async fn a_connection_without_encryption_is_refused() {
 }
 
 #[tokio::test]
-async fn a_connection_comes_back_and_finds_what_was_acknowledged() {
+async fn a_connection_recovers_with_all_acknowledged_messages() {
     let Some(mut bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let fra = bus.location("fra").await;
@@ -98,7 +98,7 @@ async fn a_connection_comes_back_and_finds_what_was_acknowledged() {
 }
 
 #[tokio::test]
-async fn new_credentials_carry_on_when_the_old_ones_expire() {
+async fn new_credentials_replace_expiring_ones() {
     let Some(bus) = Bus::start().await else { return };
     let _engine = bus.node("a").await;
     let user = BusUser::Location(location("fra"));

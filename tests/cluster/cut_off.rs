@@ -1,5 +1,4 @@
-//! Locations that nobody can reach for a while: what they have checked is in the history once, at its time, and no alarm
-//! comes of it.
+//! Unreachable locations: their checks are in the history once, at their time, and raise no alarm.
 
 use std::time::Duration;
 
@@ -14,21 +13,21 @@ use crate::nodes::endures;
 use crate::support::target::Target;
 use crate::support::{create_watched, eventually, ms_of_day, service, until_checks, until_status};
 
-/// The time for which a location is cut off. Nothing is given up for its age before that is over.
+/// The time for which a location is cut off. Nothing expires by its age before that is over.
 fn cut_off() -> Duration {
     Duration::from_secs(if endures() { 600 } else { 8 })
 }
 
-/// What is checked is in the history once, at its time, also what was checked while nobody could be reached.
+/// Each check is in the history once, at its time, also those made while the location was cut off.
 #[tokio::test]
-async fn a_location_that_is_cut_off_goes_on_and_tells_later() {
-    let Some((mut bus, engine, mut place)) = scene().await else { return };
+async fn a_cut_off_location_continues_and_reports_later() {
+    let Some((mut bus, engine, mut remote)) = scene().await else { return };
     let (client, target) = (engine.client(), Target::start());
     let id = create_watched(&client, &target.url(), &from("fra"));
     until_checks(&client, &id, 2).await;
     bus.server.kill();
     tokio::time::sleep(cut_off()).await;
-    place.kill_and_restart();
+    remote.kill_and_restart();
     let before_restart = target.requests().len();
     tokio::time::sleep(Duration::from_secs(4)).await;
     assert!(target.requests().len() > before_restart + 1, "it goes on with what it had to check");
@@ -40,7 +39,7 @@ async fn a_location_that_is_cut_off_goes_on_and_tells_later() {
     let mut times: Vec<i64> = told.iter().map(|check| ms_of_day(&check["checked_at"])).collect();
     times.sort_unstable();
     let longest = times.windows(2).map(|pair| pair[1] - pair[0]).max();
-    // What was in its memory when it was killed is lost: less than a batch, and the time of a start.
+    // Results in memory at the kill are lost: less than a batch, and the time of a start.
     assert!(longest < Some(3_500), "{longest:?} {times:?}");
     times.dedup();
     assert_eq!(times.len(), told.len(), "nothing is there twice");
@@ -48,7 +47,7 @@ async fn a_location_that_is_cut_off_goes_on_and_tells_later() {
 
 /// Cut off alone, while another location sees what it sees.
 #[tokio::test]
-async fn one_of_two_locations_that_is_cut_off_misses_nothing() {
+async fn one_cut_off_location_of_two_misses_nothing() {
     let Some(bus) = Bus::start().await else { return };
     let (engine, relay) = (engine(&bus), Relay::to(bus.port()).await);
     let mut token = JoinToken::parse(&invited(&engine, "fra")).unwrap();
@@ -86,7 +85,7 @@ async fn one_of_two_locations_that_is_cut_off_misses_nothing() {
             .map(|check| ms_of_day(&check["scheduled_at"]))
             .collect();
         due.sort_unstable();
-        // The first look is at once, between two due times.
+        // The first check is at once, between two due times.
         let holes: Vec<&[i64]> = due[1..].windows(2).filter(|pair| pair[1] - pair[0] != 1_000).collect();
         assert!(holes.is_empty(), "each due time has its check, once: {holes:?}");
         until_status(&client, id, "up").await;
@@ -94,7 +93,7 @@ async fn one_of_two_locations_that_is_cut_off_misses_nothing() {
         assert_eq!(uptime[0]["uptime_percent"], 100.0, "{uptime}");
     }
     let told = changes(&engine).await;
-    // Nobody was ever called down; a time without any news is a gap, until it is filled.
+    // No service was ever reported down; time without results is a gap until it is filled.
     assert!(told.lines().all(|change| !change.starts_with("3 ")), "{told}");
     let by_votes = told.lines().filter(|change| *change == "1 0").count();
     assert!(

@@ -1,4 +1,4 @@
-//! The bucket of definitions: a change is refused where something else lies than what it replaces.
+//! The bucket of definitions: a change is refused where the entry differs from the one that it replaces.
 
 use watchkeeper::bus::connection::BusConnection;
 use watchkeeper::bus::definition_bucket::{self, BucketChange, BucketDefinition, BucketEntry, DefinitionKey};
@@ -21,40 +21,38 @@ async fn change(node: &BusConnection, change: BucketChange) -> Result<BucketEntr
     Ok(done[0].1.clone())
 }
 
-/// Returns what lies in the bucket, as a node finds it that has just come.
+/// Returns the entry of the bucket, as a new node finds it.
 async fn found(node: &BusConnection, place: &DefinitionKey) -> Option<BucketEntry> {
     definition_bucket::entries(node, PartitionSet::ALL).await.unwrap().remove(place)
 }
 
 #[tokio::test]
-async fn what_was_sent_before_a_cut_does_not_come_down_on_what_is_newer() {
+async fn a_delayed_write_does_not_overwrite_a_newer_definition() {
     let Some(bus) = Bus::start().await else { return };
     let (a, b) = (bus.node("a").await, bus.node("b").await);
-    let place =
-        DefinitionKey { location: location("fra"), partition: Partition::of(5), service: Id::random() };
-    let first = change(&a, put(&place, None, "first")).await.unwrap();
-    assert_eq!(found(&b, &place).await, Some(first.clone()));
-    let newer = change(&b, put(&place, Some(&first), "newer")).await.unwrap();
-    for old in [put(&place, Some(&first), "old"), put(&place, None, "old"), take_away(&place, &first)] {
+    let key = DefinitionKey { location: location("fra"), partition: Partition::of(5), service: Id::random() };
+    let first = change(&a, put(&key, None, "first")).await.unwrap();
+    assert_eq!(found(&b, &key).await, Some(first.clone()));
+    let newer = change(&b, put(&key, Some(&first), "newer")).await.unwrap();
+    for old in [put(&key, Some(&first), "old"), put(&key, None, "old"), take_away(&key, &first)] {
         let refused = change(&a, old).await.unwrap_err();
         assert!(refused.contains("wrong last sequence"), "{refused}");
     }
-    assert_eq!(found(&a, &place).await, Some(newer.clone()));
-    let gone = change(&b, take_away(&place, &newer)).await.unwrap();
-    assert_eq!((&gone.digest, found(&a, &place).await), (&None, Some(gone.clone())));
-    change(&a, put(&place, Some(&newer), "old")).await.unwrap_err();
-    assert_eq!(found(&a, &place).await, Some(gone.clone()));
-    change(&a, put(&place, Some(&gone), "again")).await.unwrap();
+    assert_eq!(found(&a, &key).await, Some(newer.clone()));
+    let gone = change(&b, take_away(&key, &newer)).await.unwrap();
+    assert_eq!((&gone.digest, found(&a, &key).await), (&None, Some(gone.clone())));
+    change(&a, put(&key, Some(&newer), "old")).await.unwrap_err();
+    assert_eq!(found(&a, &key).await, Some(gone.clone()));
+    change(&a, put(&key, Some(&gone), "again")).await.unwrap();
 }
 
-/// A mark of what was taken away lies there for an hour only.
+/// A delete marker is stored for an hour only.
 #[tokio::test]
-async fn a_forgotten_mark_is_no_obstacle() {
+async fn an_expired_delete_marker_is_no_obstacle() {
     let Some(bus) = Bus::start().await else { return };
     let node = bus.node("a").await;
-    let place =
-        DefinitionKey { location: location("fra"), partition: Partition::of(5), service: Id::random() };
+    let key = DefinitionKey { location: location("fra"), partition: Partition::of(5), service: Id::random() };
     let forgotten = BucketEntry { revision: 7, digest: None };
-    let made = change(&node, put(&place, Some(&forgotten), "again")).await.unwrap();
-    assert_eq!(found(&node, &place).await, Some(made));
+    let made = change(&node, put(&key, Some(&forgotten), "again")).await.unwrap();
+    assert_eq!(found(&node, &key).await, Some(made));
 }

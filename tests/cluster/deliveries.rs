@@ -1,4 +1,4 @@
-//! What a location must be able to do, and can: results, presence, definitions, "look now", new credentials.
+//! Operations that a location must be able to use: results, presence, definitions, recheck requests, new credentials.
 
 use async_nats::HeaderMap;
 use bytes::Bytes;
@@ -13,7 +13,7 @@ use watchkeeper::model::partition::Partition;
 
 use crate::bus::{Bus, DEADLINE, is_taken_in, location, messages, now, until};
 
-/// Answers the locations that ask for their definitions, as an engine node does.
+/// Answers the requests of locations for their definitions, as an engine node does.
 async fn answer_followers(engine: BusConnection) {
     let mut requests = definitions::requests(&engine).await.unwrap();
     is_taken_in(engine.client(), "wk.look.nobody").await;
@@ -70,7 +70,7 @@ async fn results_and_presence_are_acknowledged() {
 }
 
 #[tokio::test]
-async fn a_location_follows_its_own_definitions_alone() {
+async fn a_location_receives_only_its_own_definitions() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     answer_followers(engine.clone()).await;
@@ -98,7 +98,7 @@ async fn a_location_follows_its_own_definitions_alone() {
 }
 
 #[tokio::test]
-async fn who_asks_again_gets_everything_from_the_start() {
+async fn a_repeated_request_delivers_everything_from_the_start() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     answer_followers(engine.clone()).await;
@@ -138,7 +138,7 @@ async fn a_lost_first_message_is_noticed() {
 }
 
 #[tokio::test]
-async fn a_delivery_goes_on_when_the_server_comes_back() {
+async fn a_delivery_continues_after_a_server_restart() {
     let Some(mut bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     answer_followers(engine.clone()).await;
@@ -164,7 +164,7 @@ async fn a_delivery_goes_on_when_the_server_comes_back() {
 }
 
 #[tokio::test]
-async fn a_location_hears_look_now_and_gets_new_credentials() {
+async fn a_location_gets_recheck_requests_and_new_credentials() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let fra = bus.location("fra").await;

@@ -25,7 +25,7 @@ async fn a_location_loses_its_network() {
     ip("route add default via 10.77.0.2");
     let engine = engine(&bus);
     let client = engine.client();
-    let place = Place::with_references("10.77.0.2", &invited(&engine, "fra"));
+    let remote = Place::with_references("10.77.0.2", &invited(&engine, "fra"));
     until_online(&client, "fra").await;
     let settings =
         json!({"interval_seconds": 1, "timeout_seconds": 1, "retries": 0, "assigned_probes": ["fra"]});
@@ -44,11 +44,11 @@ async fn a_location_loses_its_network() {
     assert!(all.iter().all(|check: &Value| check["status"] == "up"), "{all:?}");
     let told = changes(&engine).await;
     assert!(told.lines().all(|change| !change.starts_with("3 ")), "{told}");
-    assert_eq!(place.log().matches("this location is impaired").count(), 1, "{}", place.log());
+    assert_eq!(remote.log().matches("this location is impaired").count(), 1, "{}", remote.log());
 }
 
 #[test]
-fn a_location_elsewhere_that_loses_its_network_says_so_and_calls_nobody_down() {
+fn a_remote_location_without_network_is_impaired_and_reports_no_target_down() {
     if may_make_namespaces() {
         inside(a_location_loses_its_network);
     }

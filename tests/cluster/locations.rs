@@ -1,4 +1,4 @@
-//! Locations in other places: a machine becomes one, checks what it is given, and is told of changes.
+//! Remote locations: a machine joins as one, checks what it is assigned, and is notified of changes.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::support::{create_watched, eventually, ms_of_day, service, until_check
 const FIRST: ServiceKey = 1;
 
 #[tokio::test]
-async fn a_location_checks_what_it_is_given() {
+async fn a_location_runs_its_assigned_checks() {
     let Some((_bus, engine, _place)) = scene().await else { return };
     let (client, mut target) = (engine.client(), Target::start());
     let id = create_watched(&client, &target.url(), &from("fra"));
@@ -48,7 +48,7 @@ async fn a_location_checks_a_service_with_large_settings() {
 }
 
 #[tokio::test]
-async fn a_change_is_in_force_within_two_seconds() {
+async fn a_change_applies_within_two_seconds() {
     let Some((_bus, engine, _place)) = scene().await else { return };
     let (client, before, after) = (engine.client(), Target::start(), Target::start());
     let id = create_watched(&client, &before.url(), &from("fra"));
@@ -84,7 +84,7 @@ async fn a_join_token_is_used_once() {
 }
 
 #[tokio::test]
-async fn an_engine_that_comes_back_misses_nothing() {
+async fn a_restarted_engine_misses_nothing() {
     let Some((_bus, mut engine, _place)) = scene().await else { return };
     let target = Target::start();
     let id = create_watched(&engine.client(), &target.url(), &from("fra"));
@@ -98,7 +98,7 @@ async fn an_engine_that_comes_back_misses_nothing() {
         eventually("everything is there", || Some(checks(&client, &id)).filter(|all| all.len() > requests));
     let mut times: Vec<i64> = all.await.iter().map(|check| ms_of_day(&check["checked_at"])).collect();
     times.sort_unstable();
-    // The first look is at once, between two due times. The engine was away for four seconds.
+    // The first check is at once, between two due times. The engine was away for four seconds.
     let longest = if endures() { 1_500 } else { 3_500 };
     assert!(times.windows(2).all(|pair| (1..longest).contains(&(pair[1] - pair[0]))), "{times:?}");
     until_status(&client, &id, "up").await;
@@ -135,9 +135,9 @@ async fn until_changes(engine: &Server, one: &str) -> String {
     }
 }
 
-/// A time in which nobody told anything is measured time, once it is told.
+/// Time without reports becomes measured time as soon as its results arrive.
 #[tokio::test]
-async fn what_is_told_later_makes_a_gap_measured_time() {
+async fn late_results_turn_a_gap_into_measured_time() {
     let Some((mut bus, engine, _place)) = scene().await else { return };
     let (client, target) = (engine.client(), Target::start());
     let settings =
@@ -154,9 +154,9 @@ async fn what_is_told_later_makes_a_gap_measured_time() {
     assert_eq!(known, ["1 0", "4 1", "1 7", "4 7", "1 0"], "{told}");
 }
 
-/// One location sees an outage; the other, whose turn is far away, is asked at once, and both decide.
+/// One location sees an outage; the other, whose due time is far away, is rechecked at once, and both decide.
 #[tokio::test]
-async fn another_location_is_asked_to_look_at_once() {
+async fn another_location_is_rechecked_at_once() {
     let Some((_bus, engine, _place)) = scene().await else { return };
     let _other = Place::joining(&invited(&engine, "ams"));
     let (client, mut target) = (engine.client(), Target::start());

@@ -14,7 +14,7 @@ fn nats_config(folder: &Path, arguments: &[&str]) -> Output {
     command.args(["nats-config", "--out"]).arg(folder).args(arguments).output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -26,11 +26,11 @@ async fn a_second_node_connects_to_the_server_of_the_first_run() {
     let folder = folder.path().join("nats");
     let port = nats::free_port();
     let listen = format!("127.0.0.1:{port}");
-    let first = said(&nats_config(&folder, &["--node", "a", "--listen", &listen]));
+    let first = output_text(&nats_config(&folder, &["--node", "a", "--listen", &listen]));
     assert!(first.contains("who has it is node a (new)"), "{first}");
     let _server = NatsServer::start(program, &folder.join("nats-server.conf"), port).await;
     let before = std::fs::read_to_string(folder.join("nodes/a.creds")).unwrap();
-    let second = said(&nats_config(&folder, &["--node", "b"]));
+    let second = output_text(&nats_config(&folder, &["--node", "b"]));
     assert!(second.contains("node a (kept)") && second.contains("node b (new)"), "{second}");
     assert_eq!(std::fs::read_to_string(folder.join("nodes/a.creds")).unwrap(), before);
     let configuration = std::fs::read_to_string(folder.join("nats-server.conf")).unwrap();

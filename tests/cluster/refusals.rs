@@ -1,4 +1,4 @@
-//! What users of the bus must not be able to do, each shown by trying it past our own code.
+//! Operations that users of the bus must not be able to use, each tried without our own client code.
 
 use watchkeeper::bus::connection::BusConnection;
 use watchkeeper::bus::subjects::BusSubject;
@@ -11,7 +11,7 @@ use crate::bus::{Bus, is_taken_in, location, messages, now};
 
 const STREAMS: [&str; 4] = ["WK_RESULTS", "KV_wk_definitions", "KV_wk_presence", "KV_wk_leases"];
 
-/// What nobody in the locations' account may publish to.
+/// Subjects to which no user of the locations' account may publish.
 const FOREIGN: [&str; 37] = [
     // Another location's subjects, also those whose code only begins or ends like its own.
     "wk.results.ams.0",
@@ -55,7 +55,7 @@ const FOREIGN: [&str; 37] = [
     "$JS.ACK.WK_RESULTS.p0.1.1.1.1.1",
 ];
 
-/// What nobody in the locations' account may subscribe to.
+/// Subjects to which no user of the locations' account may subscribe.
 const OVERHEARD: [&str; 14] = [
     ">",
     "*",
@@ -82,7 +82,7 @@ async fn positions(engine: &BusConnection) -> Vec<(u64, u64)> {
 }
 
 #[tokio::test]
-async fn a_location_is_refused_everything_but_its_own() {
+async fn a_location_may_use_only_its_own_subjects() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let before = positions(&engine).await;
@@ -109,7 +109,7 @@ async fn a_location_is_refused_everything_but_its_own() {
 }
 
 #[tokio::test]
-async fn an_enrolment_can_ask_for_nothing_but_its_own() {
+async fn an_enrolment_may_use_only_its_own_subjects() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let before = positions(&engine).await;
@@ -127,9 +127,9 @@ async fn an_enrolment_can_ask_for_nothing_but_its_own() {
     assert_eq!(positions(&engine).await, before);
 }
 
-/// The servers' own account is nobody's, and a node cannot hear another node's answers.
+/// No user has access to the servers' own account, and a node cannot receive another node's replies.
 #[tokio::test]
-async fn a_node_hears_its_own_answers_alone() {
+async fn a_node_receives_only_its_own_replies() {
     let Some(bus) = Bus::start().await else { return };
     let rogue = Rogue::connect(&bus, bus.node_credentials("a")).await;
     for subject in ["_INBOX.node.b.>", "_INBOX.>", ">", "$SYS.>"] {
@@ -142,7 +142,7 @@ async fn a_node_hears_its_own_answers_alone() {
 
 /// Headers of JetStream that would delete what others wrote, or let it expire.
 #[tokio::test]
-async fn a_header_deletes_nothing_of_others() {
+async fn a_rollup_header_deletes_no_messages_of_others() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let ams = bus.location("ams").await;

@@ -1,4 +1,4 @@
-//! A location that was taken over: whoever has its credentials sends what it likes.
+//! A compromised location: an attacker with its credentials sends arbitrary messages.
 //!
 //! Each kind of message is refused for its own reason, a flood neither fills the memory of the engine nor keeps results of
 //! another location from being stored.
@@ -28,7 +28,7 @@ use crate::support::{create_watched, eventually, ms_of_day, service, until_check
 /// The first two services of an installation: one of the honest location, one of the rogue.
 const HONEST: ServiceKey = 1;
 const OWN: ServiceKey = 2;
-/// What the memory of the engine may grow by.
+/// Maximum growth of the engine's memory.
 const GROWTH_MIB: u64 = 96;
 /// Results of one message of the flood.
 const AT_ONCE: u64 = 200;
@@ -55,7 +55,7 @@ impl Scene {
         let bus = Bus::start().await?;
         let engine = engine(&bus);
         let client = engine.client();
-        let place = Place::joining(&invited(&engine, "fra"));
+        let joined = Place::joining(&invited(&engine, "fra"));
         let mut taken_over = Place::joining(&invited(&engine, "ams"));
         for code in ["fra", "ams"] {
             until_online(&client, code).await;
@@ -69,7 +69,7 @@ impl Scene {
         taken_over.kill();
         let version = version_of(&client, &own);
         let rogue = bus.location("ams").await;
-        Some(Self { engine, rogue, target, honest, version, _place: place, _bus: bus })
+        Some(Self { engine, rogue, target, honest, version, _place: joined, _bus: bus })
     }
 
     /// Sends this as results of its partition; the server has taken it into the stream.
@@ -88,12 +88,12 @@ impl Scene {
     }
 }
 
-/// The version of a service as it is told.
+/// The version of a service in a definition.
 fn version_of(client: &Client, id: &str) -> u64 {
-    let told = client.get(&service(id)).expect(200).data();
-    let config: Map<String, Value> = told["settings"]["config"].as_object().unwrap().clone();
-    let timeout = told["settings"]["timeout_seconds"].as_u64().unwrap();
-    let target = told["target"].as_str().unwrap();
+    let shown = client.get(&service(id)).expect(200).data();
+    let config: Map<String, Value> = shown["settings"]["config"].as_object().unwrap().clone();
+    let timeout = shown["settings"]["timeout_seconds"].as_u64().unwrap();
+    let target = shown["target"].as_str().unwrap();
     LocationDefinition::version_of(CheckType::Http, target, u8::try_from(timeout).unwrap(), &config)
 }
 
@@ -141,7 +141,7 @@ async fn each_forgery_is_refused_for_its_reason() {
         .iter()
         .sum();
     assert_eq!(all, 11, "each counts once");
-    // What is larger than a message may be does not get past the server.
+    // The server refuses a message beyond the maximum size.
     let subject = format!("wk.results.ams.{}", Partition::of(OWN));
     let large = Bytes::from(vec![0_u8; 300_000]);
     let sent = scene.rogue.jetstream().publish(subject, large).await;
@@ -150,7 +150,7 @@ async fn each_forgery_is_refused_for_its_reason() {
 }
 
 #[tokio::test]
-async fn a_flood_fills_no_memory_and_keeps_nobody_from_being_heard() {
+async fn a_flood_fills_no_memory_and_blocks_no_other_location() {
     let Some(scene) = Scene::start().await else { return };
     let client = scene.engine.client();
     let before_mib = resident_mib(scene.engine.process());

@@ -1,4 +1,4 @@
-//! A server that is told of NATS servers joins them, or says in one line why it cannot.
+//! A server with a NATS URL joins the servers, or reports in one line why it cannot.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -64,7 +64,7 @@ fn serve(data: &Path, port: u16) -> Command {
 }
 
 #[tokio::test]
-async fn a_server_joins_the_bus_and_shows_how_it_is_connected() {
+async fn a_server_joins_the_bus_and_shows_its_connection() {
     let Some(mut bus) = Bus::start().await else { return };
     let data = tempfile::tempdir().unwrap();
     let server = Server::start(&bus, data.path());
@@ -82,11 +82,15 @@ async fn a_server_joins_the_bus_and_shows_how_it_is_connected() {
     assert!(!server.get("/readyz").unwrap().contains("warnings"));
 }
 
-/// Exit code 2 and a line that says what to do: the settings are wrong. Exit code 1: nobody answers.
+/// Exit code 2 and a line with the remedy: the settings are wrong. Exit code 1: there is no server.
 #[rstest]
 #[case::no_credentials(&[], 2, "nats_url is set, so nats_credentials must be set")]
 #[case::no_such_file(&["--nats-credentials", "/nowhere/node.creds"], 1, "/nowhere/node.creds")]
-fn a_server_that_cannot_join_says_why(#[case] arguments: &[&str], #[case] code: i32, #[case] expected: &str) {
+fn a_server_that_cannot_join_shows_the_reason(
+    #[case] arguments: &[&str],
+    #[case] code: i32,
+    #[case] expected: &str,
+) {
     let data = tempfile::tempdir().unwrap();
     let mut command = serve(data.path(), 0);
     command.args(["--nats-url", "tls://127.0.0.1:1"]).args(arguments).stderr(Stdio::piped());

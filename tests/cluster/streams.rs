@@ -6,7 +6,7 @@ use watchkeeper::config::limits::BusLimits;
 use crate::bus::{Bus, messages};
 
 #[tokio::test]
-async fn streams_are_made_once_and_kept_by_the_next_start() {
+async fn streams_are_created_once_and_reused() {
     let Some(bus) = Bus::start().await else { return };
     let (first, second) =
         (bus.connect(bus.node_credentials("a")).await, bus.connect(bus.node_credentials("b")).await);
@@ -17,14 +17,14 @@ async fn streams_are_made_once_and_kept_by_the_next_start() {
     let made = streams::prepare(first.unwrap().jetstream(), &limits).await.unwrap();
     assert_eq!(done(made), [StreamPreparation::Made; 4]);
     let second = second.unwrap();
-    let kept = streams::prepare(second.jetstream(), &limits).await.unwrap();
-    let names: Vec<&str> = kept.iter().map(|(name, _)| name.as_str()).collect();
+    let reused = streams::prepare(second.jetstream(), &limits).await.unwrap();
+    let names: Vec<&str> = reused.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["WK_RESULTS", "KV_wk_definitions", "KV_wk_presence", "KV_wk_leases"]);
-    assert_eq!(done(kept), [StreamPreparation::Kept; 4]);
+    assert_eq!(done(reused), [StreamPreparation::Kept; 4]);
 }
 
 #[tokio::test]
-async fn another_limit_changes_its_stream_alone_and_loses_nothing() {
+async fn a_changed_limit_changes_only_its_stream_and_loses_nothing() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     engine.jetstream().publish("wk.results.fra.0", "x".into()).await.unwrap().await.unwrap();
@@ -51,7 +51,7 @@ async fn two_nodes_may_prepare_at_once() {
 
 /// A flood of one location fills its own share; others go on.
 #[tokio::test]
-async fn a_location_that_has_used_up_its_share_is_refused_and_others_are_not() {
+async fn only_the_location_that_exceeds_its_share_is_refused() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let limits = BusLimits { results_per_subject: 3, ..BusLimits::default() };

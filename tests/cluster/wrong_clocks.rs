@@ -1,4 +1,4 @@
-//! A location whose clock is 90 s ahead: its results are of the time at which they were measured, also those that it tells
+//! A location whose clock is 90 s ahead: its results are of the time at which they were measured, also those that it sends
 //! later, and none is of the future.
 
 use std::time::Duration;
@@ -15,9 +15,9 @@ use crate::support::target::Target;
 use crate::support::{create_watched, eventually, until_checks, until_status};
 
 const AHEAD_MS: i64 = 90_000;
-/// They lie in several partitions.
+/// They are in several partitions.
 const SERVICES: usize = 6;
-/// What a correction may be off: whole seconds, and the way of a report.
+/// Tolerance of a correction: whole seconds, and the transfer time of a report.
 const OFF_MS: i64 = 2_000;
 
 fn at_ms(check: &Value) -> i64 {
@@ -35,7 +35,7 @@ async fn until_known_to_be_wrong(client: &Client) {
 }
 
 /// Newest first, none twice, none of another time than that from `begin` till now, and no run missing.
-fn assert_told_as_it_was(told: &[Value], begin: i64) {
+fn assert_real_times(told: &[Value], begin: i64) {
     let mut times: Vec<i64> = told.iter().map(at_ms).collect();
     assert!(times.is_sorted_by(|newer, older| newer > older), "newest first, none twice: {times:?}");
     times.reverse();
@@ -45,10 +45,10 @@ fn assert_told_as_it_was(told: &[Value], begin: i64) {
 }
 
 #[tokio::test]
-async fn a_location_whose_clock_is_wrong_tells_when_it_really_looked() {
+async fn results_of_a_location_with_a_wrong_clock_have_corrected_times() {
     let Some(mut bus) = Bus::start().await else { return };
     let engine = engine(&bus);
-    let place = WrongPlace::joining(invited(&engine, "fra"), AHEAD_MS);
+    let remote = WrongPlace::joining(invited(&engine, "fra"), AHEAD_MS);
     let (client, target) = (engine.client(), Target::start());
     until_known_to_be_wrong(&client).await;
     let begin = now().ms();
@@ -62,17 +62,17 @@ async fn a_location_whose_clock_is_wrong_tells_when_it_really_looked() {
         let all = checks(&client, &id);
         (all.len() > requests).then_some(all)
     });
-    assert_told_as_it_was(&all.await, begin);
+    assert_real_times(&all.await, begin);
     until_status(&client, &id, "up").await;
-    drop(place);
+    drop(remote);
 }
 
-/// The node that corrected the clock dies; the one that takes over has to learn how wrong it is.
+/// The node that corrected the clock dies; the one that takes over has to measure the difference again.
 #[tokio::test]
-async fn a_take_over_does_not_change_when_it_really_looked() {
+async fn corrected_times_survive_a_takeover() {
     let Some(mut nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
-    let place = WrongPlace::joining(invited(nodes.server(0), "fra"), AHEAD_MS);
+    let remote = WrongPlace::joining(invited(nodes.server(0), "fra"), AHEAD_MS);
     let (survivor, target) = (nodes.client(1), Target::start());
     for node in [0, 1] {
         until_known_to_be_wrong(&nodes.client(node)).await;
@@ -92,11 +92,11 @@ async fn a_take_over_does_not_change_when_it_really_looked() {
         (all.iter().map(Vec::len).sum::<usize>() > requests).then_some(all)
     });
     for told in all.await {
-        assert_told_as_it_was(&told, begin);
+        assert_real_times(&told, begin);
         assert!(told.iter().all(|check| check["status"] == "up"), "{told:?}");
     }
     for id in &ids {
         until_status(&survivor, id, "up").await;
     }
-    drop(place);
+    drop(remote);
 }

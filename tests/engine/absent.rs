@@ -1,4 +1,4 @@
-//! A restart whose locations elsewhere become known a moment later: what they said before holds meanwhile.
+//! A restart whose remote locations become known a moment later: their earlier votes count meanwhile.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::hearing::{Nobody, Seen};
 use crate::script::Scripted;
 use crate::world::{Watching, World, address, clock, definition, id, in_paused_time, location};
 
-/// The service, which the engine watches from `here` locations of its own and from so many elsewhere.
+/// The service, which the engine checks from `here` local locations and from this number of remote ones.
 fn watched(target: u64, here: usize, elsewhere: usize) -> WatchDefinition {
     let mut definition = definition(1, 1, Some(&Watching { target, ..Watching::default() }));
     let task = definition.task.as_mut().expect("it is checked");
@@ -71,7 +71,7 @@ impl Restart {
         self.world.engine.apply(Arc::new(watched)).await.expect("the engine runs");
     }
 
-    async fn hear(&self, place: usize, second: i64, status: CheckStatus) {
+    async fn receive(&self, place: usize, second: i64, status: CheckStatus) {
         let seen = Seen { status, ..Seen::up(second, 10) };
         let results = ServiceResults { id: id(1), records: [seen.record_from(place)].into() };
         self.world.engine.take_remote_results(vec![results]).await.expect("the engine runs");
@@ -90,9 +90,9 @@ impl Restart {
     }
 }
 
-/// Named after what it mends: the status ended as if the service had been paused.
+/// Regression: the status ended as if the service had been paused.
 #[test]
-fn a_service_whose_only_location_is_not_known_yet_keeps_its_status() {
+fn a_service_without_known_location_keeps_its_status() {
     in_paused_time(async || {
         let scene = Restart::with(None, watched(1, 0, 0), seen_down_from(&[0])).await;
         scene.pass_until(1).await;
@@ -100,16 +100,16 @@ fn a_service_whose_only_location_is_not_known_yet_keeps_its_status() {
         scene.learn_of(&[0], watched(1, 0, 1)).await;
         assert_eq!(scene.verdict().await, Verdict::Down);
         scene.pass_until(30).await;
-        scene.hear(0, 30, CheckStatus::Down).await;
+        scene.receive(0, 30, CheckStatus::Down).await;
         scene.pass_until(90).await;
-        scene.hear(0, 90, CheckStatus::Up).await;
+        scene.receive(0, 90, CheckStatus::Up).await;
         assert_eq!(scene.end().await, "90 down>up votes");
     });
 }
 
-/// Named after what it mends: what the others had said was forgotten, and the first look from here decided alone.
+/// Regression: the votes of the others were forgotten, and the first local check decided alone.
 #[test]
-fn a_location_here_does_not_decide_alone_until_the_others_are_known() {
+fn a_local_location_does_not_decide_until_the_others_are_known() {
     in_paused_time(async || {
         let scene = Restart::with(Some("a: 0 up"), watched(1, 1, 0), seen_down_from(&[1, 2])).await;
         scene.pass_until(2).await;
@@ -117,17 +117,17 @@ fn a_location_here_does_not_decide_alone_until_the_others_are_known() {
         scene.learn_of(&[1, 2], watched(1, 1, 2)).await;
         assert_eq!(scene.verdict().await, Verdict::Down);
         scene.pass_until(30).await;
-        scene.hear(1, 30, CheckStatus::Up).await;
-        // The first look that saw it up; nobody has seen it down since.
+        scene.receive(1, 30, CheckStatus::Up).await;
+        // The first check that saw it up; none has seen it down since.
         assert_eq!(scene.end().await, "0 down>up votes");
     });
 }
 
-/// What an absent location said ages like what any other said.
+/// The vote of an absent location ages like any other.
 #[rstest]
-#[case::nobody_looks(None, 0, "30 down>no_data gap | 300 no_data>unknown stale")]
-#[case::one_looks_here(Some("a: 0 up"), 1, "300 down>up votes")]
-fn a_location_that_does_not_come_back_is_forgotten(
+#[case::no_location_checks(None, 0, "30 down>no_data gap | 300 no_data>unknown stale")]
+#[case::a_local_location_checks(Some("a: 0 up"), 1, "300 down>up votes")]
+fn a_location_that_does_not_return_is_forgotten(
     #[case] script: Option<&str>,
     #[case] here: usize,
     #[case] changes: &str,
@@ -140,7 +140,7 @@ fn a_location_that_does_not_come_back_is_forgotten(
 }
 
 #[test]
-fn another_target_makes_what_an_absent_location_said_worthless() {
+fn a_changed_target_discards_the_vote_of_an_absent_location() {
     in_paused_time(async || {
         let scene = Restart::with(None, watched(1, 0, 0), seen_down_from(&[0])).await;
         scene.pass_until(1).await;

@@ -1,5 +1,5 @@
-//! Locations that cannot look for reasons of their own machine: after a minute what they saw counts no more, and a service that
-//! nobody else looks at is unknown, never down; each comes back by its next look.
+//! Locations that cannot check because of a local fault: after a minute their results no longer count, and a service that
+//! no other location checks is unknown, never down; each recovers with its next check.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::script::Scripted;
 use crate::world::{Watching, World, clock, definition, in_paused_time};
 
 #[rstest]
-#[case::it_is_unknown_after_a_minute_and_comes_back_by_its_next_look(
+#[case::unknown_after_a_minute_until_the_next_check(
     "a: 0 up, 50 trouble, 170 up",
     "0 watch every=10; 200 end",
     "0 unknown>up votes | 50 up>no_data gap | 110 no_data>unknown stale | 170 unknown>up votes"
@@ -24,7 +24,7 @@ use crate::world::{Watching, World, clock, definition, in_paused_time};
     "0 watch every=10; 200 end",
     "0 unknown>up votes | 50 up>no_data gap | 100 no_data>up votes"
 )]
-#[case::what_was_down_is_no_longer_known_to_be(
+#[case::down_becomes_unknown(
     "a: 0 down, 50 trouble, 170 down",
     "0 watch every=10; 200 end",
     "0 unknown>down votes | 50 down>no_data gap | 110 no_data>unknown stale | 170 unknown>down votes"
@@ -44,7 +44,7 @@ use crate::world::{Watching, World, clock, definition, in_paused_time};
     "0 watch every=300; 1000 end",
     "0 unknown>up votes | 300 up>no_data gap | 600 no_data>up votes"
 )]
-fn what_a_blind_location_saw_does_not_count(
+fn results_of_a_blind_location_do_not_count(
     #[case] script: &str,
     #[case] moves: &str,
     #[case] changes: &str,
@@ -52,9 +52,9 @@ fn what_a_blind_location_saw_does_not_count(
     assert_eq!(play(script, moves).changes(), changes);
 }
 
-/// The other service is looked at every ten minutes: it need not be asked to be known no longer.
+/// The other service is checked every ten minutes: it becomes unknown without a check.
 #[test]
-fn a_service_that_is_not_due_is_unknown_at_once_until_its_next_look() {
+fn a_service_that_is_not_due_is_unknown_until_its_next_check() {
     in_paused_time(async || {
         let script = "a: 0 up, 5 trouble, 300 up";
         let world = World::start(Scripted::cast(script, Instant::now()), &clock(), EngineLimits::default());

@@ -2,7 +2,7 @@
 //! turns. The figures are in docs/capacity.md.
 //!
 //! Only the pure types run: for each service a watch at every location, as the engine gives it to them, and the watch of the
-//! engine, which hears what they found with their next batch. 20,000 services over two minutes; `WATCHKEEPER_ENDURE=1` runs
+//! engine, which gets their results with their next batch. 20,000 services over two minutes; `WATCHKEEPER_ENDURE=1` runs
 //! 1,000,000 over three.
 
 use std::cmp::Reverse;
@@ -30,12 +30,12 @@ const LOCATIONS: usize = 3;
 const INTERVAL_MS: i64 = 60_000;
 /// Engine nodes that share the partitions evenly.
 const NODES: usize = 16;
-/// Locations send what they have at these moments, and it is heard so much later.
+/// Locations send their results at these moments, and they arrive after this delay.
 const BATCH_MS: i64 = 250;
 const ON_ITS_WAY_MS: i64 = 50;
 /// The short span of time in which starts are counted.
 const MOMENT_MS: i64 = 10;
-/// What a watch may take, without what it points to.
+/// Maximum size of a watch, without the values it points to.
 const MOST_BYTES: usize = 320;
 
 /// A service: the watch of the engine, and that of each location.
@@ -46,7 +46,7 @@ struct Watched {
     starts: [u8; LOCATIONS],
 }
 
-/// Something that comes next for one of the services.
+/// The next event of one of the services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
     Look(usize),
@@ -55,30 +55,30 @@ enum Next {
     Judge,
 }
 
-/// The services, and what comes next of all of them.
+/// The services, and their next events.
 struct Installation {
     services: Vec<Watched>,
     coming: BinaryHeap<Reverse<(Timestamp, u32, Next)>>,
     seen: Seen,
 }
 
-/// What happened, by span of time.
+/// Counts of events by span of time.
 struct Seen {
     /// Starts by moment, and by second and partition.
     by_moment: Vec<u32>,
     by_partition: Vec<[u32; PARTITIONS as usize]>,
-    /// Results that a node hears, by moment and node.
+    /// Results that a node receives, by moment and node.
     by_node: Vec<[u32; NODES]>,
     /// Batches sent, and the partitions of each location in the one that is being filled.
     messages: u64,
     filling: [u64; LOCATIONS],
     filled_at: Timestamp,
-    /// Times at which an engine's watch looked whether somebody had fallen silent.
+    /// Times at which an engine's watch checked for silent locations.
     judgements: u64,
 }
 
 fn plan(hash: u64) -> WatchPlan {
-    let elsewhere = PlannedLocation { role: ProbeRole::Full, round: RoundKeeper::Location };
+    let remote = PlannedLocation { role: ProbeRole::Full, round: RoundKeeper::Location };
     WatchPlan {
         hash,
         interval_ms: INTERVAL_MS,
@@ -88,11 +88,11 @@ fn plan(hash: u64) -> WatchPlan {
         backoff_max_ms: 1_000,
         uncertain_interval_ms: 1_000,
         rules: StatusRules::default(),
-        locations: [elsewhere; LOCATIONS].into(),
+        locations: [remote; LOCATIONS].into(),
     }
 }
 
-/// Up, and looked at by each of these places when it was due last.
+/// Up, and checked by each of these locations at its last due time.
 fn memory(hash: u64, slots: impl Iterator<Item = usize>, now: Timestamp) -> WatchMemory {
     let looked = |slot| CheckSchedule::new(hash, INTERVAL_MS, slot, LOCATIONS).latest(now);
     let votes = slots.enumerate().map(|(place, slot)| (place, vote(looked(slot)))).collect();
@@ -155,14 +155,14 @@ impl Installation {
                 break;
             }
             let (at, next) = match next {
-                Next::Look(slot) => self.look(number, slot, now),
+                Next::Look(slot) => self.run_check(number, slot, now),
                 Next::End(slot) => {
                     let (heard_at, looks_at) = self.end(number, slot, now);
                     self.coming.push(Reverse((heard_at, number, Next::Hear(slot))));
                     (looks_at, Next::Look(slot))
                 }
                 Next::Hear(slot) => {
-                    self.hear(number, slot, now);
+                    self.receive(number, slot, now);
                     continue;
                 }
                 Next::Judge => self.judge(number, now),
@@ -176,8 +176,8 @@ impl Installation {
         &mut self.services[usize::try_from(number).expect("it has a place")]
     }
 
-    /// A location looks; the time at which that ends.
-    fn look(&mut self, number: u32, slot: usize, now: Timestamp) -> (Timestamp, Next) {
+    /// A location checks; the time at which that ends.
+    fn run_check(&mut self, number: u32, slot: usize, now: Timestamp) -> (Timestamp, Next) {
         let watched = self.service(number);
         let effects = watched.locations[slot].wake(now);
         let [WatchEffect::Run(attempt)] = effects[..] else { panic!("{number} at {slot}: {effects:?}") };
@@ -188,7 +188,7 @@ impl Installation {
         (now.plus_ms(takes_ms), Next::End(slot))
     }
 
-    /// A check is over; the times at which the engine hears of it and at which the location looks again.
+    /// A check is over; the times at which the engine gets it and at which the location checks again.
     fn end(&mut self, number: u32, slot: usize, now: Timestamp) -> (Timestamp, Timestamp) {
         let watch = &mut self.service(number).locations[slot];
         let attempt = watch.under_way(0).expect("it looks");
@@ -200,8 +200,8 @@ impl Installation {
         (sent_at.plus_ms(ON_ITS_WAY_MS), looks_at)
     }
 
-    fn hear(&mut self, number: u32, slot: usize, now: Timestamp) {
-        self.seen.hear(number, now);
+    fn receive(&mut self, number: u32, slot: usize, now: Timestamp) {
+        self.seen.receive(number, now);
         let watched = self.service(number);
         let checked_at = watched.locations[slot].last_result_at().expect("it has looked");
         let heard = watched.engine.take_remote_result(slot, vote(checked_at), now);
@@ -241,7 +241,7 @@ impl Seen {
         self.messages += filled.into_iter().map(|partitions| u64::from(partitions.count_ones())).sum::<u64>();
     }
 
-    fn hear(&mut self, number: u32, now: Timestamp) {
+    fn receive(&mut self, number: u32, now: Timestamp) {
         self.by_node[span(now, MOMENT_MS)][partition(number) % NODES] += 1;
     }
 }
@@ -330,10 +330,10 @@ fn a_million_services_start_evenly() {
         .assert_even("starts a second");
     Counts::of(seen.by_moment.iter().copied()).assert_even("starts in 10 ms");
     Counts::of(seen.by_partition.iter().flatten().copied()).assert_even("starts a second and partition");
-    // Results come in batches: in the moments between nobody hears anything. The first second has no results of before.
-    let heard = &seen.by_node[100..];
-    Counts::of(by_second(heard)).assert_even("results heard a second and node");
-    let batches = Counts::of(heard.iter().flatten().copied().filter(|count| *count > 0));
+    // Results come in batches: none arrive in the moments between. The first second has no results of before.
+    let received = &seen.by_node[100..];
+    Counts::of(by_second(received)).assert_even("results heard a second and node");
+    let batches = Counts::of(received.iter().flatten().copied().filter(|count| *count > 0));
     batches.assert_even("results heard at once by a node");
     let seconds = (minutes * 60) as f64;
     println!("batches a second: {:.1}", seen.messages as f64 / seconds);

@@ -1,4 +1,4 @@
-//! The end of all services at once: whatever comes meanwhile, it does not wait for what never ends.
+//! The end of all services at once: whatever arrives meanwhile, it does not wait for what never ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use watchkeeper::config::limits::EngineLimits;
 use crate::script::Scripted;
 use crate::world::{Watching, World, clock, definition, id, in_paused_time};
 
-/// A write that outlives its client tells the engine of a service while it stops, or of the end of the last one.
+/// A write that outlives its client notifies the engine of a service while it stops, or of the end of the last one.
 #[test]
-fn a_stop_does_not_wait_for_services_that_come_or_go_meanwhile() {
+fn a_stop_is_not_delayed_by_concurrent_changes_of_services() {
     in_paused_time(async || {
         let probers = Scripted::cast("a: 0 up", Instant::now());
         let world = World::start(probers, &clock(), EngineLimits::default());
@@ -21,7 +21,7 @@ fn a_stop_does_not_wait_for_services_that_come_or_go_meanwhile() {
         let began = Instant::now();
         let engine = world.engine.clone();
         let (comes, goes) = (engine.apply(watched(2)), engine.retire(id(1), 1, 1));
-        // Whoever comes too late finds the engine stopped.
+        // A late write finds the engine stopped.
         let ((), _, _) = join3(engine.stop(), comes, goes).await;
         let _ = engine.apply(watched(3)).await;
         assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());

@@ -87,7 +87,7 @@ struct Digest {
     checks: u64,
 }
 
-/// The sink of a day: millions of facts become one number, and none is kept.
+/// The sink of a day: millions of facts become one number, and none is stored.
 #[derive(Clone, Default)]
 struct Tally(Arc<[AtomicU64; 2]>);
 
@@ -157,7 +157,7 @@ fn live_through_a_day(services: i64, seed: u64) -> Digest {
     })
 }
 
-/// Every due time of the day is looked at, and what is uncertain is looked at more often, within bounds.
+/// Every due time of the day has its check, and uncertain services are checked more often, within limits.
 fn check_sum(services: i64, seed: u64, checks: u64) {
     let due = services.unsigned_abs() * 288;
     assert!((due * 99 / 100..=due * 11 / 10).contains(&checks), "seed {seed}: {checks} checks of {due}");

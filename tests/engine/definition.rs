@@ -14,7 +14,7 @@ use crate::world::{Watching, World, address, clock, definition, id, in_paused_ti
 
 /// Contract 4.3.7 and 4.3.8.
 #[rstest]
-#[case::a_pause_ends_the_status_and_a_resume_looks_at_once(
+#[case::a_pause_ends_the_status_and_a_resume_checks_at_once(
     "a: 0 up",
     "0 watch; 70 pause; 100 resume; 130 end",
     "0 a up | 0 unknown>up votes | 60 a up | 70 up>unknown paused | 100 a up | 100 unknown>up votes | 120 a up"
@@ -29,7 +29,7 @@ use crate::world::{Watching, World, address, clock, definition, id, in_paused_ti
     "0 watch; 70 watch retries=3; 125 end",
     "0 a up | 0 unknown>up votes | 60 a up | 120 a up"
 )]
-#[case::a_further_location_joins_in_its_turn(
+#[case::a_further_location_joins_at_its_due_time(
     "a: 0 up; b: 0 up",
     "0 watch; 65 watch at=ab; 125 end",
     "0 a up | 0 unknown>up votes | 60 a up | 90 b up | 120 a up"
@@ -40,7 +40,7 @@ use crate::world::{Watching, World, address, clock, definition, id, in_paused_ti
     "5 a up | 5 unknown>up votes"
 )]
 #[case::a_result_under_way_at_a_pause_is_dropped("a: 0 down/8", "0 watch; 5 pause; 50 end", "")]
-fn a_definition_in_force_is_the_only_one(#[case] script: &str, #[case] moves: &str, #[case] facts: &str) {
+fn only_one_definition_is_in_force(#[case] script: &str, #[case] moves: &str, #[case] facts: &str) {
     assert_eq!(play(script, moves).text(), facts);
 }
 
@@ -51,7 +51,7 @@ fn dropped_results_are_counted() {
 }
 
 #[test]
-fn an_older_definition_that_arrives_late_changes_nothing() {
+fn a_late_older_definition_changes_nothing() {
     in_paused_time(async || {
         let world =
             World::start(Scripted::cast("a: 0 up", Instant::now()), &clock(), EngineLimits::default());
@@ -70,9 +70,9 @@ fn an_older_definition_that_arrives_late_changes_nothing() {
     });
 }
 
-/// Named after what it mends: the end of the first actor was taken for the end of the second.
+/// Regression: the end of the first actor counted as the end of the second.
 #[test]
-fn a_service_that_comes_back_under_its_id_stays_known() {
+fn a_service_added_again_under_its_id_stays_known() {
     in_paused_time(async || {
         let world =
             World::start(Scripted::cast("a: 0 up", Instant::now()), &clock(), EngineLimits::default());
@@ -80,8 +80,8 @@ fn a_service_that_comes_back_under_its_id_stays_known() {
         let watched = Arc::new(definition(1, 1, Some(&Watching::default())));
         engine.apply(watched).await.expect("the engine runs");
         engine.retire(id(1), 1, 1).await.expect("the engine runs");
-        let anew = Arc::new(definition(1, 2, Some(&Watching::default())));
-        engine.apply(anew).await.expect("the engine runs");
+        let second = Arc::new(definition(1, 2, Some(&Watching::default())));
+        engine.apply(second).await.expect("the engine runs");
         tokio::time::sleep(Duration::from_secs(1)).await;
         assert_eq!(engine.watched().await.expect("the engine runs").len(), 1);
         drop(engine);
@@ -89,10 +89,10 @@ fn a_service_that_comes_back_under_its_id_stays_known() {
     });
 }
 
-/// Named after what it mends: a change that was committed before the delete, and announced after it, started the
+/// Regression: a change that was committed before the delete, and announced after it, started the
 /// service again.
 #[test]
-fn a_definition_from_before_the_delete_does_not_bring_the_service_back() {
+fn a_definition_from_before_the_delete_does_not_restore_the_service() {
     in_paused_time(async || {
         let world =
             World::start(Scripted::cast("a: 0 up", Instant::now()), &clock(), EngineLimits::default());

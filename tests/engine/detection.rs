@@ -1,6 +1,6 @@
-//! How soon an outage is known, and how exactly its edges are recorded: targets that go away, and come back, at any moment.
+//! Delay of the detection of an outage, and precision of its recorded edges: targets that fail and recover at any moment.
 //!
-//! Three locations look every minute, by the default rule. The moments are drawn from a seed.
+//! Three locations check every minute, by the default rule. The moments are drawn from a seed.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -15,15 +15,15 @@ use crate::play::play;
 const SEED: u64 = 11;
 const OUTAGES: u64 = 100;
 const LOCATIONS: [&str; 3] = ["a", "b", "c"];
-/// Starts and ends may be recorded so much later than the first look that could see them.
+/// Starts and ends may be recorded this much later than the first check that could see them.
 const EXACT_MS: i64 = 2_000;
 
-/// What one outage came to, in milliseconds.
+/// Figures of one outage, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     /// From the target's going to the verdict.
     known_after: i64,
-    /// From the first look that saw it to the start that was recorded.
+    /// From the first check that saw it to the start that was recorded.
     start_off: i64,
     /// The same of the end.
     end_off: i64,
@@ -42,7 +42,7 @@ fn seconds(ms: u64) -> String {
     format!("{}.{:03}", ms / 1_000, ms % 1_000)
 }
 
-/// One outage: a bad attempt takes `takes_ms`, and is tried again so many times.
+/// One outage: a bad attempt takes `takes_ms`, and is retried this number of times.
 fn outage(number: u64, takes_ms: u64, retries: u8) -> Found {
     let gone_ms = 120_000 + draw(number, 60_000);
     let back_ms = gone_ms + 90_000 + draw(number + 1_000, 300_000);
@@ -80,7 +80,7 @@ fn outage(number: u64, takes_ms: u64, retries: u8) -> Found {
 #[case::refused(20, 2, 25_000)]
 #[case::slow(1_000, 2, 25_000)]
 #[case::timing_out(10_000, 0, 25_000)]
-fn an_outage_is_known_soon_and_recorded_to_two_seconds(
+fn an_outage_is_detected_soon_and_recorded_within_two_seconds(
     #[case] takes_ms: u64,
     #[case] retries: u8,
     #[case] most_ms: i64,

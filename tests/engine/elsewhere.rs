@@ -1,4 +1,4 @@
-//! Locations that are engines of their own: they keep their schedules, send results, and heed requests to look.
+//! Remote locations: they keep their schedules, send results, and follow recheck requests.
 //!
 //! The way between them is two actors of the scene, which can be cut; nothing of it is simulated inside the engines.
 
@@ -43,7 +43,7 @@ impl Wire {
     }
 }
 
-/// Takes the results of a location to the engine, those first that were kept while it was cut off.
+/// Sends the results of a location to the engine, first those stored while it was cut off.
 struct Uplink {
     wire: Rc<Wire>,
     location: LocationCode,
@@ -133,7 +133,7 @@ impl Scene {
         tokio::time::sleep_until(self.origin + Duration::from_secs(second)).await;
     }
 
-    /// Cuts the way to these locations, both directions, or mends it.
+    /// Cuts the connection to these locations, both directions, or restores it.
     fn cut(&self, locations: &[usize], is_cut: bool) {
         for slot in locations {
             self.up[*slot].is_cut.set(is_cut);
@@ -141,7 +141,7 @@ impl Scene {
         }
     }
 
-    /// Whatever took requests to the locations has died, and others take its place.
+    /// Replaces the actors that take requests to the locations, as after their death.
     fn replace_downlinks(&mut self) {
         for (slot, here) in self.locations.iter().enumerate() {
             let before = std::mem::replace(&mut self.down[slot], Wire::to(&here.engine));
@@ -169,7 +169,7 @@ impl Scene {
     }
 }
 
-/// A service as the engine watches it: from so many locations, none of them here.
+/// A service that the engine watches from this number of remote locations, and no local one.
 pub(crate) fn watched_from(number: i64, locations: usize) -> WatchDefinition {
     let mut definition = definition(number, 1, Some(&Watching::default()));
     let task = definition.task.as_mut().expect("it is checked");
@@ -198,7 +198,7 @@ fn as_seen_from(watched: &WatchDefinition, slot: usize) -> WatchDefinition {
     "a: 0 up, 15 down, 31 up; b: 0 up, 15 down, 31 up; c: 0 up",
     "0 unknown>up votes | 20 up>down votes | 31 down>up votes"
 )]
-fn locations_elsewhere_decide_together(#[case] script: &str, #[case] changes: &str) {
+fn remote_locations_decide_together(#[case] script: &str, #[case] changes: &str) {
     in_paused_time(async || {
         let scene = Scene::begin(script).await;
         scene.pass_until(140).await;
@@ -206,9 +206,9 @@ fn locations_elsewhere_decide_together(#[case] script: &str, #[case] changes: &s
     });
 }
 
-/// Named after what it mends: a location stayed with the recipient that it was added with, also when that had died.
+/// Regression: a location stayed with the recipient that it was added with, also when that had died.
 #[test]
-fn locations_are_asked_through_whoever_took_the_place_of_the_dead() {
+fn recheck_requests_reach_the_replacement_of_a_dead_downlink() {
     in_paused_time(async || {
         let mut scene = Scene::begin("a: 0 up, 15 down, 31 up; b: 0 up, 15 down, 31 up; c: 0 up").await;
         scene.pass_until(1).await;
@@ -219,7 +219,7 @@ fn locations_are_asked_through_whoever_took_the_place_of_the_dead() {
 }
 
 #[test]
-fn a_location_in_this_process_stays_here() {
+fn a_local_location_stays_local() {
     in_paused_time(async || {
         let world =
             World::start(Scripted::cast("a: 0 up", Instant::now()), &clock(), EngineLimits::default());
@@ -233,9 +233,9 @@ fn a_location_in_this_process_stays_here() {
     });
 }
 
-/// What two locations saw while they were cut off arrives late: history, and no alarm.
+/// Results of two cut-off locations arrive late: they are history, and raise no alarm.
 #[test]
-fn what_was_seen_while_cut_off_raises_no_alarm() {
+fn late_results_of_a_cut_off_location_raise_no_alarm() {
     in_paused_time(async || {
         let scene = Scene::begin("a: 0 up; b: 0 up, 70 down, 600 up; c: 0 up, 70 down, 600 up").await;
         scene.pass_until(65).await;
@@ -249,7 +249,7 @@ fn what_was_seen_while_cut_off_raises_no_alarm() {
 
 /// A silence of all is a gap, and ends with the first result of the present.
 #[test]
-fn a_silence_of_all_locations_is_a_gap() {
+fn silence_of_all_locations_is_a_gap() {
     in_paused_time(async || {
         let scene = Scene::begin("a: 0 up; b: 0 up").await;
         scene.pass_until(65).await;

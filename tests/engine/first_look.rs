@@ -1,7 +1,7 @@
-//! Many services that come at once: their first looks are spread over an interval, and one that comes alone is looked at at
+//! Many new services at once: their first checks are spread over an interval, and a single one is checked at
 //! once all the same.
 //!
-//! 20,000 come, with `WATCHKEEPER_ENDURE=1` the promised 100,000.
+//! 20,000 services, with `WATCHKEEPER_ENDURE=1` the promised 100,000.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn services() -> i64 {
 }
 
 #[test]
-fn many_services_at_once_are_spread_over_a_minute_and_none_misses_a_run() {
+fn many_new_services_are_spread_over_a_minute_without_missed_runs() {
     in_paused_time(async || {
         let world =
             World::start(Scripted::cast("a: 0 up/0.05", Instant::now()), &clock(), EngineLimits::default());

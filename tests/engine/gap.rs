@@ -1,5 +1,5 @@
-//! Time in which nobody looked: silence becomes a gap that begins where results end, never an outage; and a restart
-//! goes on where the process before stopped.
+//! Time without checks: silence becomes a gap that starts where results end, never an outage; and a restart
+//! continues where the process before stopped.
 
 use rstest::rstest;
 
@@ -56,24 +56,24 @@ fn silence_is_no_data(#[case] script: &str, #[case] moves: &str, #[case] changes
     assert_eq!(play(script, moves).changes(), changes);
 }
 
-/// Reliability 3 and 14: the rhythm stays, and a check whose turn is far away is made up for once.
+/// Reliability 3 and 14: the schedule stays, and a check whose due time is far away is caught up once.
 #[rstest]
-#[case::the_rhythm_is_kept(
+#[case::the_schedule_is_kept(
     "a: 0 up",
     "7 watch; 70 stop; 200 start; 370 end",
     "7 a up | 7 unknown>up votes | 60 a up | 120 up>no_data gap | 240 a up | 240 no_data>up votes | 300 a up | 360 a up"
 )]
-#[case::a_far_turn_is_caught_up_with_once(
+#[case::a_distant_due_time_is_caught_up_once(
     "a: 0 up",
     "0 watch every=3600; 100 stop; 8000 start; 10900 end",
     "0 a up | 0 unknown>up votes | 8000 a up | 3600 up>no_data gap | 8000 no_data>up votes | 10800 a up"
 )]
-fn a_restart_goes_on_where_it_stopped(#[case] script: &str, #[case] moves: &str, #[case] facts: &str) {
+fn a_restart_continues_the_schedule(#[case] script: &str, #[case] moves: &str, #[case] facts: &str) {
     assert_eq!(play(script, moves).text(), facts);
 }
 
 #[test]
-fn the_verdict_outlives_a_short_gap_and_uptime_leaves_it_out() {
+fn the_verdict_survives_a_short_gap_that_uptime_excludes() {
     let played = play("a: 0 up, 50 trouble", "0 watch; 119 end");
     assert_eq!(
         played.snapshot.verdict.as_str(),

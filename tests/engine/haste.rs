@@ -1,4 +1,4 @@
-//! Many services on one host that become uncertain at once: they are looked at more often, within the room that a location has
+//! Many services on one host that become uncertain at once: they are checked more often, within the room that a location has
 //! for each host.
 
 use std::collections::HashMap;
@@ -49,11 +49,11 @@ fn busiest_seconds(script: &str, from: i64) -> HashMap<String, usize> {
 }
 
 #[test]
-fn a_host_is_not_stormed_when_all_its_services_are_uncertain() {
+fn rechecks_do_not_flood_a_host_with_uncertain_services() {
     let calm = busiest_seconds("a: 0 up; b: 0 up; c: 0 up", 10);
     let torn = busiest_seconds("a: 0 up, 70 down; b: 0 up, 70 degraded; c: 0 up", 10);
     for (location, busiest) in &torn {
-        // In a hurry a service is looked at five times as often; those that there is room for once a second, beside it.
+        // Fast rechecks are five times as frequent; those within the budget are once a second, in addition.
         let most = 5 * calm[location] + 2 * HASTY_A_SECOND;
         assert!((2 * calm[location]..=most).contains(busiest), "calm {calm:?}, torn {torn:?}");
     }

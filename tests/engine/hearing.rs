@@ -1,6 +1,6 @@
-//! Results from locations elsewhere, one by one: what votes, what only counts for its day, and what counts nowhere.
+//! Results from remote locations, one by one: which vote, which only count for their day, and which do not count.
 //!
-//! No location looks here; the scene says what each has seen, and when the engine hears it.
+//! There is no local location; the scene says what each has measured, and when the engine gets it.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::facts::START;
 use crate::script::measurement;
 use crate::world::{World, address, clock, id, in_paused_time, location};
 
-/// Takes what locations are asked for, and asks nobody.
+/// Takes requests to locations, and sends none.
 pub(crate) struct Nobody;
 
 impl Actor for Nobody {
@@ -35,7 +35,7 @@ impl Handler<LocationCheckRequest> for Nobody {
     fn handle(&mut self, _: LocationCheckRequest, _: &mut Context<Self>) {}
 }
 
-/// What a location has seen of a service.
+/// A result of a service from a location.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) service: i64,
@@ -72,7 +72,7 @@ impl Seen {
     }
 }
 
-/// An engine that watches services 1 and 2 from `a`, which is elsewhere.
+/// An engine that watches services 1 and 2 from the remote location `a`.
 struct Scene {
     world: World,
     origin: Instant,
@@ -90,13 +90,13 @@ impl Scene {
         Self { world, origin }
     }
 
-    /// At that second one message tells of these results, under the id of service 1.
-    async fn hear_at(&self, second: u64, seen: &[Seen]) {
+    /// At that second one message carries these results, under the id of service 1.
+    async fn receive_at(&self, second: u64, seen: &[Seen]) {
         let records = seen.iter().map(|seen| seen.record()).collect();
-        self.hear_all_at(second, vec![ServiceResults { id: id(1), records }]).await;
+        self.receive_all_at(second, vec![ServiceResults { id: id(1), records }]).await;
     }
 
-    async fn hear_all_at(&self, second: u64, results: Vec<ServiceResults>) {
+    async fn receive_all_at(&self, second: u64, results: Vec<ServiceResults>) {
         tokio::time::sleep_until(self.origin + Duration::from_secs(second)).await;
         self.world.engine.take_remote_results(results).await.expect("the engine runs");
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -113,17 +113,17 @@ impl Scene {
     }
 }
 
-/// Named after what it mends: a result that was delivered twice was counted twice.
+/// Regression: a result that was delivered twice was counted twice.
 #[test]
-fn what_is_heard_again_counts_once() {
+fn a_repeated_result_counts_once() {
     in_paused_time(async || {
         let scene = Scene::begin().await;
-        scene.hear_at(1, &[Seen::up(1, 10)]).await;
-        scene.hear_at(61, &[Seen::up(61, 30)]).await;
+        scene.receive_at(1, &[Seen::up(1, 10)]).await;
+        scene.receive_at(61, &[Seen::up(61, 30)]).await;
         let before = scene.snapshot(1).await;
         assert_eq!((before.avg_response_ms, scene.counted()), (Some(20.0), 2));
-        scene.hear_at(62, &[Seen::up(61, 30)]).await;
-        scene.hear_at(100, &[Seen::up(1, 10), Seen::up(61, 30), Seen::up(61, 30)]).await;
+        scene.receive_at(62, &[Seen::up(61, 30)]).await;
+        scene.receive_at(100, &[Seen::up(1, 10), Seen::up(61, 30), Seen::up(61, 30)]).await;
         let after = scene.snapshot(1).await;
         assert_eq!((after.avg_response_ms, scene.counted()), (before.avg_response_ms, 2));
         assert_eq!(after.last_check_at, before.last_check_at);
@@ -131,19 +131,19 @@ fn what_is_heard_again_counts_once() {
     });
 }
 
-/// Named after what it mends: what a location had kept while it was cut off became its newest result.
+/// Regression: a result that a location had stored while it was cut off became its newest one.
 #[test]
-fn a_late_result_counts_for_its_day_and_is_never_the_last() {
+fn a_late_result_counts_for_its_day_but_not_as_the_last() {
     in_paused_time(async || {
         let scene = Scene::begin().await;
-        scene.hear_at(1, &[Seen::up(1, 10)]).await;
+        scene.receive_at(1, &[Seen::up(1, 10)]).await;
         let late = |second| Seen { status: CheckStatus::Degraded, ..Seen::up(second, 40) };
-        scene.hear_at(600, &[late(61), late(121)]).await;
+        scene.receive_at(600, &[late(61), late(121)]).await;
         let cut_off = scene.snapshot(1).await;
         assert_eq!(cut_off.last_check_at, Some(START.plus_ms(1_000)));
         assert_eq!((cut_off.avg_response_ms, scene.counted()), (Some(30.0), 3));
-        scene.hear_at(661, &[Seen::up(661, 10)]).await;
-        scene.hear_at(662, &[late(121), late(181)]).await;
+        scene.receive_at(661, &[Seen::up(661, 10)]).await;
+        scene.receive_at(662, &[late(121), late(181)]).await;
         let back = scene.snapshot(1).await;
         assert_eq!((back.verdict, back.last_check_at), (Verdict::Up, Some(START.plus_ms(661_000))));
         assert_eq!((back.avg_response_ms, scene.counted()), (Some(28.0), 5));
@@ -152,10 +152,10 @@ fn a_late_result_counts_for_its_day_and_is_never_the_last() {
 }
 
 #[test]
-fn a_result_of_another_service_or_of_the_future_is_not_heard() {
+fn a_result_of_another_service_or_of_the_future_is_ignored() {
     in_paused_time(async || {
         let scene = Scene::begin().await;
-        scene.hear_at(1, &[Seen { service: 2, ..Seen::up(1, 10) }, Seen::up(9, 10)]).await;
+        scene.receive_at(1, &[Seen { service: 2, ..Seen::up(1, 10) }, Seen::up(9, 10)]).await;
         assert_eq!(scene.snapshot(1).await, ServiceSnapshot::default());
         assert_eq!(scene.snapshot(2).await, ServiceSnapshot::default());
         assert_eq!(scene.counted(), 0);
@@ -164,7 +164,7 @@ fn a_result_of_another_service_or_of_the_future_is_not_heard() {
 }
 
 #[test]
-fn one_message_tells_of_many_services() {
+fn one_message_carries_results_of_many_services() {
     in_paused_time(async || {
         let scene = Scene::begin().await;
         let of = |service, status| {
@@ -173,7 +173,7 @@ fn one_message_tells_of_many_services() {
         };
         let gone = ServiceResults { id: id(3), records: [Seen::up(1, 10).record()].into() };
         let results = vec![gone, of(1, CheckStatus::Up), of(2, CheckStatus::Down)];
-        scene.hear_all_at(1, results).await;
+        scene.receive_all_at(1, results).await;
         assert_eq!(scene.snapshot(1).await.verdict, Verdict::Up);
         assert_eq!(scene.snapshot(2).await.verdict, Verdict::Down);
         scene.world.end().await;

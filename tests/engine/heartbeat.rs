@@ -27,7 +27,7 @@ struct Stage {
     stored: StoredPings,
     interval_ms: i64,
     revision: i64,
-    /// When the process was stopped, as it stored it.
+    /// Time at which the process was stopped, as it stored it.
     stopped_at: Option<Timestamp>,
     /// The stops that are over, as the process reads them back.
     stops: Vec<ListeningGap>,
@@ -148,7 +148,7 @@ impl Stage {
     }
 }
 
-/// What the facts say, as a later process would read them back.
+/// The state of the facts, as a later process would read them back.
 fn remember(facts: &Facts) -> WatchMemory {
     let newest = facts.checks().into_iter().max_by_key(|check| check.checked_at);
     let vote =
@@ -177,13 +177,13 @@ fn play(moves: &str) -> String {
 
 #[rstest]
 #[case::nothing_is_expected_before_the_first_ping("0 watch; 5000 end", "")]
-#[case::a_ping_says_up("0 watch; 7 ping; 60 end", "7 push up | 7 unknown>up votes")]
-#[case::a_failure_says_down("0 watch; 7 fail; 60 end", "7 push down | 7 unknown>down votes")]
+#[case::a_ping_means_up("0 watch; 7 ping; 60 end", "7 push up | 7 unknown>up votes")]
+#[case::a_failure_means_down("0 watch; 7 fail; 60 end", "7 push down | 7 unknown>down votes")]
 #[case::one_entry_for_each_missed_deadline(
     "0 watch; 0 ping; 195 end",
     "0 push up | 0 unknown>up votes | 70 push down | 70 up>down votes | 130 push down | 190 push down"
 )]
-#[case::a_late_ping_says_up_again(
+#[case::a_late_ping_means_up_again(
     "0 watch; 0 ping; 80 ping; 149 end",
     "0 push up | 0 unknown>up votes | 70 push down | 70 up>down votes | 80 push up | 80 down>up votes"
 )]
@@ -204,7 +204,7 @@ fn play(moves: &str) -> String {
     "0 watch; 0 ping; 50 hurry; 85 end",
     "0 push up | 0 unknown>up votes | 80 push down | 80 up>down votes"
 )]
-#[case::a_ping_that_waited_while_we_stood_still_is_heard_first(
+#[case::a_ping_that_waited_during_a_freeze_counts_first(
     "0 watch; 0 ping; 30 stall 100; 130 ping; 199 end",
     "0 push up | 0 unknown>up votes | 130 push up"
 )]
@@ -212,7 +212,7 @@ fn play(moves: &str) -> String {
     "0 watch; 0 ping; 29 tick; 30 stall 100; 131 tick; 180 end",
     "0 push up | 0 unknown>up votes | 70 up>no_data gap"
 )]
-#[case::a_deadline_that_passed_while_nobody_knows_that_we_stood_still_is_missed(
+#[case::a_deadline_during_an_unnoticed_freeze_is_missed(
     "0 watch; 0 ping; 30 stall 100; 180 end",
     "0 push up | 0 unknown>up votes | 135 push down due 70 | 70 up>no_data gap | 135 no_data>down votes"
 )]
@@ -224,11 +224,11 @@ fn play(moves: &str) -> String {
     "0 watch; 0 ping; 30 quit; 500 start; 575 end",
     "0 push up | 0 unknown>up votes | 70 up>no_data gap | 570 push down | 570 no_data>down votes"
 )]
-#[case::a_ping_that_was_refused_is_held_against_nobody(
+#[case::a_refused_ping_is_not_counted_as_missed(
     "0 watch; 0 ping; 60 lose; 125 end",
     "0 push up | 0 unknown>up votes | 70 up>no_data gap"
 )]
-#[case::the_third_period_in_a_row_is_judged_whoever_listened(
+#[case::the_third_period_in_a_row_is_always_judged(
     "0 watch; 0 ping; 60 leave; 65 enter; 120 leave; 125 enter; 180 leave; 185 enter; 200 end",
     "0 push up | 0 unknown>up votes | 70 up>no_data gap | 195 push down | 195 no_data>down votes"
 )]
@@ -292,7 +292,7 @@ fn play(moves: &str) -> String {
     "0 watch; 0 ping; 20 maintain; 30 leave; 35 enter; 40 maintained; 100 ping; 110 end",
     "0 push up | 0 unknown>up votes | 70 up>no_data gap | 100 push up | 100 no_data>up votes"
 )]
-#[case::a_deadline_that_passed_while_nobody_knows_who_listened_is_told_once(
+#[case::a_deadline_during_unknown_listening_is_reported_once(
     "0 watch; 0 ping; 30 stop; 500 start; 555 end",
     "0 push up | 0 unknown>up votes | 500 push down due 70 | 70 up>no_data gap | 500 no_data>down votes | 550 push down"
 )]
@@ -309,7 +309,7 @@ fn play(moves: &str) -> String {
     "0 watch; 0 ping; 30 ahead 3600; 69 end",
     "0 push up | 0 unknown>up votes"
 )]
-fn services_report_themselves(#[case] moves: &str, #[case] expected: &str) {
+fn heartbeats_change_the_status_of_services(#[case] moves: &str, #[case] expected: &str) {
     let mut played: Vec<String> = play(moves).split(" | ").map(str::to_owned).collect();
     let mut expected: Vec<&str> = expected.split(" | ").collect();
     // Entries and changes leave in one batch, entries first.
@@ -340,7 +340,7 @@ fn setting_the_clock_neither_makes_nor_hides_a_missed_ping(#[case] clock: &str) 
     assert_eq!(silent.matches("up>down votes").count(), 1, "{silent}");
 }
 
-/// A definition that comes after the clock was set back still has the stored times of the future.
+/// A definition after a clock setback still has the stored times of the future.
 #[rstest]
 #[case::before_the_deadline(64, 0)]
 #[case::after_it(66, 1)]
@@ -349,12 +349,12 @@ fn new_settings_after_a_clock_was_set_back_count_from_their_change(#[case] end: 
     assert_eq!(played.matches("push down").count(), missed, "{played}");
 }
 
-/// The process ends while the clock is ahead, and starts when it is right again: the last ping lies in the future.
+/// The process ends while the clock is ahead, and starts when it is right again: the last ping is in the future.
 /// Ending takes two minutes of a scene.
 #[rstest]
-#[case::who_pings("250 ping; 315 end", 0)]
-#[case::who_is_silent("290 end", 1)]
-fn a_start_after_a_wrong_clock_expects_pings_from_then_on(#[case] moves: &str, #[case] missed: usize) {
+#[case::a_service_that_pings("250 ping; 315 end", 0)]
+#[case::a_silent_service("290 end", 1)]
+fn a_start_after_a_wrong_clock_expects_pings_from_that_start(#[case] moves: &str, #[case] missed: usize) {
     let wrong = "0 watch; 0 ping; 30 ahead 3600; 40 ping; 45 stop; 200 back 3600; 205 start";
     let played = play(&format!("{wrong}; {moves}"));
     assert_eq!(played.matches("push down").count(), missed, "{played}");

@@ -1,6 +1,6 @@
 //! Reliability 20: a service whose actor panics is back within a second, the others do not notice, and it is counted.
 //!
-//! The panic is a real one: whoever writes the log panics while the actor logs a status change, as a standard output that
+//! The panic is a real one: the log writer panics while the actor logs a status change, as a standard output that
 //! is gone makes `println!` do.
 
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Visit for StatusChangeOf {
 }
 
 #[test]
-fn a_service_that_panics_is_back_within_a_second_and_others_do_not_notice() {
+fn a_panicking_service_restarts_within_a_second_without_affecting_others() {
     let log = tracing_subscriber::registry().with(BrokenLog { name: "service 2", panics: AtomicU64::new(1) });
     let _guard = tracing::subscriber::set_default(log);
     in_paused_time(async || {
@@ -72,7 +72,7 @@ fn a_service_that_panics_is_back_within_a_second_and_others_do_not_notice() {
 }
 
 #[test]
-fn a_service_that_panics_again_and_again_waits_longer_each_time() {
+fn a_repeatedly_panicking_service_waits_longer_each_time() {
     let log = tracing_subscriber::registry().with(BrokenLog { name: "service 1", panics: AtomicU64::new(5) });
     let _guard = tracing::subscriber::set_default(log);
     in_paused_time(async || {
@@ -96,9 +96,9 @@ fn a_service_that_panics_again_and_again_waits_longer_each_time() {
     });
 }
 
-/// A message that comes between the panic and the restart is not lost.
+/// A message between the panic and the restart is not lost.
 #[test]
-fn a_definition_that_comes_during_the_wait_is_the_one_it_starts_with() {
+fn a_definition_received_during_the_wait_is_used_at_the_restart() {
     let log = tracing_subscriber::registry().with(BrokenLog { name: "service 1", panics: AtomicU64::new(1) });
     let _guard = tracing::subscriber::set_default(log);
     in_paused_time(async || {
@@ -107,8 +107,8 @@ fn a_definition_that_comes_during_the_wait_is_the_one_it_starts_with() {
         let watching = Watching::default();
         world.engine.apply(Arc::new(definition(1, 1, Some(&watching)))).await.expect("the engine runs");
         tokio::time::sleep(Duration::from_millis(50)).await;
-        let elsewhere = Watching { at: "b".into(), ..watching };
-        world.engine.apply(Arc::new(definition(1, 2, Some(&elsewhere)))).await.expect("the engine runs");
+        let moved = Watching { at: "b".into(), ..watching };
+        world.engine.apply(Arc::new(definition(1, 2, Some(&moved)))).await.expect("the engine runs");
         tokio::time::sleep(Duration::from_secs(1)).await;
         tokio::time::sleep(Duration::from_secs(60)).await;
         let places: Vec<String> =
@@ -119,9 +119,9 @@ fn a_definition_that_comes_during_the_wait_is_the_one_it_starts_with() {
     });
 }
 
-/// Named after what it mends: the status went to unknown and back, as if the target had changed.
+/// Regression: the status went to unknown and back, as if the target had changed.
 #[test]
-fn a_panic_does_not_show_in_the_status_of_the_target() {
+fn a_panic_does_not_change_the_status_of_the_target() {
     let log = tracing_subscriber::registry().with(BrokenLog { name: "service 1", panics: AtomicU64::new(0) });
     let broken = Arc::new(log);
     let _guard = tracing::subscriber::set_default(Arc::clone(&broken));

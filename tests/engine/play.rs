@@ -26,14 +26,14 @@ use crate::facts::Facts;
 use crate::script::{Scripted, code_of, seconds};
 use crate::world::{Watching, World, address, clock, definition, in_paused_time};
 
-/// What a scene has left behind.
+/// Outcome of a scene.
 pub(crate) struct Played {
     pub(crate) facts: Facts,
     /// Runs that were skipped.
     pub(crate) missed: u64,
     /// Attempts whose outcome was dropped.
     pub(crate) dropped: u64,
-    /// What the engine knew at the end.
+    /// Snapshot of the engine at the end.
     pub(crate) snapshot: ServiceSnapshot,
     /// The wall time at the end.
     pub(crate) ended_at: Timestamp,
@@ -155,13 +155,13 @@ impl Stage {
     }
 }
 
-/// What the facts say about service 1, as a later process would read them back.
+/// The state of the facts of service 1, as a later process would read them back.
 fn remember(facts: &Facts) -> WatchMemory {
     let mut votes = BTreeMap::new();
     for check in facts.checks() {
-        let place = (0..).find(|place| code_of(*place) == check.location.as_str());
+        let slot = (0..).find(|slot| code_of(*slot) == check.location.as_str());
         let vote = LocationVote { status: check.measurement.status, checked_at: check.checked_at };
-        votes.insert(place.expect("a known location"), vote);
+        votes.insert(slot.expect("a known location"), vote);
     }
     let last = facts.changes().last().copied();
     WatchMemory {

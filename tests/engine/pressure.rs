@@ -33,7 +33,7 @@ async fn watch_many(world: &World, apart: bool) {
 
 /// Reliability 21: scheduled = measured + shed + dropped + under way, at every moment.
 #[test]
-fn a_full_queue_is_counted_and_never_down() {
+fn a_full_queue_is_counted_and_does_not_report_down() {
     in_paused_time(async || {
         let world = World::start(Scripted::cast("a: 0 up/3", Instant::now()), &clock(), narrow());
         watch_many(&world, true).await;
@@ -54,7 +54,7 @@ fn a_full_queue_is_counted_and_never_down() {
 
 /// Reliability 10: 100,000 attempts, of which next to none find a place.
 #[test]
-fn nobody_is_down_for_want_of_room_in_the_queue() {
+fn a_full_queue_reports_no_target_down() {
     in_paused_time(async || {
         let world = World::start(Scripted::cast("a: 0 up/3", Instant::now()), &clock(), narrow());
         for number in 1..=CROWD {
@@ -77,7 +77,7 @@ fn nobody_is_down_for_want_of_room_in_the_queue() {
 }
 
 #[test]
-fn one_slow_host_does_not_hold_up_the_others() {
+fn one_slow_host_does_not_delay_the_others() {
     in_paused_time(async || {
         let limits = EngineLimits { checks_waiting: 1_000, ..narrow() };
         let world = World::start(Scripted::cast("a: 0 hang, 0.5 up", Instant::now()), &clock(), limits);
@@ -92,7 +92,7 @@ fn one_slow_host_does_not_hold_up_the_others() {
     });
 }
 
-/// A recorder that takes one batch and then stands still until it is told to go on.
+/// A recorder that takes one batch and then stops until it is released.
 struct Slow {
     facts: Facts,
     is_awake: bool,

@@ -1,4 +1,4 @@
-//! When the engine looks: first looks, rhythm, stagger, overlap, lateness after a stall.
+//! Times of checks: first checks, intervals, stagger, overlap, lateness after a stall.
 
 use rstest::rstest;
 use watchkeeper::model::service::ServiceKey;
@@ -8,17 +8,17 @@ use crate::play::play;
 
 /// Facts of the first minutes, as the scene's script and moves decide them.
 #[rstest]
-#[case::a_new_service_is_looked_at_at_once_and_then_in_its_phase(
+#[case::a_new_service_is_checked_at_once_and_then_in_its_phase(
     "a: 0 up",
     "10 watch; 130 end",
     "10 a up | 10 unknown>up votes | 60 a up | 120 a up"
 )]
-#[case::locations_look_at_once_and_then_staggered(
+#[case::locations_check_at_once_and_then_staggered(
     "a: 0 up; b: 0 up; c: 0 up",
     "10 watch at=abc; 85 end",
     "10 a up | 10 b up | 10 c up | 10 unknown>up votes | 20 b up | 40 c up | 60 a up | 80 b up"
 )]
-#[case::a_check_that_overlaps_its_next_turn_is_not_queued(
+#[case::a_check_that_overlaps_its_next_due_time_is_not_queued(
     "a: 0 up/7",
     "0 watch every=5; 30 end",
     "0 a up | 0 unknown>up votes | 10 a up | 20 a up"
@@ -48,7 +48,7 @@ use crate::play::play;
     "0 watch retries=2; 125 end",
     "0 a up | 0 unknown>up votes | 60 up>no_data gap | 120 a up | 120 no_data>up votes"
 )]
-fn the_engine_looks_when_it_should(#[case] script: &str, #[case] moves: &str, #[case] facts: &str) {
+fn checks_run_at_their_due_times(#[case] script: &str, #[case] moves: &str, #[case] facts: &str) {
     assert_eq!(play(script, moves).text(), facts);
 }
 
@@ -69,7 +69,7 @@ fn due_times_keep_their_phase_over_an_hour() {
 #[case::a_check_longer_than_its_interval("a: 0 up/7", "0 watch every=5; 31 end", 3)]
 #[case::a_check_that_never_ends("a: 0 hang", "0 watch every=3; 30 end", 6)]
 #[case::a_stall_of_an_hour("a: 0 up", "0 watch; 90 stall 3600; 3700 end", 59)]
-#[case::nothing_goes_wrong("a: 0 up", "0 watch; 1000 end", 0)]
+#[case::no_faults("a: 0 up", "0 watch; 1000 end", 0)]
 fn runs_that_could_not_start_are_counted_as_missed(
     #[case] script: &str,
     #[case] moves: &str,
@@ -80,7 +80,7 @@ fn runs_that_could_not_start_are_counted_as_missed(
 
 /// Reliability 14: after a stop of an hour at most one catch-up check per service and location.
 #[test]
-fn a_stall_is_made_up_for_once() {
+fn a_stall_causes_one_catch_up_check() {
     let played = play("a: 0 up; b: 0 up", "0 watch at=ab; 100 stall 3600; 3705 end");
     let after_the_stall: Vec<_> =
         played.facts.checks().into_iter().filter(|check| check.checked_at > START.plus_ms(100_000)).collect();

@@ -1,4 +1,4 @@
-//! What the targets of a scene answer: outcomes by location and time, read from text, and the prober that plays them.
+//! Responses of the targets of a scene: outcomes by location and time, read from text, and the prober that plays them.
 //!
 //! `a: 0 up, 60 down/2; b: 0 hang` means: seen from `a` the target is up from the start, and from second 60 on it is down
 //! and takes 2 s to say so; from `b` it never answers. Nothing here knows the engine's rules.
@@ -16,7 +16,7 @@ use watchkeeper::model::check::{
 };
 use watchkeeper::probe::spec::CheckSpec;
 
-/// How a target behaves for a while.
+/// Behaviour of a target for a while.
 #[derive(Clone, Copy, Debug)]
 struct Behaviour {
     from: Duration,
@@ -27,7 +27,7 @@ struct Behaviour {
 #[derive(Clone, Copy, Debug)]
 enum Answer {
     Says(CheckStatus),
-    /// Something of our own kept us from looking.
+    /// A local fault prevented the check.
     Trouble,
     /// The check never ends by itself.
     Hang,
@@ -86,7 +86,7 @@ pub(crate) fn code_of(place: usize) -> String {
     char::from(b'a' + u8::try_from(place).expect("a scene has few locations")).to_string()
 }
 
-/// What a check with this status has measured.
+/// Measurement of a check with this status.
 pub(crate) fn measurement(status: CheckStatus) -> Measurement {
     let failure = match status {
         CheckStatus::Up => None,

@@ -14,7 +14,7 @@ use crate::script::Scripted;
 use crate::world::{Watching, World, clock, definition, in_paused_time};
 
 const SERVICES: i64 = 120;
-/// Every service is asked once in a minute.
+/// Every service gets one message a minute.
 const ROUND_S: u32 = 60;
 
 /// Many services that are checked every second from two locations, one of which is slow.
@@ -49,7 +49,7 @@ async fn second(world: &World) {
 async fn until(world: &World, most: u32, is_so: impl Fn() -> bool) {
     for _ in 0..most {
         second(world).await;
-        // What was asked is answered.
+        // The messages were answered.
         tokio::time::sleep(Duration::from_millis(1)).await;
         if is_so() {
             return;
@@ -66,7 +66,7 @@ fn counted(world: &World) -> u64 {
 }
 
 #[rstest]
-fn a_kind_that_panics_is_back_within_a_second_and_nothing_is_lost(
+fn a_panicking_actor_restarts_within_a_second_without_loss(
     #[values("service", "location", "aggregator")] kind: &'static str,
 ) {
     in_paused_time(async move || {
@@ -140,7 +140,7 @@ fn a_frozen_actor_is_replaced(#[values("service", "location", "aggregator")] kin
 
 /// A stop of the whole process passes no seconds of ours: nobody counts as frozen, however long it takes.
 #[test]
-fn a_stop_of_the_process_freezes_nobody() {
+fn a_stop_of_the_process_does_not_count_as_a_freeze() {
     in_paused_time(async || {
         let world = busy().await;
         for _ in 0..20 {
@@ -154,7 +154,7 @@ fn a_stop_of_the_process_freezes_nobody() {
 }
 
 #[test]
-fn without_its_fleet_the_process_is_to_end() {
+fn the_process_ends_when_its_fleet_cannot_run() {
     in_paused_time(async || {
         let world = busy().await;
         assert!(world.engine.is_alive().await);
@@ -170,7 +170,7 @@ fn without_its_fleet_the_process_is_to_end() {
 
 /// A task that panics is counted and begins again; one that ends is left alone.
 #[test]
-fn a_background_task_begins_again_after_a_panic() {
+fn a_background_task_restarts_after_a_panic() {
     use std::sync::atomic::{AtomicU32, Ordering};
     use watchkeeper::supervise::{ActorKind, Supervisor};
     in_paused_time(async || {

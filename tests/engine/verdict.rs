@@ -1,4 +1,4 @@
-//! What the engine believes: down and up again, confirmation by the other locations, speed while votes disagree.
+//! Verdicts of the engine: down and up again, confirmation by the other locations, faster checks while votes disagree.
 
 use rstest::rstest;
 
@@ -31,22 +31,22 @@ use crate::play::play;
     "0 watch at=ab; 600 end",
     "0 unknown>up votes | 60 up>degraded votes"
 )]
-#[case::trouble_of_our_own_is_never_down(
+#[case::a_local_fault_is_never_down(
     "a: 0 up, 50 trouble; b: 0 up, 50 trouble",
     "0 watch at=ab; 110 end",
     "0 unknown>up votes"
 )]
-#[case::a_location_in_trouble_has_no_vote_once_its_result_is_old(
+#[case::a_location_with_a_local_fault_has_no_vote_once_its_result_is_old(
     "a: 0 up, 50 trouble; b: 0 up, 500 down",
     "0 watch at=ab; 600 end",
     "0 unknown>up votes | 510 up>down votes"
 )]
-fn the_status_changes_as_the_votes_do(#[case] script: &str, #[case] moves: &str, #[case] changes: &str) {
+fn the_status_follows_the_votes(#[case] script: &str, #[case] moves: &str, #[case] changes: &str) {
     assert_eq!(play(script, moves).changes(), changes);
 }
 
 #[test]
-fn the_other_locations_are_asked_at_once_when_one_contradicts() {
+fn a_contradicting_location_triggers_rechecks_of_the_others() {
     let played = play("a: 0 up; b: 0 up, 15 down; c: 0 up, 15 down", "0 watch at=abc; 20.5 end");
     assert_eq!(
         played.text(),
@@ -55,7 +55,7 @@ fn the_other_locations_are_asked_at_once_when_one_contradicts() {
 }
 
 #[test]
-fn locations_look_more_often_while_votes_disagree_and_calm_down_again() {
+fn checks_are_more_frequent_only_while_votes_disagree() {
     let played = play("a: 0 up; b: 0 up, 35 down, 200 up", "0 watch at=ab; 600 end");
     let looks_in = |from: i64, to: i64| {
         let seconds = |check: &watchkeeper::model::history::CheckRecord| {
@@ -69,9 +69,9 @@ fn locations_look_more_often_while_votes_disagree_and_calm_down_again() {
     assert_eq!(looks_in(480, 600), 4, "back to one look a minute and location");
 }
 
-/// Who has not answered for three seconds may have gone: the others look at once, but not each time.
+/// A location without an answer for three seconds may be gone: the others check at once, but not each time.
 #[test]
-fn a_target_that_is_always_slow_is_hardly_looked_at_more_often() {
+fn a_constantly_slow_target_is_hardly_checked_more_often() {
     let looks = |takes: u8| {
         let script = ["a", "b", "c"].map(|code| format!("{code}: 0 up/{takes}"));
         play(&script.join("; "), "0 watch at=abc; 1185 end").facts.checks().len()
@@ -81,7 +81,7 @@ fn a_target_that_is_always_slow_is_hardly_looked_at_more_often() {
 }
 
 #[test]
-fn a_disagreement_that_lasts_is_no_reason_to_hurry_for_ever() {
+fn a_lasting_disagreement_ends_fast_rechecks() {
     let played = play("a: 0 up; b: 0 down", "0 watch at=ab; 1190 end");
     let late = played.facts.checks().into_iter();
     let late = late.filter(|check| check.checked_at >= crate::facts::START.plus_ms(600_000));

@@ -1,4 +1,4 @@
-//! Reliability 15: somebody sets the wall clock. No check is missed or doubled, and the history stays in order.
+//! Reliability 15: the wall clock is set. No check is missed or doubled, and the history stays in order.
 
 use rstest::rstest;
 use watchkeeper::model::history::MeasuredStatus;
@@ -16,8 +16,8 @@ const YEAR: i64 = 365 * 24 * HOUR;
 #[case::an_hour_ahead(HOUR)]
 #[case::an_hour_back(-HOUR)]
 #[case::a_year_ahead(YEAR)]
-#[case::half_a_turn_ahead(HOUR + 30)]
-#[case::half_a_turn_back(-HOUR - 30)]
+#[case::half_an_interval_ahead(HOUR + 30)]
+#[case::half_an_interval_back(-HOUR - 30)]
 #[case::a_little_ahead(1)]
 #[case::a_little_back(-1)]
 #[case::a_year_back(-YEAR)]
@@ -36,7 +36,7 @@ fn setting_the_wall_clock_misses_and_doubles_nothing(#[case] seconds: i64) {
     assert!(changes.iter().all(|change| change.to != MeasuredStatus::Down));
 }
 
-/// A check that is under way while the clock is set belongs to the new time, like its turn.
+/// A check under way at a clock change belongs to the new time, like its due time.
 #[rstest]
 #[case::ahead(
     "0 watch; 62 clock 3600; 190 end",
@@ -50,9 +50,9 @@ fn a_check_under_way_moves_with_the_clock(#[case] moves: &str, #[case] facts: &s
     assert_eq!(play("a: 0 up/5", moves).text(), facts);
 }
 
-/// A machine that sleeps looks like a clock that is set ahead: nobody has looked in between.
+/// A machine that sleeps looks like a clock that is set ahead: there were no checks in between.
 #[test]
-fn the_time_that_a_clock_skips_counts_for_nothing() {
+fn time_skipped_by_the_clock_does_not_count() {
     let played = play("a: 0 down", "0 watch; 130 clock 28800; 400 end");
     assert_eq!(
         played.changes(),
@@ -61,9 +61,9 @@ fn the_time_that_a_clock_skips_counts_for_nothing() {
 }
 
 /// Each outage lasts as long as it did, also where the clock has been before: what was recorded in the time undone ends where
-/// the clock was set back, and the status goes on from there. (A millisecond after second -3480 is written -3480.001.)
+/// the clock was set back, and the status continues from there. (A millisecond after second -3480 is written -3480.001.)
 #[test]
-fn a_clock_that_is_set_back_begins_a_new_line() {
+fn a_clock_setback_starts_a_new_status_line() {
     let played = play(
         "a: 0 up, 110 down, 170 up, 230 down, 290 up, 350 down",
         "0 watch; 70 clock -3600; 130 clock -3600; 400 end",
@@ -83,7 +83,7 @@ fn a_clock_that_is_set_back_begins_a_new_line() {
     assert_eq!(played.changes(), expected.join(" | "));
 }
 
-/// What a move of the clock leaves of the truth: the target is down for a minute of real time, which the figures show.
+/// Effect of a clock change on the figures: the target is down for a minute of real time, which they show.
 #[rstest]
 #[case::undisturbed("900 end", 60)]
 #[case::ahead_and_back("310 clock 3600; 430 clock -3600; 900 end", 60)]

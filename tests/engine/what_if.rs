@@ -19,7 +19,7 @@ const SEED: u64 = 4_711;
 const HISTORIES: u64 = 100;
 const SECONDS: u64 = 1_800;
 const PERIOD: TimeRange = TimeRange { from: START, to: START.plus_ms(SECONDS as i64 * 1_000) };
-/// Edges may be off by so much: the shortest time between two looks, and a little.
+/// Edges may differ by this much: the shortest time between two checks, and a little.
 const EXACT_MS: i64 = 1_500;
 
 /// Numbers that depend on the seed and the history.
@@ -106,7 +106,7 @@ fn steps(changes: &[StatusChange]) -> Vec<(MeasuredStatus, MeasuredStatus)> {
 }
 
 #[test]
-fn unchanged_settings_replay_to_what_the_engine_has_recorded() {
+fn unchanged_settings_reproduce_the_record_of_the_engine() {
     let (mut exact, mut edges, mut worst_ms, mut off_ms) = (0, 0, 0, 0);
     for history in 0..HISTORIES {
         let mut dice = Dice { history, drawn: 0 };

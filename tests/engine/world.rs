@@ -102,7 +102,7 @@ impl World {
     }
 }
 
-/// How the service of a scene is watched.
+/// Settings of the service of a scene.
 #[derive(Clone, Debug)]
 pub(crate) struct Watching {
     /// Seconds between two checks of one location.
@@ -115,7 +115,7 @@ pub(crate) struct Watching {
     pub(crate) target: u64,
     /// Decides the phase.
     pub(crate) hash: u64,
-    /// How its status is decided.
+    /// Rules of its status.
     pub(crate) rules: StatusRules,
 }
 

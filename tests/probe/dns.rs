@@ -1,4 +1,4 @@
-//! DNS checks (contract 4.2.4 `dns`, 4.8 `dns_*`) against a name server that answers as it is told.
+//! DNS checks (contract 4.2.4 `dns`, 4.8 `dns_*`) against a name server with scripted responses.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn dns(target: &str, config: &Value) -> CheckSpec {
     spec
 }
 
-/// Whether a condition is met by what the server says about `a.test`.
+/// True if a condition is met by the server's response for `a.test`.
 async fn is_met(dns_type: &str, answer: Answer, field: &str, operator: &str, value: &Value) -> bool {
     let server = DnsServer::start([("a.test", answer)]).await;
     let conditions = [condition(field, operator, value)];
@@ -37,7 +37,7 @@ async fn is_met(dns_type: &str, answer: Answer, field: &str, operator: &str, val
     verdict(&measured) == down(ErrorCode::ConditionFailed)
 }
 
-/// RFC 6891, section 7: a server that knows no EDNS is asked without.
+/// RFC 6891, section 7: a server without EDNS is queried without it.
 #[rstest]
 #[case(EdnsRefusal::Code(ResponseCode::FormErr))]
 #[case(EdnsRefusal::Code(ResponseCode::NotImp))]
@@ -51,7 +51,7 @@ async fn is_met(dns_type: &str, answer: Answer, field: &str, operator: &str, val
 #[case(EdnsRefusal::Garbage)]
 #[case(EdnsRefusal::Silence)]
 #[tokio::test]
-async fn a_server_without_edns_is_asked_without(#[case] refusal: EdnsRefusal) {
+async fn a_server_without_edns_is_queried_without_it(#[case] refusal: EdnsRefusal) {
     let server = DnsServer::start([("a.test", Answer::Plain(refusal, vec![address("192.0.2.1")]))]).await;
     let mut check = dns("a.test", &json!({}));
     check.timeout = Duration::from_secs(3);
@@ -65,13 +65,13 @@ async fn a_server_without_edns_is_asked_without(#[case] refusal: EdnsRefusal) {
 #[case(Answer::Code(ResponseCode::NotImp), "The name server answered: NOTIMP")]
 #[case(Answer::Garbage, "The name server's answer cannot be read")]
 #[tokio::test]
-async fn a_failure_says_what_was_seen(#[case] answer: Answer, #[case] message: &str) {
+async fn a_failure_message_describes_the_response(#[case] answer: Answer, #[case] message: &str) {
     let server = DnsServer::start([("a.test", answer)]).await;
     let measured = measure(&dns("a.test", &json!({})), &asking(&[server.address])).await;
     assert_eq!(&*measured.failure.unwrap().message, message);
 }
 
-/// What stands beside the answer is nobody's fault but the name server's, and glibc reads the answer all the same.
+/// Records beside the answer are the fault of the name server alone, and glibc accepts the answer all the same.
 #[rstest]
 #[case::broken_option(10, 1, b"\0\0\x29\x04\xd0\0\0\0\0\0\x03\0\x08\0")]
 #[case::two_opt_records(10, 2, b"\0\0\x29\x04\xd0\0\0\0\0\0\0\0\0\x29\x04\xd0\0\0\0\0\0\0")]
@@ -86,7 +86,7 @@ async fn a_failure_says_what_was_seen(#[case] answer: Answer, #[case] message: &
 #[case::address_of_five_bytes(6, 1, b"\xc0\x0c\0\x01\0\x01\0\0\0\0\0\x05\x7f\0\0\x01\0")]
 #[case::fewer_than_counted(10, 1, b"")]
 #[tokio::test]
-async fn one_bad_part_does_not_spoil_an_answer(
+async fn one_bad_record_does_not_invalidate_a_response(
     #[case] count_at: usize,
     #[case] count: u8,
     #[case] bytes: &'static [u8],
@@ -112,7 +112,7 @@ async fn connected_by(answer: Answer) -> (CheckStatus, Option<ErrorCode>) {
 #[case(40)]
 #[case(200)]
 #[tokio::test]
-async fn a_long_datagram_is_read_whole(#[case] addresses: usize) {
+async fn a_long_datagram_is_read_completely(#[case] addresses: usize) {
     let answer = Answer::Records(vec![address("127.0.0.1"); addresses]);
     assert!(is_met("A", answer.clone(), "metadata.ip_count", "eq", &json!(addresses)).await);
     assert_eq!(connected_by(answer).await, UP);
@@ -214,7 +214,7 @@ async fn the_addresses_at_the_end_of_an_alias_chain_count() {
 }
 
 #[tokio::test]
-async fn a_condition_for_no_records_may_say_degraded() {
+async fn a_condition_for_no_records_may_report_degraded() {
     let server = DnsServer::start([("a.test", Answer::Code(ResponseCode::NoError))]).await;
     let conditions =
         json!([{"field": "metadata.ip_count", "operator": "eq", "value": 0, "status": "degraded"}]);
@@ -243,7 +243,7 @@ async fn a_truncated_answer_is_fetched_over_tcp() {
 }
 
 #[tokio::test]
-async fn the_next_server_is_asked_when_one_fails() {
+async fn the_next_server_is_queried_when_one_fails() {
     let good = DnsServer::start([("a.test", Answer::Records(vec![address("192.0.2.1")]))]).await;
     let refusing = DnsServer::start([]).await;
     let silent = DnsServer::silent().await;
@@ -254,7 +254,7 @@ async fn the_next_server_is_asked_when_one_fails() {
 }
 
 #[tokio::test]
-async fn a_server_that_knows_is_not_outvoted() {
+async fn a_definite_response_is_not_overruled() {
     let first = DnsServer::start([("a.test", Answer::Code(ResponseCode::NXDomain))]).await;
     let second = DnsServer::start([("a.test", Answer::Records(vec![address("192.0.2.1")]))]).await;
     let toolbox = asking(&[first.address, second.address]);
@@ -263,9 +263,9 @@ async fn a_server_that_knows_is_not_outvoted() {
     assert!(second.questions().is_empty());
 }
 
-/// Reliability 10: a dead resolver is our own trouble.
+/// Reliability 10: a dead resolver is a local fault.
 #[tokio::test]
-async fn dead_name_servers_are_not_held_against_the_name() {
+async fn dead_name_servers_do_not_report_a_name_down() {
     let silent = DnsServer::silent().await;
     for server in [silent.address, closed_address().await] {
         let start = Instant::now();
@@ -277,7 +277,7 @@ async fn dead_name_servers_are_not_held_against_the_name() {
 
 /// A DNS check measures the server, not a cache.
 #[tokio::test]
-async fn every_check_asks_again() {
+async fn every_check_sends_a_new_query() {
     let server = DnsServer::start([("a.test", Answer::Records(vec![address("192.0.2.1")]))]).await;
     let toolbox = asking(&[server.address]);
     for _ in 0..3 {

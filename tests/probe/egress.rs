@@ -31,7 +31,7 @@ use watchkeeper::egress::{AddressClass, EgressGate, EgressPolicy, classify};
 #[case("255.255.255.255", false, false)]
 #[case("0.0.0.0", false, false)]
 #[case("::", false, false)]
-fn the_policy_decides_who_may_go_where(
+fn the_egress_policy_decides_about_addresses(
     #[case] address: IpAddr,
     #[case] own_machines: bool,
     #[case] strangers: bool,

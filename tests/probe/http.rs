@@ -1,4 +1,4 @@
-//! HTTP checks: what goes over the wire, what conditions see, what a failure is called (contract 4.2, 4.8).
+//! HTTP checks: the bytes on the wire, the facts for conditions, the error codes (contract 4.2, 4.8).
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::support::{UP, condition, down, http, measure, public_only, toolbox, v
 const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-State: fine\r\nContent-Length: 33\r\n\r\n{\"state\":\"ready\",\"items\":[1,2,3]}";
 
 #[tokio::test]
-async fn a_request_is_these_lines_and_no_others() {
+async fn a_request_has_exactly_these_lines() {
     let server = Server::answering(HELLO).await;
     let measured = measure(&http(&server.url("/a?b=c#d"), &json!({})), &toolbox()).await;
     assert_eq!((verdict(&measured), measured.status_code), (UP, Some(200)));
@@ -73,7 +73,7 @@ async fn an_empty_body_has_a_length(#[case] method: &str, #[case] count: usize) 
 
 /// Contract 4.2.2: virtual hosts are checked with it.
 #[tokio::test]
-async fn a_configured_host_takes_the_place_of_the_targets() {
+async fn a_configured_host_replaces_that_of_the_target() {
     let server = Server::answering(HELLO).await;
     let config = json!({ "headers": { "hOsT": "shop.test:8443" } });
     assert_eq!(verdict(&measure(&http(&server.url("/"), &config), &toolbox()).await), UP);
@@ -99,7 +99,7 @@ async fn a_configured_host_takes_the_place_of_the_targets() {
 #[case("metadata.protocol", "eq", json!("HTTP/1.1"), true)]
 #[case("metadata.final_url", "contains", json!("/path"), true)]
 #[tokio::test]
-async fn conditions_see_the_answer(
+async fn conditions_use_the_response(
     #[case] field: &str,
     #[case] operator: &str,
     #[case] value: Value,
@@ -120,7 +120,7 @@ async fn conditions_see_the_answer(
     }
 }
 
-/// What a server does to a request.
+/// Reaction of a server to a request.
 #[derive(Clone, Copy, Debug)]
 enum Conduct {
     Reset,
@@ -194,10 +194,10 @@ async fn a_target_that_cannot_be_reached_has_its_code() {
     assert_eq!(verdict(&measure(&check, &toolbox()).await), down(ErrorCode::ConnectTimeout));
 }
 
-/// Reliability 13: no phase is shorter than the server took. That none is longer is shown by `timings`: one look may be late for
+/// Reliability 13: no phase is shorter than the server took. That none is longer is shown by `timings`: one check may be late for
 /// any time on a busy machine, which makes the first phase longer and the second one shorter.
 #[tokio::test]
-async fn phases_show_what_the_server_took() {
+async fn phases_show_the_delays_of_the_server() {
     let server = Server::start(|mut stream, visit| async move {
         visit.request(&mut stream).await;
         tokio::time::sleep(Duration::from_millis(120)).await;

@@ -30,7 +30,7 @@ fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     [&head, payload].concat()
 }
 
-/// Reads frames until the request's headers have come, and returns their block.
+/// Reads frames until the request's headers are complete, and returns their block.
 async fn request(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<Vec<u8>> {
     let mut preface = [0; PREFACE_BYTES];
     stream.read_exact(&mut preface).await?;
@@ -78,7 +78,7 @@ async fn server_of(identity: &Identity, frames: Vec<u8>) -> Server {
 #[case(frame(HEADERS, END_HEADERS | END_STREAM, 1, b"\xff\xff\xff\xff\xff\xff"), down(ErrorCode::HttpProtocol))]
 #[case(b"this is no frame of any kind at all".to_vec(), down(ErrorCode::HttpProtocol))]
 #[tokio::test]
-async fn http2_is_spoken_where_the_server_wants_it(
+async fn http2_is_used_when_the_server_selects_it(
     #[case] frames: Vec<u8>,
     #[case] expected: (CheckStatus, Option<ErrorCode>),
 ) {
@@ -132,7 +132,7 @@ fn go_away(last_stream: u8, code: u8) -> Vec<u8> {
     frame(GOAWAY, 0, 0, &[0, 0, 0, last_stream, 0, 0, 0, code])
 }
 
-/// RFC 9113, sections 7 and 8.7: what the server has not processed is asked once more, over HTTP/1.1 if it says so.
+/// RFC 9113, sections 7 and 8.7: an unprocessed request is sent once more, over HTTP/1.1 if the server demands it.
 #[rstest]
 #[case::http1_for_this_request(reset_stream(0x0d), 9, UP, 2)]
 #[case::http1_for_all(go_away(0, 0x0d), 9, UP, 2)]
@@ -156,7 +156,7 @@ async fn a_request_that_was_not_processed_is_sent_again(
 #[case(reset_stream(0x08), "The server ended the HTTP/2 exchange: CANCEL")]
 #[case(reset_stream(0x07), "The server ended the HTTP/2 exchange: REFUSED_STREAM")]
 #[tokio::test]
-async fn the_end_of_an_exchange_is_named(#[case] frames: Vec<u8>, #[case] message: &str) {
+async fn a_failed_exchange_has_the_message_of_its_cause(#[case] frames: Vec<u8>, #[case] message: &str) {
     let server = refusing(frames, 9).await;
     let measured = measure(&http(&https(server.address), &json!({ "verify_ssl": false })), &toolbox()).await;
     assert_eq!(&*measured.failure.unwrap().message, message);
@@ -166,7 +166,7 @@ async fn the_end_of_an_exchange_is_named(#[case] frames: Vec<u8>, #[case] messag
 const EXAMPLE_AUTHORITY: &str = "418cf1e3c2e5f23a6ba0ab90f4ff";
 
 #[tokio::test]
-async fn a_configured_host_is_the_authority_and_the_certificate_stays_the_targets() {
+async fn a_configured_host_is_the_authority_but_not_the_name_in_the_certificate() {
     let authority = Authority::found();
     let identity = authority.issue(&["127.0.0.1"], |_| {});
     let server = server_of(&identity, frame(HEADERS, END_HEADERS | END_STREAM, 1, b"\x88")).await;

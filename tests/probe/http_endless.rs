@@ -35,7 +35,7 @@ async fn endless(head: &'static str, piece: &'static str) -> Server {
 #[rstest]
 #[case::events(EVENTS, "data: x\n\n", "status_code", "neq", json!(200), UP)]
 #[case::a_camera(CAMERA, "5\r\nframe\r\n", "status_code", "neq", json!(200), UP)]
-#[case::a_camera_that_stands_still(CAMERA, "", "status_code", "neq", json!(200), UP)]
+#[case::a_stalled_camera(CAMERA, "", "status_code", "neq", json!(200), UP)]
 #[case::a_declared_length(LONG, "x", "status_code", "neq", json!(200), UP)]
 #[case::a_bad_status(BUSY, "data: x\n\n", "status_code", "neq", json!(200), MET)]
 #[case::a_header(EVENTS, "data: x\n\n", "header.content-type", "eq", json!("text/event-stream"), MET)]
@@ -47,9 +47,9 @@ async fn endless(head: &'static str, piece: &'static str) -> Server {
 #[case::a_word_that_did_not_come(EVENTS, "data: x\n\n", "body", "not_contains", json!("data: y"), TRUNCATED)]
 #[case::json_that_did_not_end(CAMERA, "1\r\n[\r\n", "json.a", "eq", json!(1), TRUNCATED)]
 #[case::a_declared_length_that_matters(LONG, "x", "body", "not_contains", json!("y"), LATE)]
-#[case::a_declared_length_that_stands_still(LONG, "", "body", "not_contains", json!("y"), LATE)]
+#[case::a_stalled_declared_length(LONG, "", "body", "not_contains", json!("y"), LATE)]
 #[tokio::test]
-async fn an_answer_without_end_is_judged(
+async fn an_endless_response_is_judged(
     #[case] head: &'static str,
     #[case] piece: &'static str,
     #[case] field: &str,

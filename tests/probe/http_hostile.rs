@@ -40,7 +40,7 @@ fn nonsense() -> Vec<u8> {
 #[case("zstd", nonsense, down(ErrorCode::HttpProtocol))]
 #[case("lzma", nonsense, down(ErrorCode::ConditionFailed))]
 #[tokio::test]
-async fn a_compressed_body_is_undone_within_limits(
+async fn a_compressed_body_is_decoded_within_limits(
     #[case] coding: &str,
     #[case] body: fn() -> Vec<u8>,
     #[case] expected: (CheckStatus, Option<ErrorCode>),
@@ -118,7 +118,7 @@ async fn no_byte_of_a_url_breaks_out_of_the_request_line() {
     }
 }
 
-/// How late a task of the same thread is that wants to run every 5 ms: at p99 of two seconds.
+/// Lateness of a task of the same thread that wants to run every 5 ms: at p99 of two seconds.
 async fn lateness_of_a_neighbour() -> Duration {
     let every = Duration::from_millis(5);
     let mut late = Vec::new();
@@ -134,7 +134,7 @@ async fn lateness_of_a_neighbour() -> Duration {
 
 /// Reliability 18: bodies that are dear to decode do not hold up the checks beside them.
 #[tokio::test]
-async fn neighbours_are_on_time_beside_hostile_bodies() {
+async fn hostile_bodies_do_not_delay_other_checks() {
     let alone = lateness_of_a_neighbour().await;
     let toolbox = std::sync::Arc::new(toolbox());
     let config = json!({ "conditions": [condition("body", "contains", &json!("needle"))] });

@@ -47,7 +47,7 @@ async fn the_eleventh_redirect_is_too_many() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_the_answer_when_nobody_follows() {
+async fn a_redirect_is_the_response_when_redirects_are_off() {
     let server = stairs(1).await;
     let measured = measure(&http(&server.url("/"), &json!({ "follow_redirects": false })), &toolbox()).await;
     assert_eq!((verdict(&measured), measured.status_code), (UP, Some(307)));
@@ -55,7 +55,7 @@ async fn a_redirect_is_the_answer_when_nobody_follows() {
 }
 
 #[tokio::test]
-async fn another_origin_gets_none_of_the_owners_secrets() {
+async fn another_origin_gets_no_secrets() {
     let stranger = Server::answering(OK).await;
     let server = Server::answering(to(&stranger.url("/"))).await;
     let config = json!({
@@ -72,7 +72,7 @@ async fn another_origin_gets_none_of_the_owners_secrets() {
 }
 
 #[tokio::test]
-async fn the_same_origin_is_told_the_configured_host_again() {
+async fn the_same_origin_gets_the_configured_host_again() {
     let server = stairs(1).await;
     let config = json!({ "headers": { "Host": "shop.test" } });
     assert_eq!(verdict(&measure(&http(&server.url("/"), &config), &toolbox()).await), UP);
@@ -80,7 +80,7 @@ async fn the_same_origin_is_told_the_configured_host_again() {
 }
 
 #[tokio::test]
-async fn what_was_left_behind_does_not_come_back() {
+async fn dropped_headers_are_not_sent_after_a_return() {
     let home = Server::start(|mut stream, visit| async move {
         let request = visit.request(&mut stream).await;
         let elsewhere = request.lines().next().unwrap().split("to=").nth(1);
@@ -115,7 +115,7 @@ async fn a_redirect_passes_the_gate_again(#[case] location: &str, #[case] code: 
     assert_eq!(verdict(&measured), down(code));
 }
 
-/// RFC 6265, sections 5.2 to 5.4: some sites set a cookie and send the visitor back to where it came from.
+/// RFC 6265, sections 5.2 to 5.4: some sites set a cookie and redirect the visitor to the same address.
 #[rstest]
 #[case::to_itself(&[("/", "", "seen=1; Path=/", "/"), ("/", "seen=1", "", "")], UP)]
 #[case::by_another_way(
@@ -130,7 +130,7 @@ async fn a_redirect_passes_the_gate_again(#[case] location: &str, #[case] code: 
 )]
 #[case::a_cookie_for_another_path(&[("/", "", "n=1; Path=/x", "/")], down(ErrorCode::HttpRedirectLoop))]
 #[tokio::test]
-async fn cookies_are_taken_along(
+async fn cookies_are_sent_to_the_redirect_target(
     #[case] steps: &'static [(&str, &str, &str, &str)],
     #[case] expected: (CheckStatus, Option<ErrorCode>),
 ) {

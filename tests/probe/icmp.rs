@@ -1,7 +1,7 @@
 //! ICMP checks (contract 4.2.4 `icmp`, reliability 11) on loopback: real sockets, real packets.
 //!
 //! Where this machine permits no ICMP sockets, each test asserts that the check then is not measured. The tests with
-//! forged replies also need a network namespace, which whoever may open raw sockets usually may have.
+//! forged replies also need a network namespace, which a user with raw sockets usually may create.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ async fn a_host_is_pinged_over_ipv6() {
     assert_eq!(is_up, has_ipv6 && may_ping, "{outcome:?}");
 }
 
-/// Packets to the IPv6 address of the target leave, and nobody replies.
+/// Packets to the IPv6 address of the target are sent, without a reply.
 const SILENT: &[&str] = &["-6 route add fd00:1::1 dev lo"];
 /// This machine has no way to the IPv6 address of the target.
 const NO_ROUTE: &[&str] = &[];
@@ -92,7 +92,7 @@ const PARTIAL: (CheckStatus, Option<ErrorCode>) = (CheckStatus::Degraded, Some(E
 #[case::one_is_asked_for("ipv4", true, SILENT, UP)]
 #[case::we_have_no_route("auto", true, NO_ROUTE, UP)]
 #[case::our_cable_is_pulled("auto", true, PULLED, UP)]
-fn a_dead_family_matters_only_when_both_are_watched(
+fn a_dead_address_family_counts_only_when_both_are_required(
     #[case] ip_version: &'static str,
     #[case] smart_dualstack: bool,
     #[case] network: &'static [&str],
@@ -208,7 +208,7 @@ fn replies_to_one_service_do_not_help_another() {
 #[case(Manner::Unreachable(3))]
 #[case(Manner::Unreachable(10))]
 #[case(Manner::Unreachable(13))]
-fn what_is_no_reply_is_not_up(#[case] manner: Manner) {
+fn an_invalid_reply_is_not_up(#[case] manner: Manner) {
     if !may_open(Type::RAW) {
         return assert_not_raw();
     }
@@ -242,7 +242,7 @@ fn duplicates_count_once() {
 }
 
 #[test]
-fn a_lost_packet_degrades_and_is_not_waited_for_without_end() {
+fn a_lost_packet_degrades_after_a_limited_wait() {
     if !may_open(Type::RAW) {
         return assert_not_raw();
     }

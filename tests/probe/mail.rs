@@ -34,7 +34,7 @@ struct MailServer {
 }
 
 impl MailServer {
-    /// One that speaks like this, with a certificate for this name; `None`, and a word about it, where aiosmtpd is missing.
+    /// A server with this mode and a certificate for this name; `None`, and a printed line, where aiosmtpd is missing.
     async fn start(mode: &str, name: &str) -> Option<Self> {
         let python = std::env::var("WATCHKEEPER_TESTS_SMTP_PYTHON").unwrap_or_else(|_| PYTHON.to_owned());
         if !std::path::Path::new(&python).exists() {
@@ -68,7 +68,7 @@ impl MailServer {
         self.send_trusting(&self.authority, changes).await
     }
 
-    /// The same, by somebody who trusts this authority.
+    /// The same, by a client that trusts this authority.
     async fn send_trusting(&self, authority: &Authority, changes: &Value) -> SendReport {
         let mut settings = json!({"host": "localhost", "port": self.port, "username": "status",
             "password": "parole", "from": "status@example.org", "to": ["a@example.org", "b@example.org"]});
@@ -127,14 +127,14 @@ async fn a_mail_arrives_encrypted(#[case] encryption: &str) {
 }
 
 #[tokio::test]
-async fn a_mail_arrives_in_clear_where_somebody_wants_it_so() {
+async fn a_mail_is_unencrypted_when_configured() {
     let Some(mut server) = MailServer::start("plain", "localhost").await else { return };
     let carried = server.send(&json!({"encryption": "none", "username": ""})).await;
     assert_eq!(carried.outcome, DeliveryOutcome::Delivered, "{carried:?}");
     assert_eq!(server.mail().await["is_encrypted"], json!(false));
 }
 
-/// How a server speaks, what is set, what comes of it, and the words.
+/// Mode of a server, changed settings, outcome, code and text.
 #[rstest]
 #[case::unknown("starttls", json!({"to": ["unknown@example.org"]}), Refused, Some(550), "No such user")]
 #[case::one_is_known("starttls", json!({"to": ["a@example.org", "unknown@example.org"]}), Delivered, Some(250), "Not to unknown@example.org: permanent error (550): 5.1.1 No such user; Taken")]
@@ -148,9 +148,9 @@ async fn a_mail_arrives_in_clear_where_somebody_wants_it_so() {
 #[case::no_starttls("plain", json!({}), Failed, None, "The server does not offer STARTTLS")]
 #[case::no_tls("plain", json!({"encryption": "tls"}), Failed, None, "The TLS handshake failed")]
 #[case::tls_from_the_first_byte("starttls", json!({"encryption": "tls"}), Failed, None, "The TLS handshake failed")]
-#[case::nobody("plain", json!({"port": 9}), Failed, None, "Connection refused")]
+#[case::no_listener("plain", json!({"port": 9}), Failed, None, "Connection refused")]
 #[tokio::test]
-async fn a_refusal_has_its_meaning(
+async fn refusals_are_classified(
     #[case] mode: &str,
     #[case] changes: Value,
     #[case] outcome: DeliveryOutcome,
@@ -163,7 +163,7 @@ async fn a_refusal_has_its_meaning(
     assert!(carried.detail.contains(text) && !carried.detail.contains("wrong-one"), "{carried:?}");
 }
 
-/// Neither password nor mail goes to a server that shows the wrong certificate.
+/// Neither password nor mail is sent to a server with a wrong certificate.
 #[rstest]
 #[case::of_another_name("starttls", "mail.example.org", true, "The certificate is for another name")]
 #[case::of_another_name("tls", "mail.example.org", true, "The certificate is for another name")]
@@ -175,7 +175,7 @@ async fn a_refusal_has_its_meaning(
 )]
 #[case::of_a_stranger("tls", "localhost", false, "The certificate was not issued by a trusted authority")]
 #[tokio::test]
-async fn a_server_that_cannot_be_trusted_gets_nothing(
+async fn an_untrusted_server_gets_nothing(
     #[case] mode: &str,
     #[case] name: &str,
     #[case] is_known: bool,

@@ -70,16 +70,16 @@ async fn a_server_without_edns_resolves_names(#[case] refusal: EdnsRefusal) {
     assert_eq!(verdict(&measured), UP);
 }
 
-/// "Our own trouble is never the target's": nobody answers anything, not even the canary.
+/// "A local fault is never the target's": no query is answered, not even the canary.
 #[tokio::test]
-async fn name_servers_that_answer_nobody_are_our_own_trouble() {
+async fn unresponsive_name_servers_are_a_local_fault() {
     let server = DnsServer::silent().await;
     let outcome = watchkeeper::probe::run(&tcp(80, &json!({})), &own(&server)).await;
     assert_eq!(outcome, CheckOutcome::Unmeasured(LocalFault::ResolverUnavailable));
 }
 
 #[tokio::test]
-async fn an_answer_is_kept_for_as_long_as_it_says() {
+async fn a_response_is_cached_for_its_ttl() {
     let target = Server::start(|_, _| async {}).await;
     let server = DnsServer::start([("shop.test", addresses(&["127.0.0.1"]))]).await;
     let toolbox = own(&server);
@@ -116,7 +116,7 @@ async fn families_are_tried_as_configured(
 }
 
 #[tokio::test]
-async fn a_condition_that_says_down_outweighs_a_dead_family() {
+async fn a_down_condition_outweighs_a_dead_address_family() {
     let target = Server::answering("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n").await;
     let server = DnsServer::start([("shop.test", addresses(&["::1", "127.0.0.1"]))]).await;
     let url = format!("http://shop.test:{}/", target.address.port());
@@ -130,7 +130,7 @@ async fn a_condition_that_says_down_outweighs_a_dead_family() {
 
 /// A family that swallows packets costs a head start, not the timeout.
 #[tokio::test]
-async fn a_silent_address_does_not_hold_up_the_next_one() {
+async fn a_silent_address_does_not_delay_the_next_one() {
     let hole = Blackhole::dig().await;
     let listen = format!("127.0.0.2:{}", hole.address.port());
     let _target = Server::start_on(&listen, |_, _| async {}).await;
@@ -140,7 +140,7 @@ async fn a_silent_address_does_not_hold_up_the_next_one() {
     assert!(measured.timings.connect.unwrap().get() < 500_000, "{:?}", measured.timings);
 }
 
-/// Reliability 28: what a name resolves to is classified, not what it is called.
+/// Reliability 28: the resolved address is classified, not the name.
 #[rstest]
 #[case(&["127.0.0.1"], EgressPolicy::PublicOnly)]
 #[case(&["::1"], EgressPolicy::PublicOnly)]
@@ -149,11 +149,11 @@ async fn a_silent_address_does_not_hold_up_the_next_one() {
 #[case(&["64:ff9b::a9fe:a9fe"], EgressPolicy::PrivateAllowed)]
 #[case(&["fd00:ec2::254", "169.254.169.254"], EgressPolicy::PrivateAllowed)]
 #[tokio::test]
-async fn a_name_is_no_way_around_the_gate(#[case] texts: &[&str], #[case] policy: EgressPolicy) {
+async fn a_name_cannot_bypass_the_egress_gate(#[case] texts: &[&str], #[case] policy: EgressPolicy) {
     let server = DnsServer::start([("shop.test", addresses(texts))]).await;
     let measured = measure(&tcp(80, &json!({})), &asking(server.address, policy)).await;
     assert_eq!(verdict(&measured), down(ErrorCode::TargetBlocked));
-    // A stranger learns nothing about the inside of our network.
+    // A tenant learns nothing about the inside of our network.
     let message = measured.failure.unwrap().message.to_string();
     assert!(texts.iter().all(|address| !message.contains(address)), "{message}");
 }

@@ -13,7 +13,7 @@ use watchkeeper::probe::spec::CheckSpec;
 use crate::support::namespace::{inside, ip, may_make_namespaces};
 use crate::support::{down, measure, spec, toolbox, verdict};
 
-/// A neighbour that nobody is: the subnet is routed, and no one answers.
+/// An absent neighbour: the subnet is routed, and no one answers.
 const ABSENT: &str = "10.77.0.2";
 
 fn lay_cable() {
@@ -33,7 +33,7 @@ fn check(check_type: CheckType, target: &str) -> CheckSpec {
 #[case::the_interface_is_down("link set near down")]
 #[case::the_address_is_gone("addr del 10.77.0.1/24 dev near")]
 #[case::the_cable_is_pulled("link set far down")]
-fn nobody_is_down_while_our_own_network_is_gone(#[case] accident: &'static str) {
+fn a_lost_local_network_reports_no_target_down(#[case] accident: &'static str) {
     if !may_make_namespaces() {
         return;
     }
@@ -57,7 +57,7 @@ fn nobody_is_down_while_our_own_network_is_gone(#[case] accident: &'static str) 
 }
 
 #[test]
-fn a_target_that_refuses_is_down_also_without_a_network() {
+fn a_refusing_target_is_down_even_without_a_network() {
     if !may_make_namespaces() {
         return;
     }

@@ -1,4 +1,4 @@
-//! The client that tells others something, against real listeners: what comes of every way to answer or not.
+//! The client for outgoing messages, against real listeners: the outcome of every kind of response.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -53,7 +53,7 @@ async fn answer(response: impl Into<Vec<u8>>) -> Result<OutboundResponse, Exchan
 }
 
 #[tokio::test]
-async fn a_request_arrives_as_it_was_given() {
+async fn a_request_is_sent_as_given() {
     let server = Server::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
     let got = own().send(post(&server.url("/hook?a=b#c"))).await.unwrap();
     assert_eq!(
@@ -108,7 +108,7 @@ async fn every_status_is_an_answer(
 #[case("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", ExchangeFailure::Closed)]
 #[case("SSH-2.0-OpenSSH_9.2\r\n", ExchangeFailure::Protocol)]
 #[tokio::test]
-async fn half_an_answer_is_none(#[case] response: &str, #[case] expected: ExchangeFailure) {
+async fn a_truncated_response_is_a_failure(#[case] response: &str, #[case] expected: ExchangeFailure) {
     assert_eq!(answer(response).await, Err(expected));
 }
 
@@ -120,7 +120,7 @@ async fn half_an_answer_is_none(#[case] response: &str, #[case] expected: Exchan
 #[case("this is no header")]
 #[case(&["Set-Cookie: a=1"; 2_000].join("\r\n"))]
 #[tokio::test]
-async fn an_untidy_head_is_an_answer(#[case] lines: &str) {
+async fn a_malformed_head_is_accepted(#[case] lines: &str) {
     let response = format!("HTTP/1.1 200 OK\r\n{lines}\r\nContent-Length: 2\r\n\r\nok");
     assert_eq!(
         answer(response).await,
@@ -136,7 +136,7 @@ async fn an_untidy_head_is_an_answer(#[case] lines: &str) {
 #[case("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nok")]
 #[case("http/1.1  200 O\x01K\r\nX-A: a\rb\r\n\r\nok")]
 #[tokio::test]
-async fn an_untidy_answer_is_one(#[case] response: &str) {
+async fn a_malformed_response_is_accepted(#[case] response: &str) {
     assert_eq!(
         answer(response).await,
         Ok(OutboundResponse { status: 200, retry_after: None, date: None, excerpt: "ok".to_owned() })
@@ -145,7 +145,7 @@ async fn an_untidy_answer_is_one(#[case] response: &str) {
 
 /// A receiver whose answer does not end has taken the message.
 #[tokio::test]
-async fn an_answer_without_end_is_one() {
+async fn an_endless_response_is_accepted() {
     let server = Server::start(|mut stream, visit| async move {
         visit.request(&mut stream).await;
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nok").await.unwrap();
@@ -160,13 +160,13 @@ async fn an_answer_without_end_is_one() {
 }
 
 #[tokio::test]
-async fn a_head_without_end_is_refused() {
+async fn an_endless_head_is_refused() {
     let response = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(400_000));
     assert!(matches!(answer(response).await, Err(ExchangeFailure::Head | ExchangeFailure::Closed)));
 }
 
 #[tokio::test]
-async fn a_connection_is_used_again() {
+async fn a_connection_is_reused() {
     let server = Server::start(|mut stream, visit| async move {
         visit.note("connection".to_owned());
         while visit.request(&mut stream).await.ends_with("parole") {
@@ -210,7 +210,7 @@ async fn a_slow_answer_ends_at_the_deadline(#[case] head: &'static str, #[case] 
 }
 
 #[tokio::test]
-async fn of_a_large_answer_only_the_beginning_is_read() {
+async fn only_the_beginning_of_a_large_response_is_read() {
     let sent = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&sent);
     let server = Server::start(move |mut stream, visit| {
@@ -266,7 +266,7 @@ async fn a_server_without_edns_resolves_names() {
 #[case(Records::Code(ResponseCode::NoError), NameFault::NoAddress)]
 #[case(Records::Code(ResponseCode::ServFail), NameFault::ServerFailed)]
 #[tokio::test]
-async fn a_host_without_address_is_named_so(#[case] records: Records, #[case] fault: NameFault) {
+async fn a_host_without_address_is_reported(#[case] records: Records, #[case] fault: NameFault) {
     let dns = DnsServer::start([("hook.test", records)]).await;
     let client = client(EgressPolicy::PrivateAllowed, dns.address, None);
     assert_eq!(client.send(post("http://hook.test/")).await, Err(ExchangeFailure::Name(fault)));
@@ -318,14 +318,14 @@ async fn tls_needs_an_authority_that_is_trusted() {
 #[case("content-length")]
 #[case("transfer-encoding")]
 #[tokio::test]
-async fn what_the_client_sets_is_not_for_the_caller(#[case] name: &'static str) {
+async fn headers_set_by_the_client_are_refused(#[case] name: &'static str) {
     let header = (HeaderName::from_static(name), HeaderValue::from_static("1"));
     let failed = own().send(OutboundRequest { headers: vec![header], ..post("http://127.0.0.1:9/") }).await;
     assert!(matches!(failed, Err(ExchangeFailure::Unsendable(_))), "{failed:?}");
 }
 
 #[tokio::test]
-async fn what_is_sent_is_not_shown() {
+async fn debug_output_hides_the_request() {
     let url = format!("http://{}/sesame?parole", closed_address().await);
     let shown = format!("{:?}", post(&url));
     let failed = own().send(post(&url)).await.unwrap_err();

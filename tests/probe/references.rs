@@ -1,4 +1,4 @@
-//! A location that has lost its own network knows it by its reference targets, calls nobody down, and comes back.
+//! A location without network detects it by its reference targets, reports no target down, and recovers.
 //!
 //! In a network namespace with a cable to another one, which is the gateway and has the targets.
 
@@ -25,7 +25,7 @@ use crate::support::{offline, spec};
 /// The gateway, and behind it the targets.
 const GATEWAY: &str = "10.77.0.2";
 const FAR: &str = "10.88.0.1";
-/// A neighbour that nobody is.
+/// An absent neighbour.
 const ABSENT: &str = "10.77.0.9";
 
 /// A location at one end of the cable, and what is at the other one.
@@ -48,18 +48,18 @@ impl Scene {
         Self { peer, references, prober }
     }
 
-    /// Begins to ask the references, and gives them some time to answer.
+    /// Starts to check the references, and gives them some time to respond.
     async fn begin(&self) {
         tokio::task::spawn_local(Arc::clone(&self.references).run());
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
 
-    async fn look(&self, check_type: CheckType, target: &str) -> CheckOutcome {
+    async fn run_check(&self, check_type: CheckType, target: &str) -> CheckOutcome {
         attempt(&self.prober, Arc::new(check(check_type, target))).await
     }
 
-    async fn look_at_far(&self) -> CheckOutcome {
-        self.look(CheckType::Http, &format!("http://{FAR}/")).await
+    async fn check_far(&self) -> CheckOutcome {
+        self.run_check(CheckType::Http, &format!("http://{FAR}/")).await
     }
 
     async fn until(&self, is_impaired: bool, within: Duration) {
@@ -90,7 +90,7 @@ fn test<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + 'static) {
     }
 }
 
-/// What happens to the network, and what mends it: on this side, with `peer ` before it on the other one.
+/// Fault of the network and its repair: on this side, with `peer ` before it on the other one.
 #[rstest]
 #[case::the_interface_is_down("link set near down", "link set near up")]
 #[case::the_cable_is_pulled("peer link set far down", "peer link set far up")]
@@ -98,7 +98,7 @@ fn test<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + 'static) {
     "peer route add blackhole 10.77.0.1/32",
     "peer route del blackhole 10.77.0.1/32"
 )]
-fn a_location_that_is_cut_off_calls_nobody_down_and_comes_back(
+fn a_cut_off_location_reports_no_target_down_and_recovers(
     #[case] accident: &'static str,
     #[case] repair: &'static str,
 ) {
@@ -109,9 +109,9 @@ fn a_location_that_is_cut_off_calls_nobody_down_and_comes_back(
             None => ip(what),
         };
         scene.begin().await;
-        assert_eq!(status(&scene.look_at_far().await), Some(CheckStatus::Up));
+        assert_eq!(status(&scene.check_far().await), Some(CheckStatus::Up));
         let absent = format!("{ABSENT}:80");
-        let missed = scene.look(CheckType::Tcp, &absent).await;
+        let missed = scene.run_check(CheckType::Tcp, &absent).await;
         assert_eq!(status(&missed), Some(CheckStatus::Down), "the network works: the target is to blame");
 
         let cut_at = Instant::now();
@@ -123,7 +123,7 @@ fn a_location_that_is_cut_off_calls_nobody_down_and_comes_back(
                 (CheckType::Icmp, FAR.to_owned()),
                 (CheckType::Ssl, format!("{FAR}:443")),
             ] {
-                let outcome = scene.look(check_type, &target).await;
+                let outcome = scene.run_check(check_type, &target).await;
                 let expected =
                     [LocalFault::LocationImpaired, LocalFault::NetworkDown].map(CheckOutcome::Unmeasured);
                 assert!(expected.contains(&outcome), "{check_type:?}: {outcome:?}");
@@ -138,8 +138,8 @@ fn a_location_that_is_cut_off_calls_nobody_down_and_comes_back(
             ip(&format!("route add default via {GATEWAY}"));
         }
         scene.until(false, Duration::from_secs(5)).await;
-        assert_eq!(status(&scene.look_at_far().await), Some(CheckStatus::Up));
-        let missed = scene.look(CheckType::Tcp, &absent).await;
+        assert_eq!(status(&scene.check_far().await), Some(CheckStatus::Up));
+        let missed = scene.run_check(CheckType::Tcp, &absent).await;
         assert_eq!(status(&missed), Some(CheckStatus::Down), "failures are believed again");
     });
 }
@@ -149,11 +149,11 @@ fn a_target_on_this_machine_needs_no_network() {
     test(|| async {
         let scene = Scene::lay(ReferenceSelection::System);
         scene.begin().await;
-        assert_eq!(status(&scene.look_at_far().await), Some(CheckStatus::Up));
+        assert_eq!(status(&scene.check_far().await), Some(CheckStatus::Up));
         scene.peer.ip("route add blackhole 10.77.0.1/32");
-        assert_eq!(scene.look_at_far().await, CheckOutcome::Unmeasured(LocalFault::LocationImpaired));
+        assert_eq!(scene.check_far().await, CheckOutcome::Unmeasured(LocalFault::LocationImpaired));
         for here in ["127.0.0.1:9", "10.77.0.1:9", "localhost:9"] {
-            let refused = scene.look(CheckType::Tcp, here).await;
+            let refused = scene.run_check(CheckType::Tcp, here).await;
             assert_eq!(status(&refused), Some(CheckStatus::Down), "{here}: {refused:?}");
         }
     });
@@ -171,7 +171,7 @@ fn a_gateway_of_ipv6_is_a_reference_too() {
         scene.begin().await;
         tokio::time::sleep(Duration::from_secs(5)).await;
         scene.peer.ip("link set far down");
-        let missed = scene.look(CheckType::Tcp, &format!("{ABSENT}:80")).await;
+        let missed = scene.run_check(CheckType::Tcp, &format!("{ABSENT}:80")).await;
         assert_eq!(missed, CheckOutcome::Unmeasured(LocalFault::NetworkDown));
         scene.until(true, Duration::from_secs(4)).await;
     });
@@ -179,14 +179,14 @@ fn a_gateway_of_ipv6_is_a_reference_too() {
 
 /// Nothing is known of a reference that has never answered.
 #[test]
-fn a_gateway_that_ignores_pings_blinds_nobody() {
+fn a_gateway_that_ignores_pings_does_not_impair_the_location() {
     test(|| async {
         let scene = Scene::lay(ReferenceSelection::System);
         scene.peer.set("ipv4/icmp_echo_ignore_all", "1");
         scene.begin().await;
         scene.peer.ip("addr del 10.88.0.1/32 dev lo");
         let started = Instant::now();
-        let missed = scene.look_at_far().await;
+        let missed = scene.check_far().await;
         assert_eq!(status(&missed), Some(CheckStatus::Down), "{missed:?}");
         assert!(
             started.elapsed() < Duration::from_millis(1_900),
@@ -202,7 +202,7 @@ fn a_gateway_that_ignores_pings_blinds_nobody() {
 #[case::a_refusal_is_no_answer("10.88.0.1:82", &[], false)]
 #[case::a_host("10.88.0.1", &[], true)]
 #[case::another_host("10.88.0.7", &[], false)]
-fn a_reference_is_proven_by_its_own_answer_alone(
+fn a_reference_is_proven_only_by_its_own_response(
     #[case] reference: &'static str,
     #[case] served: &'static [&'static str],
     #[case] is_proof: bool,
@@ -217,7 +217,7 @@ fn a_reference_is_proven_by_its_own_answer_alone(
         served.iter().for_each(|address| scene.peer.serve(address));
         scene.begin().await;
         scene.peer.ip("route add blackhole 10.77.0.1/32");
-        let missed = scene.look(CheckType::Tcp, &format!("{FAR}:80")).await;
+        let missed = scene.run_check(CheckType::Tcp, &format!("{FAR}:80")).await;
         let expected = if is_proof { None } else { Some(CheckStatus::Down) };
         assert_eq!(status(&missed), expected, "{missed:?}");
         assert_eq!(scene.references.is_impaired(), is_proof);
@@ -226,7 +226,7 @@ fn a_reference_is_proven_by_its_own_answer_alone(
 
 /// A name server that dies takes the names with it, and nothing else, as long as something else answers.
 #[test]
-fn a_dead_resolver_makes_nobody_down_and_no_location_impaired() {
+fn a_dead_resolver_reports_no_target_down_and_no_location_impaired() {
     test(|| async {
         let scene = Scene::lay(ReferenceSelection::System);
         let silent = DnsServer::silent().await;
@@ -238,31 +238,31 @@ fn a_dead_resolver_makes_nobody_down_and_no_location_impaired() {
         let prober = LocalProber::with_monitor(Arc::clone(&references), toolbox);
         let scene = Scene { references, prober, ..scene };
         scene.begin().await;
-        let named = scene.look(CheckType::Http, "http://shop.test/").await;
+        let named = scene.run_check(CheckType::Http, "http://shop.test/").await;
         assert_eq!(named, CheckOutcome::Unmeasured(LocalFault::ResolverUnavailable));
-        assert_eq!(status(&scene.look_at_far().await), Some(CheckStatus::Up));
+        assert_eq!(status(&scene.check_far().await), Some(CheckStatus::Up));
         assert!(!scene.references.is_impaired());
     });
 }
 
-/// Five hundred failing checks of a location that is well share its looks, at most one a second.
+/// Five hundred failing checks of a location with a network share its reference checks, at most one a second.
 #[rstest]
 #[case::that_are_refused("10.88.0.1:9")]
 #[case::that_see_silence("10.88.0.9:9")]
-fn failing_checks_share_one_look_a_second(#[case] target: &'static str) {
+fn failing_checks_share_one_reference_check_a_second(#[case] target: &'static str) {
     test(move || async move {
         let scene = Rc::new(Scene::lay(ReferenceSelection::These(vec![NetworkReference::Port(
             Host::parse(FAR).unwrap(),
             80,
         )])));
         scene.begin().await;
-        assert_eq!(status(&scene.look_at_far().await), Some(CheckStatus::Up));
+        assert_eq!(status(&scene.check_far().await), Some(CheckStatus::Up));
         let since = Instant::now();
         let failing = (0..500).map(|_| {
             let scene = Rc::clone(&scene);
             tokio::task::spawn_local(async move {
                 while since.elapsed() < Duration::from_secs(3) {
-                    let refused = scene.look(CheckType::Tcp, target).await;
+                    let refused = scene.run_check(CheckType::Tcp, target).await;
                     assert_eq!(status(&refused), Some(CheckStatus::Down), "{refused:?}");
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }

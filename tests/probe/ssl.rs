@@ -46,7 +46,7 @@ async fn every_fact_can_be_tested(
 }
 
 #[tokio::test]
-async fn an_expiry_that_comes_near_degrades_by_default() {
+async fn an_approaching_expiry_degrades_by_default() {
     let authority = Authority::found();
     let server = authority
         .issue(&["127.0.0.1"], |params| {

@@ -1,6 +1,6 @@
-//! What keeps `probe::icmp` from using surge-ping's client, and not only its packets: each row is a false verdict.
+//! Reasons why `probe::icmp` does not use surge-ping's client, but only its packets: each row is a false verdict.
 //!
-//! When one of these fails, the client has learned something, and `probe::icmp::echo` should be looked at again.
+//! When one of these fails, the client has improved, and `probe::icmp::echo` should be reviewed.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use surge_ping::{Client, Config, IcmpPacket, PingIdentifier, PingSequence};
 use crate::support::namespace::{inside, may_make_namespaces};
 use crate::support::responder::{Manner, Responder};
 
-/// The type of the packet that the client calls the answer.
+/// The type of the packet that the client accepts as the reply.
 #[rstest]
 #[case::a_forged_reply_passes(Manner::WrongToken, 0)]
 #[case::a_damaged_reply_passes(Manner::WrongChecksum, 0)]
 #[case::a_router_that_prohibits_answers_for_the_target(Manner::Unreachable(13), 3)]
-fn the_client_takes_what_is_no_reply(#[case] manner: Manner, #[case] kind: u8) {
+fn the_client_accepts_invalid_replies(#[case] manner: Manner, #[case] kind: u8) {
     if !may_make_namespaces() {
         return;
     }

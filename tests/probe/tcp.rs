@@ -41,7 +41,7 @@ async fn a_silent_address_times_out() {
 }
 
 #[tokio::test]
-async fn a_private_address_is_blocked_where_strangers_are_served() {
+async fn a_private_address_is_blocked_for_public_only_egress() {
     let server = Server::start(|_, _| async {}).await;
     let check = spec(CheckType::Tcp, &server.address.to_string(), &json!({}));
     assert_eq!(verdict(&measure(&check, &public_only()).await), down(ErrorCode::TargetBlocked));
@@ -63,7 +63,7 @@ async fn metadata_and_link_local_are_blocked_everywhere(#[case] target: &str) {
 #[case("eq", down(ErrorCode::ConditionFailed))]
 #[case("neq", UP)]
 #[tokio::test]
-async fn conditions_see_the_number_of_addresses(
+async fn conditions_use_the_number_of_addresses(
     #[case] operator: &str,
     #[case] expected: (watchkeeper::model::check::CheckStatus, Option<ErrorCode>),
 ) {
@@ -93,9 +93,9 @@ async fn connections_start_from_the_configured_source() {
     assert_eq!(verdict(&measure(&check, &Toolbox::new(config).unwrap()).await), UP);
 }
 
-/// A source address that this machine does not have is our own trouble.
+/// A source address that this machine does not have is a local fault.
 #[tokio::test]
-async fn a_source_that_is_not_ours_is_no_fault_of_the_target() {
+async fn a_foreign_source_address_is_a_local_fault() {
     let server = Server::start(|_, _| async {}).await;
     let config = ToolboxConfig { source_address: Some("192.0.2.1".parse().unwrap()), ..offline() };
     let check = spec(CheckType::Tcp, &server.address.to_string(), &json!({}));
@@ -103,9 +103,9 @@ async fn a_source_that_is_not_ours_is_no_fault_of_the_target() {
     assert_eq!(outcome, CheckOutcome::Unmeasured(LocalFault::NoPorts));
 }
 
-/// A name server that nobody runs: whatever the name, we do not know.
+/// A name server that does not run: whatever the name, the result is unknown.
 #[tokio::test]
-async fn a_dead_resolver_is_no_fault_of_the_target() {
+async fn a_dead_resolver_is_a_local_fault() {
     let config = ToolboxConfig { dns_servers: vec![closed_address().await], ..offline() };
     let mut check = spec(CheckType::Tcp, "shop.example:80", &json!({}));
     check.timeout = Duration::from_millis(600);

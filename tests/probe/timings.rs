@@ -17,7 +17,7 @@ use crate::support::server::Server;
 use crate::support::{UP, measure, spec, verdict};
 
 const NAME: &str = "timed.test";
-/// How far a phase may be from what the server really took, at least.
+/// Minimum tolerance of a phase against the real delay of the server.
 const TOLERANCE_US: u32 = 2_000;
 /// Shots without any delay, which show what this build takes itself: without optimisation a handshake alone is milliseconds.
 const OWN_SHOTS: u64 = 20;
@@ -26,7 +26,7 @@ const ROUNDS: usize = 10;
 /// Microseconds that rounding and bookkeeping between the phases may take.
 const GAPS_US: u32 = 1_000;
 
-/// What the servers really took, in microseconds.
+/// Real delays of the servers, in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Truth {
     dns: u32,
@@ -152,7 +152,7 @@ async fn take(shots: u64, delay: impl Fn(u64) -> Duration) -> Errors {
     errors
 }
 
-/// How far the phases of a round were off, beside what was allowed.
+/// Deviations of the phases of a round beyond the tolerance.
 async fn round(shots: u64, share: usize) -> Result<(), String> {
     let is_plain = cfg!(debug_assertions);
     let (own, own_gap) = if is_plain {
@@ -177,9 +177,9 @@ async fn round(shots: u64, share: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// What else runs on the machine can only add to an error, so one quiet round in ten shows how exact the phases are.
+/// Other load of the machine can only add to an error, so one quiet round in ten shows how exact the phases are.
 #[tokio::test]
-async fn every_phase_is_measured_to_two_milliseconds() {
+async fn every_phase_is_measured_within_two_milliseconds() {
     let endures = std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1");
     let (shots, share) = if endures { (2_000, 99) } else { (60, 90) };
     let mut misses = Vec::new();

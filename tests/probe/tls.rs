@@ -49,7 +49,7 @@ async fn a_certificate_is_judged_alike_by_http_and_ssl_checks(
 }
 
 #[tokio::test]
-async fn a_self_signed_certificate_is_untrusted_unless_nobody_asks() {
+async fn a_self_signed_certificate_is_untrusted_unless_verification_is_off() {
     let server = Identity::self_signed(&["127.0.0.1"]).serve().await;
     let url = https(server.address);
     let strict = measure(&http(&url, &json!({})), &toolbox()).await;
@@ -101,7 +101,7 @@ async fn assert_up(server: &Server, toolbox: &Toolbox) {
     "The certificate is of X.509 version 1; version 3 is the one that is trusted"
 )]
 #[tokio::test]
-async fn an_odd_certificate_is_up_where_nobody_asks(#[case] identity: Identity, #[case] message: &str) {
+async fn an_odd_certificate_is_up_without_verification(#[case] identity: Identity, #[case] message: &str) {
     let server = identity.serve().await;
     let url = https(server.address);
     let lenient = measure(&http(&url, &json!({ "verify_ssl": false })), &toolbox()).await;
@@ -176,7 +176,7 @@ const NOT_YET_VALID: &str = "is not valid yet";
 #[case::long_below(10, 9, expired, EXPIRED)]
 #[case::long_not_yet_valid(10, 1, not_yet_valid, NOT_YET_VALID)]
 #[tokio::test]
-async fn an_authority_that_is_out_of_date_is_named(
+async fn an_expired_authority_is_named(
     #[case] count: usize,
     #[case] place: usize,
     #[case] adapt: fn(&mut CertificateParams),
@@ -199,7 +199,7 @@ async fn an_authority_that_is_out_of_date_is_named(
 
 /// Two things are wrong with the chain: that it is out of date is not all.
 #[tokio::test]
-async fn a_long_chain_with_another_flaw_is_not_said_to_be_out_of_date() {
+async fn a_long_chain_with_another_flaw_is_not_reported_as_expired() {
     let authority = Authority::found();
     let adapt = |number: usize, params: &mut CertificateParams| match number {
         0 => expired(params),
@@ -212,16 +212,19 @@ async fn a_long_chain_with_another_flaw_is_not_said_to_be_out_of_date() {
     assert_eq!(&*measured.failure.unwrap().message, LONG_CHAIN);
 }
 
-/// What a long chain may have, in the certificate of this place.
+/// Constraints that a long chain may have, in the certificate at this index.
 #[rstest]
 #[case::path_of_nine(0, |params: &mut CertificateParams| params.is_ca = IsCa::Ca(BasicConstraints::Constrained(9)))]
 #[case::names_that_fit(4, |params: &mut CertificateParams| params.name_constraints = Some(only_for("127.0.0.1")))]
 #[case::for_servers(1, |params: &mut CertificateParams| params.extended_key_usages.push(ExtendedKeyUsagePurpose::ServerAuth))]
 #[case::may_sign(1, |params: &mut CertificateParams| params.key_usages.push(KeyUsagePurpose::KeyCertSign))]
 #[tokio::test]
-async fn a_limit_that_is_kept_is_no_trouble(#[case] place: usize, #[case] adapt: fn(&mut CertificateParams)) {
+async fn a_constraint_that_is_met_is_accepted(
+    #[case] index: usize,
+    #[case] adapt: fn(&mut CertificateParams),
+) {
     let authority = Authority::found();
-    let server = authority.issue_behind_others(10, "127.0.0.1", at(place, adapt)).serve().await;
+    let server = authority.issue_behind_others(10, "127.0.0.1", at(index, adapt)).serve().await;
     assert_up(&server, &authority.trusted()).await;
 }
 
@@ -242,7 +245,7 @@ fn authority_too(params: &mut CertificateParams) {
 
 /// OpenSSL makes them so by default, and takes them.
 #[tokio::test]
-async fn an_authority_may_serve_itself() {
+async fn an_authority_may_be_the_server_certificate() {
     let itself = Identity::self_signed_as(&["127.0.0.1"], authority_too);
     assert_up(&itself.serve().await, &itself.trusted()).await;
     let authority = Authority::found();
@@ -260,7 +263,7 @@ async fn an_authority_may_serve_itself() {
     down(ErrorCode::TlsUntrusted)
 )]
 #[tokio::test]
-async fn a_serving_authority_is_judged_too(
+async fn a_serving_authority_is_verified(
     #[case] name: &str,
     #[case] adapt: fn(&mut CertificateParams),
     #[case] expected: (CheckStatus, Option<ErrorCode>),
@@ -279,9 +282,9 @@ async fn a_serving_authority_is_judged_too(
     }
 }
 
-/// What the TLS library does not follow is not accepted either where an authority may vouch for other names alone.
+/// An authority that may vouch only for other names is not accepted, though the TLS library does not follow such constraints.
 #[tokio::test]
-async fn a_limit_of_names_is_kept_above_a_serving_authority() {
+async fn name_constraints_apply_to_a_serving_authority() {
     let authority = Authority::found();
     let adapt = |number: usize, params: &mut CertificateParams| match number {
         0 => params.name_constraints = Some(only_for("other.example")),
@@ -302,14 +305,14 @@ async fn an_authority_that_serves_itself_is_trusted_by_its_key() {
 }
 
 #[tokio::test]
-async fn time_comes_from_the_clock_of_the_installation() {
+async fn expiry_is_judged_by_the_clock_of_the_installation() {
     let server = Identity::self_signed(&["127.0.0.1"]).serve().await;
     let config = ToolboxConfig { clock: Clock::fixed(Timestamp::from_ms(0)), ..offline() };
     let measured = measure(&http(&https(server.address), &json!({})), &Toolbox::new(config).unwrap()).await;
     assert_eq!(verdict(&measured), down(ErrorCode::TlsExpired));
 }
 
-/// What a server says to a hello, byte for byte.
+/// Response of a server to a hello, byte for byte.
 #[rstest]
 #[case::garbage(b"garbage that is no TLS record at all", ErrorCode::TlsHandshake)]
 #[case::plain_http(b"HTTP/1.1 400 Bad Request\r\n\r\n", ErrorCode::TlsHandshake)]
@@ -348,7 +351,7 @@ async fn a_server_that_never_answers_the_hello_times_out() {
 }
 
 #[tokio::test]
-async fn a_chain_of_a_hundred_certificates_is_no_trouble() {
+async fn a_chain_of_a_hundred_certificates_is_accepted() {
     let authority = Authority::found();
     let server = authority.issue(&["127.0.0.1"], as_is).followed_by(98).serve().await;
     let measured = measure(&http(&https(server.address), &json!({})), &authority.trusted()).await;

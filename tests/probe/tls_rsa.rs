@@ -40,7 +40,7 @@ async fn a_key_that_is_restricted_to_pss_is_checked() {
 }
 
 #[tokio::test]
-async fn a_restricted_key_is_trusted_by_its_authority_alone() {
+async fn a_restricted_key_is_trusted_only_by_its_authority() {
     let server = serve_restricted(Signing::Allowed, &[&TLS13]).await;
     let unknown = "The certificate was not issued by a trusted authority";
     assert_untrusted(&server, &toolbox(), unknown).await;
@@ -58,7 +58,7 @@ async fn a_wrong_signature_by_a_restricted_key_is_refused(#[case] signing: Signi
 
 /// The TLS library does not let such a signature be checked in TLS 1.2.
 #[tokio::test]
-async fn a_restricted_key_in_tls_1_2_is_said_to_be_out_of_reach() {
+async fn a_restricted_key_in_tls_1_2_is_reported_as_unsupported() {
     let server = serve_restricted(Signing::Allowed, &[&TLS12]).await;
     let measured =
         measure(&http(&https(server.address), &json!({})), &trusting(authority(), offline())).await;
@@ -69,7 +69,7 @@ async fn a_restricted_key_in_tls_1_2_is_said_to_be_out_of_reach() {
 
 /// The public exponent is 2^64 + 13.
 #[tokio::test]
-async fn a_key_that_cannot_be_used_is_said_to_be_so() {
+async fn an_unusable_key_is_reported() {
     let limit = "has a public exponent of 65 bits; 33 are the most that can be checked here";
     let signed = Identity::from_pem(LONG_EXPONENT);
     let server = signed.serve().await;

@@ -1,4 +1,4 @@
-//! Answers that no specification wants and every browser shows: a check takes them as browsers do.
+//! Malformed responses that every browser shows: a check accepts them as browsers do.
 
 use std::io::Write;
 
@@ -32,7 +32,7 @@ async fn check(response: impl Into<Vec<u8>>, field: &str, value: &Value) -> (Che
 #[case::a_name_with_a_blank("X B: two\r\nX-A: one", "one")]
 #[case::a_bad_name_that_is_folded("X B: two\r\n three\r\nX-A: one", "one")]
 #[tokio::test]
-async fn an_untidy_head_is_read(#[case] lines: &str, #[case] value: &str) {
+async fn a_malformed_head_is_read(#[case] lines: &str, #[case] value: &str) {
     let response = format!("HTTP/1.1 200 OK\r\n{lines}\r\nContent-Length: 5\r\n\r\nhello");
     assert_eq!(check(response, "header.x-a", &json!(value)).await, UP);
 }
@@ -99,7 +99,7 @@ async fn a_redirect_may_fold_its_lines() {
 #[case::a_bare_return("HTTP/1.1 200 OK\r\nX-A: a\rb\r\nContent-Length: 5\r\n\r\nhello")]
 #[case::a_long_name(format!("HTTP/1.1 200 OK\r\n{}: 1\r\nContent-Length: 5\r\n\r\nhello", "a".repeat(70_000)))]
 #[tokio::test]
-async fn an_untidy_answer_is_read(#[case] response: impl Into<Vec<u8>>) {
+async fn a_malformed_response_is_read(#[case] response: impl Into<Vec<u8>>) {
     assert_eq!(check(response, "body", &json!("hello")).await, UP);
 }
 
@@ -114,7 +114,7 @@ fn answer(headers: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// WHATWG Fetch, "handle content codings": codings that nobody knows leave the bytes as they are.
+/// WHATWG Fetch, "handle content codings": unknown codings leave the bytes as they are.
 #[rstest]
 #[case("none", b"hello world")]
 #[case("utf-8", b"hello world")]
@@ -124,7 +124,7 @@ fn answer(headers: &str, body: &[u8]) -> Vec<u8> {
 #[case("gzip", &[gzip(b"hello world"), vec![0; 512]].concat())]
 #[case("gzip", &[gzip(b"hello "), gzip(b"world"), b"junk".to_vec()].concat())]
 #[tokio::test]
-async fn a_body_is_decoded_as_browsers_do(#[case] coding: &str, #[case] body: &[u8]) {
+async fn a_body_is_decoded_as_by_browsers(#[case] coding: &str, #[case] body: &[u8]) {
     let response = answer(&format!("Content-Encoding: {coding}\r\n"), body);
     assert_eq!(check(response, "body", &json!("hello world")).await, UP);
 }
@@ -180,7 +180,7 @@ fn zstd(plain: &[u8]) -> Vec<u8> {
     zstd::stream::encode_all(plain, 1).unwrap()
 }
 
-/// What was read decides; what may stand behind it is neither up nor down.
+/// The part that was read decides; the rest is neither up nor down.
 #[rstest]
 #[case::a_word_behind_the_limit("", [vec![b'x'; 2 * MIB], b"KEYWORD".to_vec()].concat(), "body", TRUNCATED)]
 #[case::a_word_before_the_limit("", [b"KEYWORD".to_vec(), vec![b'x'; 2 * MIB]].concat(), "body", UP)]
@@ -200,9 +200,9 @@ fn zstd(plain: &[u8]) -> Vec<u8> {
     "json.word",
     TRUNCATED
 )]
-#[case::a_body_that_nobody_asks_for("", vec![b'x'; 2 * MIB], "status_code", UP)]
+#[case::an_unneeded_body("", vec![b'x'; 2 * MIB], "status_code", UP)]
 #[tokio::test]
-async fn a_body_that_was_cut_decides_what_it_can(
+async fn a_truncated_body_decides_where_it_is_conclusive(
     #[case] coding: &str,
     #[case] body: Vec<u8>,
     #[case] field: &str,
@@ -215,7 +215,7 @@ async fn a_body_that_was_cut_decides_what_it_can(
 
 /// A condition that is met is said as before, and what cannot be decided names the condition.
 #[tokio::test]
-async fn what_cannot_be_decided_is_said() {
+async fn an_undecided_condition_is_reported() {
     let server = Server::answering(answer("", &[b"KEYWORD", &vec![b'x'; 2 * MIB][..]].concat())).await;
     for (operator, word, expected) in [
         ("contains", "KEYWORD", "Condition met: body contains the configured text"),

@@ -19,7 +19,7 @@ impl<'p> Database<'p> {
         Self { server, name }
     }
 
-    /// How it is reached.
+    /// URL of the database.
     pub(crate) fn url(self) -> String {
         self.server.url_of(self.name)
     }
@@ -42,7 +42,7 @@ impl<'p> Database<'p> {
     }
 }
 
-/// What a command said that was expected to fail with this exit code.
+/// Output of a command that is expected to fail with this exit code.
 #[track_caller]
 pub(crate) fn refusal(output: &Output, code: i32) -> String {
     assert_eq!(output.status.code(), Some(code), "{}", text(output));

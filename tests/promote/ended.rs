@@ -15,9 +15,9 @@ fn installed() -> Server {
     server
 }
 
-/// A marker of the history that was left behind is taken away, and nothing that was written since is.
+/// A leftover marker of the history is removed, and no later write is.
 #[tokio::test]
-async fn a_promotion_cut_off_at_its_very_end_wipes_nothing() {
+async fn a_promotion_interrupted_at_its_end_deletes_nothing() {
     let Some(postgres) = Postgres::start() else { return };
     let (target, server) = (Database::empty(&postgres, "very_end"), installed());
     let moved = target.promote(&server, &[]);
@@ -41,9 +41,9 @@ async fn a_promotion_cut_off_at_its_very_end_wipes_nothing() {
     assert_eq!(target.ask("SELECT to_regclass('history_promotion') IS NULL"), "t", "the marker is gone");
 }
 
-/// What the embedded installation has got since is not in the target: that is no success.
+/// Later writes of the embedded installation are not in the target: that is no success.
 #[tokio::test]
-async fn an_installation_that_ran_after_its_promotion_is_not_there() {
+async fn an_installation_that_ran_after_its_promotion_is_not_recognised_as_promoted() {
     let Some(postgres) = Postgres::start() else { return };
     let (target, mut server) = (Database::empty(&postgres, "ran_since"), installed());
     assert!(target.promote(&server, &[]).status.success());
@@ -59,7 +59,7 @@ async fn an_installation_that_ran_after_its_promotion_is_not_there() {
 
 /// Main and history belong together: a finished one is refused with any other.
 #[tokio::test]
-async fn a_finished_target_is_known_with_its_own_history_alone() {
+async fn a_finished_target_is_recognised_only_with_its_own_history() {
     let Some(postgres) = Postgres::start() else { return };
     let (main, history) = (Database::empty(&postgres, "own_main"), Database::empty(&postgres, "own_history"));
     let (other, server) = (Database::empty(&postgres, "other"), installed());

@@ -31,7 +31,7 @@ pub(crate) struct Filled {
     from_ms: i64,
 }
 
-/// A stopped installation with so many imported results; the server's settings beside the usual ones.
+/// A stopped installation with this number of imported results; the server's settings beside the usual ones.
 pub(crate) async fn filled(results: i64) -> Filled {
     let mut server = Server::start();
     let client = server.client();
@@ -152,7 +152,7 @@ fn import(server: &Server, services: &[String], (from_ms, results): (i64, i64)) 
 }
 
 impl Filled {
-    /// What the API, a visitor and the command line see of it; figures that go up to now are left out.
+    /// Output of the API, a page and the command line; figures that go up to now are left out.
     pub(crate) fn seen(&self) -> Vec<(String, String)> {
         let client = self.server.client();
         let mut seen = Vec::new();
@@ -196,7 +196,7 @@ impl Filled {
     }
 }
 
-/// The body as it came, which may be a picture.
+/// The body as received, which may be a picture.
 fn raw(client: &Client, request: &str) -> Vec<u8> {
     use std::io::{Read as _, Write as _};
     let mut stream = std::net::TcpStream::connect(client.address).unwrap();

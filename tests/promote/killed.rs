@@ -1,4 +1,4 @@
-//! A promotion that is killed goes on where it was: the same end, and nothing doubled.
+//! A killed promotion continues where it was: the same end, and nothing doubled.
 
 use std::process::Child;
 
@@ -11,7 +11,7 @@ use crate::support::eventually;
 use crate::support::moments::in_ms;
 use crate::support::postgres::Postgres;
 
-/// Rows that a cut-off promotion has kept as moved; `None` before it has begun, and after it has ended.
+/// Rows that an interrupted promotion has recorded as moved; `None` before its start, and after its end.
 fn progress(target: Database<'_>) -> Option<i64> {
     let there = "SELECT count(*) FROM pg_class WHERE relname IN ('main_promotion_progress', 'history_promotion_progress')";
     let sum = "SELECT (SELECT coalesce(sum(rows), 0) FROM main_promotion_progress) + \
@@ -19,7 +19,7 @@ fn progress(target: Database<'_>) -> Option<i64> {
     (target.ask(there) == "2").then(|| target.ask(sum).parse().unwrap())
 }
 
-/// Adds so many fresh results of a service to the stopped installation.
+/// Adds this number of fresh results of a service to the stopped installation.
 async fn add_results(installed: &Filled, results: i64) {
     let file = installed.server.data().join("history.db");
     let database = sea_orm::Database::connect(format!("sqlite://{}", file.display())).await.unwrap();
@@ -45,9 +45,9 @@ fn rows(target: Database<'_>, table: &str) -> i64 {
     target.ask(&format!("SELECT count(*) FROM {table}")).parse().unwrap()
 }
 
-/// Killed when so many rows are kept, again and again, also in the middle of a page and while it verifies.
+/// Killed after this number of rows, again and again, also in the middle of a page and while it verifies.
 #[tokio::test]
-async fn a_promotion_that_is_killed_goes_on() {
+async fn a_killed_promotion_continues() {
     let Some(postgres) = Postgres::start() else { return };
     let whole = Database::empty(&postgres, "whole");
     let target = Database::empty(&postgres, "cut_off");

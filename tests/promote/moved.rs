@@ -1,4 +1,4 @@
-//! What is moved is what was there: the same answers, the same keys, and new rows that get new ones.
+//! A promotion moves everything: the same responses, the same keys, and new keys for new rows.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::client::Client;
 use crate::support::postgres::Postgres;
 use crate::support::{create, service, until_checks};
 
-/// Serves the installation from where it is now, asks, and stops again.
+/// Serves the installation from its present databases, queries it, and stops again.
 fn seen(installed: &mut Filled) -> Vec<(String, String)> {
     installed.server.restart();
     let seen = installed.seen();
@@ -124,7 +124,7 @@ fn repeated(client: &Client) {
     assert_eq!(count(), before);
 }
 
-/// Names and contents of the databases and segments; write-ahead logs are folded in by whoever opens them last.
+/// Names and contents of the databases and segments; write-ahead logs are merged by the last process that opens them.
 fn contents(installed: &Filled) -> Vec<(String, Vec<u8>)> {
     let files = installed.server.files().into_iter();
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "db"));

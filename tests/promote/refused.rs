@@ -1,4 +1,4 @@
-//! What stands in the way of a promotion, each said in one line, with nothing moved.
+//! Obstacles to a promotion, each reported in one line, with nothing moved.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ async fn a_running_server_is_not_promoted() {
 
 /// A database that holds anything else is left alone, whichever of the two it is.
 #[tokio::test]
-async fn a_target_that_holds_something_else_is_refused() {
+async fn a_target_with_other_data_is_refused() {
     let Some(postgres) = Postgres::start() else { return };
     let (target, empty) = (Database::empty(&postgres, "taken"), Database::empty(&postgres, "still_empty"));
     target.ask("CREATE TABLE diary (page TEXT)");
@@ -44,7 +44,7 @@ async fn a_target_that_holds_something_else_is_refused() {
 
 /// Half of one installation is no target for another, nor for the same one after it has run again.
 #[tokio::test]
-async fn a_cut_off_promotion_goes_on_with_the_same_installation_alone() {
+async fn an_interrupted_promotion_continues_only_with_the_same_installation() {
     let Some(postgres) = Postgres::start() else { return };
     let target = Database::empty(&postgres, "halfway");
     let mut installed = filled(100_000).await;
@@ -77,7 +77,7 @@ async fn a_cut_off_promotion_goes_on_with_the_same_installation_alone() {
 
 /// The key and the spool are no rows; without them the target would not be whole.
 #[tokio::test]
-async fn what_lies_beside_the_databases_is_looked_at() {
+async fn files_beside_the_databases_are_checked() {
     let Some(postgres) = Postgres::start() else { return };
     let target = Database::empty(&postgres, "beside");
     let mut server = Server::start();

@@ -31,7 +31,7 @@ fn seed() -> u64 {
 }
 
 #[tokio::test]
-async fn everybody_who_must_know_knows_once_and_in_order() {
+async fn every_recipient_gets_every_required_message_once_in_order() {
     let seed = seed();
     println!("WATCHKEEPER_TEST_SEED={seed}");
     let mut world = World::new(Server::start(), seed);

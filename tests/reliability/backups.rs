@@ -1,4 +1,4 @@
-//! A backup that is made while results and requests come in holds all that was acknowledged before it began, and can be started.
+//! A backup under load contains everything that was acknowledged before it started, and can be started.
 //!
 //! The quick form does it twice; with `WATCHKEEPER_ENDURE=1` 20 times under 2,000 checks a second.
 
@@ -54,8 +54,8 @@ fn tags(client: &Client) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_backup_under_load_holds_what_was_acknowledged() {
-    let place = tempfile::tempdir().unwrap();
+async fn a_backup_under_load_contains_all_acknowledged_data() {
+    let folder = tempfile::tempdir().unwrap();
     let mut server = Server::with(ROOM, &COMPACTING);
     let crowd = Crowd::gather(&server.client(), services());
     for round in 0..rounds() {
@@ -66,7 +66,7 @@ async fn a_backup_under_load_holds_what_was_acknowledged() {
             (acked > 0 && sealed > 0).then_some(())
         })
         .await;
-        let backup = place.path().join(format!("{round}"));
+        let backup = folder.path().join(format!("{round}"));
         let stop = AtomicBool::new(false);
         let (known, known_tags, moment) = std::thread::scope(|scope| {
             let writer = scope.spawn(|| write_until(&stop, &client, round));
@@ -99,7 +99,7 @@ async fn a_backup_under_load_holds_what_was_acknowledged() {
         let there = tags(&client);
         let lost: Vec<_> = known_tags.iter().filter(|name| !there.contains(name)).collect();
         assert!(lost.is_empty(), "round {round}: {lost:?}");
-        // What is made now has no past.
+        // A new service has no past.
         let fresh = create(&client, &json!({"name": "fresh", "check_type": "manual"}));
         assert_eq!(client.get(&format!("/v1/services/{fresh}/checks")).expect(200).data(), json!([]));
         let released = server.command(&["notifications", "release"]);

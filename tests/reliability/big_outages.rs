@@ -27,43 +27,43 @@ use crate::support::server::Server;
 
 const QUICK: &[usize] = &[500, 5_000];
 const LONG: &[usize] = &[1_000, 10_000, 100_000];
-/// How much more a service of the largest outage may cost than one of the smallest, which shares the fixed costs with few.
+/// Maximum cost ratio of a service of the largest outage to one of the smallest, which shares the fixed costs with few.
 const DEARER: f64 = 2.0;
-/// Milliseconds within which all services fail, or come back.
+/// Milliseconds within which all services fail, or recover.
 const SPREAD_MS: i64 = 10_000;
 /// Rows in one statement.
 const AT_ONCE: usize = 500;
 /// The longest that a part of an outage may take, on a slow machine and in a debug build.
 const LONGEST: Duration = Duration::from_secs(900);
-/// The wait between two writes of somebody else.
+/// The wait between two writes of another organisation.
 const BETWEEN_WRITES: Duration = Duration::from_millis(50);
 /// The wait between two pings: more often would be refused.
 const BETWEEN_PINGS: Duration = Duration::from_secs(2);
-/// The time for which the writes of somebody else are measured before the outage.
+/// The time for which the writes of another organisation are measured before the outage.
 const QUIET: Duration = Duration::from_secs(2);
 /// The same in the long form.
 const LONG_QUIET: Duration = Duration::from_secs(60);
-/// How many times longer the slowest hundredth of the writes of somebody else may take during the outage (long form).
+/// Maximum ratio by which the slowest hundredth of another organisation's writes grows during the outage (long form).
 const SLOWER: u32 = 10;
 
-/// What a part of an outage cost the server.
+/// Cost of a part of an outage for the server.
 #[derive(Clone, Copy, Debug)]
 struct OutageCost {
     wall: Duration,
     cpu_ms: u64,
     written_bytes: u64,
-    /// The slowest hundredth of the writes of somebody else begins here.
+    /// The slowest hundredth of the writes of another organisation starts here.
     write_p99: Duration,
 }
 
-/// The same outage of so many services.
+/// The same outage with this number of services.
 struct BigOutage {
     server: Server,
     client: Client,
     main: DatabaseConnection,
     history: DatabaseConnection,
     services: Vec<i64>,
-    /// The path of a heartbeat that comes throughout.
+    /// The path of a heartbeat that is pinged throughout.
     ping: String,
     pinged_at: Cell<Option<Instant>>,
 }
@@ -89,7 +89,7 @@ impl BigOutage {
         outage
     }
 
-    /// Copies the one service with its tag, until there are so many.
+    /// Copies the one service with its tag, until there are this many.
     async fn copy_service(&mut self, number: usize) {
         use service::Column;
         let is_copied = |column: &Column| !matches!(column, Column::Id | Column::PublicId | Column::Name);
@@ -128,7 +128,7 @@ impl BigOutage {
         }
     }
 
-    /// Lets it happen and waits until it `is_done`, while somebody else writes now and then.
+    /// Lets it happen and waits until it `is_done`, while another organisation writes now and then.
     async fn pass(&self, change: (u8, u8), is_done: impl AsyncFn(&Self) -> bool) -> OutageCost {
         let (begin, before) = (Instant::now(), self.spent().await);
         self.record(change).await;
@@ -142,14 +142,14 @@ impl BigOutage {
         }
     }
 
-    /// The slowest hundredth of the writes of somebody else while nothing happens.
+    /// The slowest hundredth of the writes of another organisation while nothing happens.
     async fn quiet_p99(&self) -> Duration {
         let begin = Instant::now();
         let length = if endures() { LONG_QUIET } else { QUIET };
         self.write_until(async || begin.elapsed() > length).await
     }
 
-    /// Writes now and then as somebody else, and pings a heartbeat: nothing is refused. Gives the time from which on the slowest
+    /// Writes now and then as another organisation, and pings a heartbeat: nothing is refused. Gives the time from which on the slowest
     /// hundredth of the writes begins.
     async fn write_until(&self, is_done: impl AsyncFn() -> bool) -> Duration {
         let begin = Instant::now();

@@ -1,5 +1,5 @@
-//! The reader of the log is gone: lines are lost, and nothing else. Named after what it mends: whoever logged panicked, the
-//! service first and then everybody who told of it.
+//! The reader of the log is gone: lines are lost, and nothing else. Regression: a log write panicked, the
+//! service first and then every actor that logged it.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use crate::support::target::Target;
 use crate::support::{create_watched, until_checks, until_status};
 
 #[tokio::test]
-async fn a_log_that_nobody_reads_costs_nothing_but_lines() {
+async fn an_unread_log_pipe_loses_only_log_lines() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
     command.env_clear().current_dir(folder.path()).env("WATCHKEEPER_PROBE__REFERENCE_TARGETS", "none");
@@ -22,7 +22,7 @@ async fn a_log_that_nobody_reads_costs_nothing_but_lines() {
     let mut line = String::new();
     output.read_line(&mut line).unwrap();
     let log = child.stderr.take().unwrap();
-    // Both readers go: what is written from now on fails with EPIPE.
+    // Both readers are closed: later writes fail with EPIPE.
     drop((log, output));
     let address = line.trim().strip_prefix("Watchkeeper answers at http://").unwrap().parse().unwrap();
     let token = std::fs::read_to_string(folder.path().join("data/token")).unwrap();
@@ -42,9 +42,9 @@ async fn a_log_that_nobody_reads_costs_nothing_but_lines() {
     child.wait().unwrap();
 }
 
-/// Named after what it mends: a name with a line break wrote a line of its own into the log.
+/// Regression: a name with a line break wrote a line of its own into the log.
 #[tokio::test]
-async fn a_name_forges_no_line_of_the_log() {
+async fn a_name_cannot_forge_a_log_line() {
     let (server, target) = (Server::start(), Target::start());
     let client = server.client();
     let body = json!({

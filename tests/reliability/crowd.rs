@@ -41,7 +41,7 @@ impl Crowd {
         Self { ids: (0..services).map(|_| create(client, &body)).collect() }
     }
 
-    /// What is shown of the time before `end`.
+    /// Counts of the results before `end`.
     pub(crate) fn seen_before(&self, client: &Client, end: Timestamp) -> Seen {
         let mut seen = Seen { checks: 0, distinct: 0, not_up: Vec::new() };
         for id in &self.ids {
@@ -64,7 +64,7 @@ impl Crowd {
         seen
     }
 
-    /// Nobody is, or was, down: trouble of ours is none of the target's.
+    /// No service is, or was, down: a local fault is not the target's.
     pub(crate) fn assert_nobody_down(&self, client: &Client) {
         for id in &self.ids {
             let service = client.get(&format!("/v1/services/{id}")).expect(200).data();

@@ -1,4 +1,4 @@
-//! Locations that lose their own network (reliability 10): no service is called down, no incident begins, the others go on,
+//! Locations that lose their own network (reliability 10): no service is reported down, no incident starts, the others continue,
 //! and all of it is shown. In a network namespace with a cable for each location, to a machine that has the target.
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::support::{create_watched, eventually, service, until_status};
 const TARGET: &str = "10.88.0.1";
 const LOCATIONS: [&str; 3] = ["a", "b", "c"];
 
-/// A server with three locations, each with an uplink of its own, and what they look at.
+/// A server with three locations, each with an uplink of its own, and the services they check.
 struct Scene {
     peer: Peer,
     server: Server,
@@ -51,7 +51,7 @@ impl Scene {
         Self { peer, server, client, services }
     }
 
-    /// Everything that comes back to this location is dropped, silently.
+    /// Packets to this location are dropped silently.
     fn cut(&self, number: usize) {
         self.peer.ip(&format!("route add blackhole 10.77.{number}.1/32"));
     }
@@ -98,7 +98,7 @@ impl Scene {
         rows.iter().map(to).collect()
     }
 
-    /// The same, none of which says that it is in trouble; and there is no incident.
+    /// The same, without a local fault in any status; and there is no incident.
     async fn harmless_changes(&self) -> Vec<MeasuredStatus> {
         let changes = self.changes().await;
         let troubles = [MeasuredStatus::Down, MeasuredStatus::Degraded];
@@ -108,7 +108,7 @@ impl Scene {
         changes
     }
 
-    /// Waits until this many times without data have begun.
+    /// Waits until this number of periods without data have started.
     async fn until_gaps(&self, count: usize) {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
@@ -131,7 +131,7 @@ fn gaps(changes: &[MeasuredStatus]) -> usize {
     changes.iter().filter(|to| **to == MeasuredStatus::NoData).count()
 }
 
-/// The way of a location to everything, as `ip` is told of it.
+/// The default route of a location, as arguments of `ip`.
 fn uplink(number: usize) -> String {
     format!("route add default via 10.77.{number}.2 dev near{number} table {}", 100 + number)
 }
@@ -154,7 +154,7 @@ fn test<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + 'static) {
 }
 
 #[test]
-fn the_locations_that_are_left_decide() {
+fn the_remaining_locations_decide() {
     test(|| async {
         let scene = Scene::lay().await;
         scene.until_standings(["online"; 3]).await;
@@ -177,10 +177,10 @@ fn the_locations_that_are_left_decide() {
     });
 }
 
-/// What really is down is called so by the one that is left: what the others saw before they lost their network does not
+/// A real outage is reported by the remaining location: results of the others from before they lost their network do not
 /// count, neither now nor when they are back.
 #[test]
-fn an_outage_is_seen_by_the_location_that_is_left() {
+fn an_outage_is_detected_by_the_remaining_location() {
     test(|| async {
         let scene = Scene::lay().await;
         (1..=2).for_each(|number| scene.cut(number));
@@ -203,7 +203,7 @@ fn an_outage_is_seen_by_the_location_that_is_left() {
 }
 
 /// All cables of this machine at once.
-async fn nobody_is_down_without(lose: impl Fn(&Scene, usize), regain: impl Fn(&Scene, usize)) {
+async fn assert_no_target_down_without(lose: impl Fn(&Scene, usize), regain: impl Fn(&Scene, usize)) {
     let scene = Scene::lay().await;
     scene.until_standings(["online"; 3]).await;
     (1..=3).for_each(|number| lose(&scene, number));
@@ -223,11 +223,13 @@ async fn nobody_is_down_without(lose: impl Fn(&Scene, usize), regain: impl Fn(&S
 }
 
 #[test]
-fn a_machine_without_a_network_calls_nobody_down() {
-    test(|| nobody_is_down_without(Scene::cut, Scene::mend));
+fn a_machine_without_a_network_reports_no_target_down() {
+    test(|| assert_no_target_down_without(Scene::cut, Scene::mend));
 }
 
 #[test]
-fn a_machine_whose_cables_are_pulled_out_calls_nobody_down() {
-    test(|| nobody_is_down_without(|_, number| Scene::pull_out(number), |_, number| Scene::plug_in(number)));
+fn a_machine_with_unplugged_cables_reports_no_target_down() {
+    test(|| {
+        assert_no_target_down_without(|_, number| Scene::pull_out(number), |_, number| Scene::plug_in(number))
+    });
 }

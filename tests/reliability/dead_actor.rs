@@ -13,7 +13,7 @@ use crate::support::server::Server;
 
 const FAULT: &str = "WATCHKEEPER_INJECT_FAULT";
 
-/// Whether the program takes faults from outside.
+/// True if the program accepts injected faults.
 fn takes_faults() -> bool {
     let is_debug = cfg!(debug_assertions);
     if !is_debug {
@@ -27,7 +27,7 @@ fn takes_faults() -> bool {
 #[case("panic recorder", "recorder died: it panicked: a fault was injected")]
 #[case("block aggregator", "the thread of shard")]
 #[tokio::test]
-async fn a_process_that_cannot_go_on_ends_with_code_70_and_loses_nothing(
+async fn a_process_that_cannot_continue_ends_with_code_70_without_loss(
     #[case] fault: &str,
     #[case] reason: &str,
 ) {
@@ -61,7 +61,7 @@ async fn a_process_that_cannot_go_on_ends_with_code_70_and_loses_nothing(
 }
 
 #[tokio::test]
-async fn an_actor_that_starts_again_is_seen_by_operators() {
+async fn a_restarted_actor_is_shown_to_operators() {
     if !takes_faults() {
         return;
     }

@@ -1,5 +1,5 @@
-//! Name servers that answer nobody any more (reliability 10): no service is called down, no incident begins, and when they
-//! answer again everything is as before. After a minute Watchkeeper says that it cannot look.
+//! Name servers that no longer respond (reliability 10): no service is reported down, no incident starts, and when they
+//! answer again everything is as before. After a minute Watchkeeper reports that it cannot check.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn assert_no_incident(client: &Client) {
 }
 
 #[tokio::test]
-async fn a_dead_resolver_calls_nobody_down() {
+async fn a_dead_resolver_reports_no_target_down() {
     let (names, target) = (NameServer::start_short_lived(), Target::start());
     let server = Server::with("", &[("WATCHKEEPER_PROBE__DNS_SERVERS", &names.address.to_string())]);
     let client = server.client();
@@ -67,7 +67,7 @@ async fn a_dead_resolver_calls_nobody_down() {
     assert_no_incident(&client);
 }
 
-/// The only service is one that has to be resolved. Every channel on which the blindness is told says it, and each takes it back.
+/// The only service needs the resolver. Every place that reports the blindness shows it, and each withdraws it.
 #[tokio::test]
 async fn a_location_without_resolver_is_impaired_after_a_minute_and_its_service_unknown() {
     let (names, target, watchdog) = (NameServer::start_short_lived(), Target::start(), Target::start());

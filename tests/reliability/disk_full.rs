@@ -1,4 +1,4 @@
-//! Reliability 5: a full disk stops writes and nothing else, and when there is space again everything goes on by itself.
+//! Reliability 5: a full disk stops only writes, and when there is space again everything continues by itself.
 //!
 //! The data folder is a small file system in memory, which the test fills and empties.
 
@@ -77,7 +77,7 @@ fn assert_warned(client: &Client, operator: &Client, folder: &str) {
     assert!(engine["warnings"][0].as_str().is_some_and(|told| told.starts_with(&warning)), "{engine}");
 }
 
-/// Replaced connections are told with their reason, once a minute and database at most.
+/// Replaced connections are logged with their reason, once a minute and database at most.
 fn assert_log_is_short(log: &str, began: Instant) {
     let replaced: Vec<&str> =
         log.lines().filter(|line| line.contains("is replaced after a failure")).collect();
@@ -91,7 +91,7 @@ fn assert_log_is_short(log: &str, began: Instant) {
 }
 
 #[tokio::test]
-async fn a_full_disk_stops_writes_and_nothing_else() {
+async fn a_full_disk_stops_only_writes() {
     let Some(disk) = Disk::mount() else { return };
     let data = disk.data().display().to_string();
     let server = Server::with(ROOM, &[("WATCHKEEPER_DATA_DIR", &data)]);

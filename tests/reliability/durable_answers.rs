@@ -14,9 +14,9 @@ use crate::support::outsider::Outsider;
 use crate::support::server::Server;
 use crate::tracer::{self, Tracer};
 
-/// How long a write takes to reach the disk, in microseconds.
+/// Delay of a write to the disk, in microseconds.
 const SYNC_US: &str = "delay_enter=1000000";
-/// How long a request takes at most to stand in the queue of the writers.
+/// Maximum time of a request in the queue of the writers.
 const QUEUED: Duration = Duration::from_millis(200);
 
 /// Waits on a thread of the test itself.
@@ -25,7 +25,7 @@ pub(crate) fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 
-/// Sends both requests so that they share a commit; `look` is called with the second answer as soon as it is there.
+/// Sends both requests so that they share a commit; `look` is called with the second response as soon as it arrives.
 fn share_a_commit(
     outsider: &Outsider,
     [first, second]: [&(dyn Fn() -> Answer + Sync); 2],
@@ -52,9 +52,9 @@ struct Twice {
     method: &'static str,
     path: String,
     body: Value,
-    /// What the second one is answered.
+    /// Response to the second request.
     status: u16,
-    /// What is read, and the member that must show the effect.
+    /// Path that is read, and the member that must show the effect.
     read: String,
     shows: (&'static str, Value),
 }
@@ -77,7 +77,7 @@ fn id(answer: &Answer) -> String {
 }
 
 #[test]
-fn an_answer_says_only_what_is_durable() {
+fn a_response_contains_only_durable_data() {
     if !tracer::is_possible() {
         return;
     }
@@ -148,9 +148,9 @@ fn an_answer_says_only_what_is_durable() {
     tracer.detach();
 }
 
-/// Contract 1.10: the stored answer is told again only when it, and what it speaks of, is durable.
+/// Contract 1.10: the stored response is replayed only when it, and the resource it shows, is durable.
 #[test]
-fn an_answer_is_repeated_only_when_it_is_durable() {
+fn a_response_is_replayed_only_when_it_is_durable() {
     if !tracer::is_possible() {
         return;
     }

@@ -64,22 +64,26 @@ fn counted(client: &Client) -> HashMap<String, (usize, usize)> {
     counts
 }
 
-/// Waits until every service has so many incidents, open or not.
+/// Waits until every service has this number of incidents, open or not.
 async fn until_counted(client: &Client, ids: &[String], (all, open): (usize, usize)) {
     let what = format!("{all} incidents each, {open} of them open");
     let counts = eventually(&what, || {
         let counts = counted(client);
         let of = |id: &String| counts.get(id).copied().unwrap_or_default();
         let too_many = ids.iter().find(|id| of(id).0 > all);
-        assert!(too_many.is_none(), "{what}: {}", too_many.map(|id| told(client, id)).unwrap_or_default());
+        assert!(
+            too_many.is_none(),
+            "{what}: {}",
+            too_many.map(|id| recent_history(client, id)).unwrap_or_default()
+        );
         ids.iter().all(|id| of(id) == (all, open)).then_some(counts)
     })
     .await;
     assert_eq!(counts.len(), ids.len());
 }
 
-/// The last incidents and checks of a service, for whoever looks for what went wrong.
-fn told(client: &Client, id: &str) -> String {
+/// The last incidents and checks of a service, for diagnosis.
+fn recent_history(client: &Client, id: &str) -> String {
     let last = |path: &str, keys: &[&str]| {
         let rows = client.get(&format!("{}/{path}", service(id))).expect(200).data();
         let line = |row: &Value| keys.iter().map(|key| row[*key].to_string()).collect::<Vec<_>>().join(" ");

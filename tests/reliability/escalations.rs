@@ -1,4 +1,4 @@
-//! Steps of escalations under kills: each step of each incident is told under one id, and none is left out.
+//! Steps of escalations under kills: each step of each incident is sent under one id, and none is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -54,14 +54,14 @@ async fn each_step_happens_once(variables: &[(&str, &str)]) {
     let client = server.client();
     let waiting = || client.get("/v1/notifications?status=waiting").expect(200).data() == json!([]);
     eventually("nothing waits", || waiting().then_some(())).await;
-    let mut told: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut messages: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for message in sink.received() {
         assert_eq!(message.event(), "incident.escalated");
         let incident = message.json()["data"]["incident"]["id"].as_str().unwrap().to_owned();
-        told.entry(incident).or_default().insert(message.header("webhook-id").to_owned());
+        messages.entry(incident).or_default().insert(message.header("webhook-id").to_owned());
     }
     for incident in &incidents {
-        assert_eq!(told[incident].len(), steps(), "each step once");
+        assert_eq!(messages[incident].len(), steps(), "each step once");
     }
     println!("{INCIDENTS} incidents, {} steps each, {kills} kills", steps());
 }

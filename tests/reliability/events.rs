@@ -19,11 +19,11 @@ use crate::support::server::Server;
 /// Clients, checks a second, and for how long they listen; in the long form and in the quick one.
 const LONG: (usize, usize, Duration) = (1_000, 100, Duration::from_secs(60));
 const QUICK: (usize, usize, Duration) = (100, 20, Duration::from_secs(8));
-/// Clients that look at the time of every event; the others count.
+/// Clients that measure the delay of every event; the others count.
 const TIMED: usize = 20;
 /// The time from the end of a check until a client has its result.
 const DELIVERED_MS: i64 = 1_000;
-/// What listeners may add to the lateness of checks at p99; the quick form runs beside other tests.
+/// Maximum lateness that listeners may add to checks at p99; the quick form runs beside other tests.
 const LATER_MS: i64 = 100;
 const LATER_BESIDE_TESTS_MS: i64 = 1_000;
 
@@ -36,22 +36,22 @@ struct Heard {
 }
 
 #[test]
-fn a_thousand_clients_hear_of_every_result_within_a_second() {
+fn a_thousand_clients_get_every_result_within_a_second() {
     let (clients, services, listening) = if endures() { LONG } else { QUICK };
     let server = Server::with(ROOM, &[]);
     let client = server.client();
     Crowd::gather(&client, services);
-    // Until every service has been looked at, and looks have found their rhythm.
+    // Until every service has been checked, and checks are in phase.
     pause(Duration::from_secs(5));
     let alone = listen(&client, 1, listening / 4);
     let alone = alone.into_iter().next().unwrap();
     let began = number(&client, "results_acked_total");
-    let heard = listen(&client, clients, listening);
+    let received = listen(&client, clients, listening);
     let acked = number(&client, "results_acked_total") - began;
 
-    let total: usize = heard.iter().map(|one| one.events).sum();
-    let fewest = heard.iter().map(|one| one.events).min().unwrap();
-    let timed = heard.into_iter().filter(|one| !one.delivery_ms.is_empty());
+    let total: usize = received.iter().map(|one| one.events).sum();
+    let fewest = received.iter().map(|one| one.events).min().unwrap();
+    let timed = received.into_iter().filter(|one| !one.delivery_ms.is_empty());
     let (mut delivery, mut lateness) = (Vec::new(), Vec::new());
     for one in timed {
         delivery.extend(one.delivery_ms);
@@ -78,7 +78,7 @@ fn listen(client: &Client, clients: usize, listening: Duration) -> Vec<Heard> {
     let until = now().plus_ms(i64::try_from(listening.as_millis()).unwrap());
     let threads = opened.into_iter().enumerate().map(|(place, stream)| {
         let builder = std::thread::Builder::new().stack_size(128 * 1_024);
-        builder.spawn(move || hear(stream, place < TIMED, until)).unwrap()
+        builder.spawn(move || receive(stream, place < TIMED, until)).unwrap()
     });
     let threads: Vec<_> = threads.collect();
     threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -88,8 +88,8 @@ fn open(client: &Client) -> TcpStream {
     Listener::open(client, "?types=result", None).into_stream()
 }
 
-/// Reads until then. Results that are checked before everybody listens are passed over by all.
-fn hear(mut stream: TcpStream, is_timed: bool, until: Timestamp) -> Heard {
+/// Reads until then. Results from before all clients listen are skipped by all.
+fn receive(mut stream: TcpStream, is_timed: bool, until: Timestamp) -> Heard {
     let (mut heard, mut buffer) = (Heard::default(), vec![0; 64 * 1_024]);
     let mut rest = Vec::new();
     while now() < until {
@@ -120,6 +120,6 @@ fn note(heard: &mut Heard, check: &Value, came: Timestamp) {
 
 fn percentile(mut values: Vec<i64>, percent: usize) -> i64 {
     values.sort_unstable();
-    let place = (values.len() * percent).div_ceil(100);
-    values.get(place.saturating_sub(1)).copied().expect("something was heard")
+    let rank = (values.len() * percent).div_ceil(100);
+    values.get(rank.saturating_sub(1)).copied().expect("something was heard")
 }

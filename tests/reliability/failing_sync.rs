@@ -11,13 +11,13 @@ use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 use crate::tracer::{self, Tracer};
 
-/// What databases and spool call to reach the disk.
+/// System calls by which databases and spool reach the disk.
 const SYNCS: &str = "fdatasync,fsync";
 /// Longer than it takes to try again several times.
 const FAILING: Duration = Duration::from_secs(3);
 
 #[tokio::test]
-async fn what_cannot_be_synced_is_not_acknowledged() {
+async fn unsynced_writes_are_not_acknowledged() {
     if !tracer::is_possible() {
         return;
     }
@@ -53,7 +53,7 @@ async fn what_cannot_be_synced_is_not_acknowledged() {
     .await;
     println!("{attempt} writes refused; well again after {:?}", well_at.elapsed());
     assert!(well_at.elapsed() < Duration::from_secs(5), "{:?}", well_at.elapsed());
-    // What waited meanwhile was written, and all that was acknowledged outlives the process.
+    // Waiting results were written, and all acknowledged ones survive the process.
     let acknowledged = number(&client, "results_acked_total");
     server.kill_and_restart();
     let client = server.client();
@@ -65,9 +65,9 @@ async fn what_cannot_be_synced_is_not_acknowledged() {
     crowd.assert_nobody_down(&client);
 }
 
-/// The spool takes what memory does not hold while the history is away; it syncs too.
+/// The spool stores what exceeds memory while the history is unavailable; it syncs too.
 #[tokio::test]
-async fn what_cannot_be_synced_is_not_in_the_spool() {
+async fn unsynced_facts_are_not_in_the_spool() {
     let Some(postgres) = Postgres::start().filter(|_| tracer::is_possible()) else { return };
     let url = postgres.url();
     let variables = [("WATCHKEEPER_HISTORY_URL", &*url), ("WATCHKEEPER_RECORD__WAITING_RESULTS", "50")];

@@ -19,7 +19,7 @@ use crate::tracer::{self, Tracer};
 
 /// Clients that write at once.
 const WRITERS: usize = 16;
-/// How long they go on when the process outlives its crash point.
+/// Time for which they continue when the process survives its crash point.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn crash_points() -> u64 {
@@ -40,7 +40,7 @@ fn crash_point(number: u64) -> (&'static str, u64) {
 #[derive(Debug)]
 struct Creation {
     name: String,
-    /// The status of the answer, if one came.
+    /// The status of the response, if there was one.
     status: Option<u16>,
 }
 
@@ -51,7 +51,7 @@ impl Creation {
     }
 }
 
-/// Asks once, over a connection that may be cut; the status, if an answer came.
+/// Sends one request over a connection that may be cut; the status, if there was a response.
 fn attempt(client: &Client, name: &str) -> Option<u16> {
     let tags = [format!("{name}-a"), format!("{name}-b"), "shared".to_owned()];
     let body = json!({"name": name, "check_type": "tcp", "target": "127.0.0.1:9", "tags": tags}).to_string();

@@ -1,4 +1,5 @@
-//! The history database is away at the start, for long, or at the end: checks go on, and every result is written in the end.
+//! The history database is unavailable at the start, for long, or at the end: checks continue, and every result is written in the
+//! end.
 
 use serde_json::json;
 
@@ -7,7 +8,7 @@ use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 use crate::support::{eventually, until_checks, until_status};
 
-/// A start does not need the history: services are watched, and what was measured is there when the database comes.
+/// A start does not need the history: services are checked, and results are stored when the database is available.
 #[tokio::test]
 async fn a_server_starts_without_its_history() {
     let Some(postgres) = Postgres::start() else { return };
@@ -40,7 +41,7 @@ async fn a_server_starts_without_its_history() {
 
 /// A refusal is no absence: it is said at once.
 #[test]
-fn a_history_that_refuses_us_is_an_error_at_the_start() {
+fn a_history_that_refuses_the_login_is_an_error_at_the_start() {
     let Some(postgres) = Postgres::start() else { return };
     let url = format!("{}_unknown", postgres.url());
     let (code, said) = crate::support::server::failing_start("", &[("WATCHKEEPER_HISTORY_URL", &url)]);
@@ -48,9 +49,9 @@ fn a_history_that_refuses_us_is_an_error_at_the_start() {
     assert!(said.contains("postgres_unknown"), "{said}");
 }
 
-/// SIGTERM while the history is away: what waits in memory goes to the spool, and the next start writes it.
+/// SIGTERM while the history is unavailable: results in memory are spooled, and the next start writes them.
 #[tokio::test]
-async fn a_stop_while_the_history_is_away_loses_nothing() {
+async fn a_stop_while_the_history_is_unavailable_loses_nothing() {
     let Some(postgres) = Postgres::start() else { return };
     let mut server = Server::with(ROOM, &[("WATCHKEEPER_HISTORY_URL", &postgres.url())]);
     let crowd = Crowd::gather(&server.client(), 20);
@@ -77,7 +78,7 @@ async fn a_stop_while_the_history_is_away_loses_nothing() {
     assert!(server.data().join("spool").read_dir().unwrap().next().is_none());
 }
 
-/// What the API answers is still there while memory overflows into the spool; when the spool is full too, it is counted.
+/// Responses still contain all results while memory overflows into the spool; when the spool is full too, losses are counted.
 #[tokio::test]
 async fn a_full_spool_sheds_and_counts() {
     let Some(postgres) = Postgres::start() else { return };
@@ -93,18 +94,18 @@ async fn a_full_spool_sheds_and_counts() {
     until_checks(&client, &crowd.ids[0], 1).await;
     postgres.stop();
     eventually("results are shed", || (number(&client, "results_shed_total") > 0).then_some(())).await;
-    let kept = number(&client, "results_spooled_total");
-    assert!(kept > 0 && number(&client, "spool_bytes") < 100_000);
+    let spooled = number(&client, "results_spooled_total");
+    assert!(spooled > 0 && number(&client, "spool_bytes") < 100_000);
     postgres.start_again();
     eventually("the spool is written", || (number(&client, "spool_bytes") == 0).then_some(())).await;
-    assert!(number(&client, "results_acked_total") >= kept);
+    assert!(number(&client, "results_acked_total") >= spooled);
     crowd.assert_nobody_down(&client);
 }
 
 /// Reliability 10: what cannot be stored for a while is measured all the same, and nobody is down for it (2,000 checks; long:
 /// 100,000).
 #[tokio::test]
-async fn nobody_is_down_while_the_history_is_away() {
+async fn an_unavailable_history_reports_no_target_down() {
     let Some(postgres) = Postgres::start() else { return };
     let (services, checks) = if crate::endures() { (2_000, 100_000) } else { (200, 2_000) };
     let server = Server::with(ROOM, &[("WATCHKEEPER_HISTORY_URL", &postgres.url())]);

@@ -14,9 +14,9 @@ use crate::support::sink::{Conduct, Received, Sink};
 use crate::support::smtp_sink::{SmtpConduct, SmtpSink};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/// What a receiver may cost others.
+/// Maximum delay that a receiver may cause for others.
 const DELAY: Duration = Duration::from_secs(2);
-/// What the way from the API to a receiver may take on a busy machine.
+/// Maximum time from the API to a receiver on a busy machine.
 const WAY: Duration = Duration::from_secs(3);
 
 fn id(value: &Value) -> String {
@@ -32,7 +32,7 @@ fn add_webhook(client: &Client, sink: &Sink) -> String {
     add_channel(client, &json!({"kind": "webhook", "name": "Hook", "settings": settings}))
 }
 
-/// A channel to this sink that is told the end alone: it is for contacts.
+/// A channel to this sink that gets only the end: it is for contacts.
 fn add_mails(client: &Client, sink: &SmtpSink, more: &Value) -> String {
     let mut body = json!({"kind": "email", "name": "Mails", "settings": sink.settings("list@example.org")});
     for (name, value) in more.as_object().unwrap() {
@@ -73,7 +73,7 @@ fn title(message: &Received) -> String {
     message.json()["data"]["incident"]["title"].as_str().unwrap().to_owned()
 }
 
-/// A mailbox that is full, for good: mails to others of the same server do not wait.
+/// A permanently full mailbox: mails to others of the same server do not wait.
 #[tokio::test]
 async fn a_full_mailbox_delays_no_other_recipient() {
     let server = Server::start();
@@ -102,7 +102,7 @@ async fn a_full_mailbox_delays_no_other_recipient() {
 
 /// A receiver that cannot handle some messages gets the others.
 #[tokio::test]
-async fn messages_that_fail_hold_up_no_other_message() {
+async fn failing_messages_delay_no_other_message() {
     let server = Server::start();
     let client = server.client();
     let sink = Sink::with(Conduct::Judge(|received| {
@@ -123,7 +123,7 @@ async fn messages_that_fail_hold_up_no_other_message() {
     }
 }
 
-/// A digest to a list that does not take it stands in front of no page.
+/// A digest to a list that refuses it delays no page.
 #[tokio::test]
 async fn a_digest_that_is_refused_delays_no_page() {
     let server = Server::start();
@@ -173,7 +173,7 @@ async fn a_mail_server_that_answers_late_gets_one_copy() {
 /// The answer to the end of a mail is lost: it may have been taken, so it comes again late and under the same id, also after a
 /// restart and a change of the channel.
 #[tokio::test]
-async fn a_mail_that_may_have_been_taken_comes_again_late() {
+async fn a_possibly_accepted_mail_is_repeated_late() {
     let mut server = Server::start();
     let sink = SmtpSink::with(SmtpConduct { end: |_| None, ..SmtpConduct::default() });
     let channel = add_mails(&server.client(), &sink, &json!({}));
@@ -202,7 +202,7 @@ async fn a_mail_that_may_have_been_taken_comes_again_late() {
     assert!(wait_ms(row) >= 600_000, "{row}");
 }
 
-/// A receiver that asks for years gets a quarter of an hour.
+/// A receiver that requests a delay of years gets a quarter of an hour.
 #[tokio::test]
 async fn a_pause_is_a_quarter_of_an_hour_at_most() {
     let server = Server::start();
@@ -242,9 +242,9 @@ async fn hanging_channels_delay_neither_their_neighbours_nor_other_organisations
     }
 }
 
-/// Whoever has the end of an incident is not sent its begin: that would open an alert that nobody closes.
+/// A receiver that has the end of an incident does not get its start: that would open an alert that nobody closes.
 #[tokio::test]
-async fn what_was_overtaken_is_not_redelivered() {
+async fn an_overtaken_message_is_not_redelivered() {
     let server = Server::start();
     let client = server.client();
     let sink = Sink::with(Conduct::Answer(400, ""));
@@ -264,7 +264,7 @@ async fn what_was_overtaken_is_not_redelivered() {
     assert_eq!(actions, ["trigger", "resolve"]);
 }
 
-/// A message of which nobody can make sense keeps no other from being told, nor the list from being shown.
+/// An unreadable message prevents neither the delivery of others nor the listing.
 /// The process starts, watches the others, and says so.
 #[tokio::test]
 async fn a_service_that_cannot_be_read_stops_no_other() {

@@ -19,7 +19,7 @@ use crate::support::{eventually, until_status};
 
 const SERVICES: usize = 300;
 
-/// Results become blocks after a second, and the history is looked over five times a second.
+/// Results become blocks after a second, and the history is compacted five times a second.
 const COMPACTING: [(&str, &str); 3] = [
     ("WATCHKEEPER_COMPACTION__PASS_MS", "200"),
     ("WATCHKEEPER_COMPACTION__ROWS_PER_BUCKET", "1"),
@@ -77,9 +77,9 @@ async fn nothing_acknowledged_is_lost_on_postgres() {
     nothing_acknowledged_is_lost(&[("WATCHKEEPER_HISTORY_URL", &postgres.url())]).await;
 }
 
-/// The same while the history is away and comes back: what was spooled is acknowledged later, and all of it is there.
+/// The same while the history is intermittent: spooled results are acknowledged later, and all of them are stored.
 #[tokio::test]
-async fn nothing_spooled_is_lost_by_kills_while_the_history_comes_and_goes() {
+async fn kills_lose_no_spooled_result_while_the_history_is_intermittent() {
     let Some(postgres) = Postgres::start() else { return };
     let url = postgres.url();
     // Memory for two seconds only, so that nearly everything goes through the spool; a machine that was busy for so long still
@@ -142,7 +142,7 @@ fn old_results(round: u64) -> Vec<CheckRecord> {
     (1..=20).flat_map(|service| (0..48).map(move |hour| result(service, hour))).collect()
 }
 
-/// Killed while rows become blocks, days become periods, and old days come in again.
+/// Killed while rows become blocks, days become periods, and results of old days arrive again.
 async fn nothing_is_lost_while_the_history_is_compacted(history_url: Option<&str>) {
     let mut variables = COMPACTING.to_vec();
     variables.extend(history_url.map(|url| ("WATCHKEEPER_HISTORY_URL", url)));

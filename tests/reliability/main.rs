@@ -1,5 +1,5 @@
 //! Trouble that a real server must survive: killed again and again, its history away, its disk full, its actors dead, its
-//! name servers dumb, its log unread, its clock wrong, told to stop in the middle of everything.
+//! name servers silent, its log unread, its clock wrong, stopped in the middle of everything.
 //!
 //! Black box: a real process, real HTTP, and its numbers at `/metrics`. What needs PostgreSQL, a mount of its own or
 //! strace says loudly when it cannot run; `WATCHKEEPER_TESTS_REQUIRE_POSTGRES=1`, `…_MOUNT=1`, `…_LOOP=1` and
@@ -45,7 +45,7 @@ mod support;
 mod tracer;
 mod wrong_clock;
 
-/// Returns true when the long forms are asked for.
+/// Returns true when the long forms are enabled.
 fn endures() -> bool {
     std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1")
 }

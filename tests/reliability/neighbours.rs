@@ -17,7 +17,7 @@ use crate::support::client::Client;
 use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 
-/// How many times longer the slowest hundredth may take.
+/// Maximum ratio by which the slowest hundredth may grow.
 const SLOWER: u32 = 10;
 /// A quiet server answers faster than a busy machine lets a client notice.
 const LEAST: Duration = Duration::from_millis(25);
@@ -25,7 +25,7 @@ const LEAST: Duration = Duration::from_millis(25);
 const BETWEEN_WRITES: Duration = Duration::from_millis(25);
 /// Requests of a token before the next one is taken: the default rate of a minute.
 const REQUESTS_PER_TOKEN: usize = 100;
-/// Longest wait until so many of the neighbour's requests are answered.
+/// Longest wait until this number of the neighbour's requests are answered.
 const LOUD_WITHIN: Duration = Duration::from_secs(120);
 /// Requests of the neighbour at a time.
 const AT_A_TIME: usize = 16;
@@ -88,7 +88,7 @@ fn large(name: &str) -> Value {
         "settings": {"interval_seconds": 3600, "config": {"method": "POST", "body": "x".repeat(65_000), "headers": headers}}})
 }
 
-/// The dearest requests of somebody who has prepared them.
+/// The most expensive requests of a prepared attacker.
 struct Worst {
     client: Client,
     requests: Vec<(&'static str, String, Value)>,

@@ -1,4 +1,4 @@
-//! Reliability of telling people: whenever the process is killed, each message arrives at least once, always under the same id,
+//! Reliability of notifications: whenever the process is killed, each message arrives at least once, always under the same id,
 //! in the order of its incident; a channel that takes nothing holds up no other.
 
 use std::collections::{BTreeMap, HashSet};
@@ -55,7 +55,7 @@ fn waiting(client: &Client) -> usize {
     client.get("/v1/notifications?status=waiting").expect(200).data().as_array().unwrap().len()
 }
 
-/// What a receiver reads in a message: which incident, and the newest entry of its timeline.
+/// Incident and newest timeline entry in a message.
 fn read(message: &Received) -> (String, String) {
     let incident = &message.json()["data"]["incident"];
     let text = |key: &str| incident[key].as_str().unwrap().to_owned();
@@ -95,7 +95,7 @@ async fn each_message_arrives_under_one_id(variables: &[(&str, &str)]) {
         if first_seen.insert(id) {
             arrived.entry(incident).or_default().push(text);
         } else {
-            // What comes again is the last one of its incident: nothing later has been sent.
+            // A repeated message is the last one of its incident: no later one has been sent.
             assert_eq!(arrived[&incident].last(), Some(&text), "out of order");
         }
     }
@@ -116,7 +116,7 @@ async fn each_message_arrives_under_one_id_on_postgres() {
 
 /// Others' messages arrive within two seconds, whatever some sinks do.
 #[tokio::test]
-async fn a_sink_that_takes_nothing_holds_up_no_other() {
+async fn an_unresponsive_receiver_delays_no_other() {
     let server = Server::start();
     let client = server.client();
     let bad = [
@@ -174,7 +174,7 @@ async fn bare(sink: &Sink, count: usize) -> f64 {
 /// Many messages wait for a channel: they are delivered at 500 a second at least once it takes them, and cost nothing before. On a
 /// machine that is busy with other things, or by a program that is not optimised, the floor is a share of what bare requests do.
 #[tokio::test]
-async fn what_has_waited_is_delivered_quickly() {
+async fn a_backlog_is_delivered_quickly() {
     let server = Server::start();
     let client = server.client();
     let sink = Sink::with(Conduct::Answer(500, ""));

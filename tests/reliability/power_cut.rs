@@ -1,6 +1,6 @@
 //! Reliability 2: what was acknowledged outlives a power cut, and the files are sound.
 //!
-//! The data folder lies on an ext4 of its own, in an image file. A copy of the image holds what has reached the disk:
+//! The data folder is on an ext4 of its own, in an image file. A copy of the image holds what has reached the disk:
 //! what only the kernel knew is missing, as after a power cut. The copy replaces the disk, and the server starts on
 //! it. The power is cut twice, with `WATCHKEEPER_ENDURE=1` fifty times.
 
@@ -62,7 +62,7 @@ impl Disk {
         self.folder.path().join("disk/data")
     }
 
-    /// The file system commits by itself as late as it can: what nobody syncs stays off the disk.
+    /// The file system commits by itself as late as it can: unsynced data stays off the disk.
     fn attach(&self) -> bool {
         let mount_point = text(&self.folder.path().join("disk"));
         run("mount", &["-o", "loop,commit=600", &text(&self.image()), &mount_point])
@@ -72,7 +72,7 @@ impl Disk {
         assert!(run("umount", &[&text(&self.folder.path().join("disk"))]));
     }
 
-    /// What the disk holds at this moment, beside it.
+    /// Copy of the present content of the disk.
     fn copy(&self) -> PathBuf {
         let copy = self.folder.path().join("copy");
         fs::copy(self.image(), &copy).unwrap();
@@ -117,7 +117,7 @@ async fn assert_sound(server: &Server) -> usize {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_outlives_a_power_cut() {
+async fn acknowledged_data_survives_a_power_cut() {
     let Some(disk) = Disk::mount() else { return };
     let data = text(&disk.data());
     let mut variables = COMPACTING.to_vec();
@@ -135,7 +135,7 @@ async fn what_was_acknowledged_outlives_a_power_cut() {
         client.patch(&path, &json!({"name": name})).expect(200);
         let acknowledged = number(&client, "results_acked_total");
         server.signal("STOP");
-        // A call that is under way ends; nothing is begun after it, and the copy is one moment of the disk.
+        // A call under way ends; none starts after it, and the copy is one moment of the disk.
         tokio::time::sleep(Duration::from_millis(300)).await;
         let copy = disk.copy();
         server.kill();

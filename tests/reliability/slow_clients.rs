@@ -1,5 +1,5 @@
 //! Reliability 19: thousands of clients that send their head or their body byte by byte, or never read their answer. Each is
-//! closed within 15 s, and everybody else is answered as quickly as before.
+//! closed within 15 s, and all others are answered as quickly as before.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -19,7 +19,7 @@ const CLOSED_WITHIN: Duration = Duration::from_secs(15);
 const SLACK: Duration = Duration::from_secs(3);
 /// Ordinary requests that are timed before and meanwhile.
 const ASKED: usize = 400;
-/// What a busy machine may add to the slowest of them; the quick form runs beside other tests.
+/// Maximum time that a busy machine may add to the slowest of them; the quick form runs beside other tests.
 const NOISE: Duration = Duration::from_millis(25);
 const NOISE_BESIDE_TESTS: Duration = Duration::from_millis(500);
 
@@ -74,7 +74,7 @@ impl Slow {
         if self.closed_after.is_some() {
             return;
         }
-        // A connection that was cut in silence is noticed by whoever sends on it.
+        // A connection that was cut silently is noticed by its sender.
         let is_cut = self.stream.write(b" ").is_err_and(|error| error.kind() != ErrorKind::WouldBlock);
         let is_closed = is_cut || (self.kind != Kind::NeverReads && self.has_ended());
         self.closed_after = is_closed.then(|| started.elapsed());
@@ -123,7 +123,7 @@ fn raise_limit_of_files() {
 }
 
 #[test]
-fn slow_clients_are_closed_and_others_are_not_kept_waiting() {
+fn slow_clients_are_disconnected_without_delaying_others() {
     raise_limit_of_files();
     let of_each = if crate::endures() { 10 * OF_EACH } else { OF_EACH };
     let server = Server::start();
@@ -164,7 +164,7 @@ fn slow_clients_are_closed_and_others_are_not_kept_waiting() {
 
 /// The separate address of the metrics has the limits of the main one.
 #[test]
-fn slow_clients_of_the_metrics_are_closed_by_the_same_limits() {
+fn slow_clients_of_the_metrics_are_disconnected_by_the_same_limits() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let _server = Server::with("", &[("WATCHKEEPER_METRICS_LISTEN", &address.to_string())]);
     let kinds = [Kind::SlowHead, Kind::NeverReads];

@@ -21,7 +21,7 @@ pub(crate) struct Stored {
     databases: Databases,
 }
 
-/// What they hold.
+/// Number of stored results.
 #[derive(Debug, Default)]
 pub(crate) struct Holdings {
     /// Checks in rows and in blocks.
@@ -37,7 +37,7 @@ pub(crate) struct Holdings {
 }
 
 impl Stored {
-    /// Opens the databases of this server; its history may be elsewhere.
+    /// Opens the databases of this server; its history may be external.
     pub(crate) async fn open(server: &Server, history_url: Option<&str>) -> Self {
         let file = |name: &str| sqlite_url(&server.data().join(name));
         let history_url = history_url.map_or_else(|| file("history.db"), str::to_owned);

@@ -24,7 +24,7 @@ fn moment(round: u64) -> Duration {
     Duration::from_millis(round.wrapping_mul(2_654_435_761) % 500)
 }
 
-/// Plans a maintenance whose hour before its start is in so many milliseconds.
+/// Plans a maintenance whose hour before its start is in this number of milliseconds.
 fn plan(client: &Client, ms: i64) {
     let start = Clock::System.now().plus_ms(HOUR_MS + ms).to_string();
     let body = json!({"title": "Upgrade", "scheduled_start": start});
@@ -68,7 +68,7 @@ async fn each_fact_is_written_once(variables: &[(&str, &str)]) {
         ("maintenance_announced".to_owned(), planned),
         ("maintenance_hour_before".to_owned(), planned),
     ]);
-    // Two more rounds of the clock: whoever looks again finds nothing that is due.
+    // Two more rounds of the clock: later rounds find nothing due.
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(facts(&server).await, expected);
     println!("{} facts, {kills} kills", expected.values().sum::<usize>());

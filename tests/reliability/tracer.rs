@@ -7,7 +7,7 @@ use crate::support::server::Server;
 
 const REQUIRED: &str = "WATCHKEEPER_TESTS_REQUIRE_STRACE";
 
-/// Whether strace can be attached here; says loudly when it cannot.
+/// True if strace can be attached here; prints a line if it cannot.
 pub(crate) fn is_possible() -> bool {
     let mut sleeper = Command::new("sleep").arg("60").spawn().unwrap();
     let is_attached = Tracer::try_attach(sleeper.id(), &["-e", "trace=none"]).is_some();
@@ -45,7 +45,7 @@ impl Tracer {
         let mut said = BufReader::new(child.stderr.take()?).lines();
         let is_attached = said.by_ref().map_while(Result::ok).any(|line| line.contains("attached"));
         let tracer = Self { child };
-        // It waits for whoever reads what it says.
+        // It waits until its output is read.
         std::thread::spawn(move || said.for_each(drop));
         is_attached.then_some(tracer)
     }

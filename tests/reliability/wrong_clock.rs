@@ -1,5 +1,5 @@
 //! Reliability 15, the whole process: a start whose clock is 400 days ahead serves, says so, and deletes nothing; when the
-//! operator says that the clock is right, what is old enough goes.
+//! operator says that the clock is right, what is old enough is deleted.
 //!
 //! In this process, for no test sets the clock of the machine.
 
@@ -103,7 +103,7 @@ async fn ready(app: &App) -> Value {
 }
 
 #[test]
-fn a_start_with_a_wrong_clock_deletes_nothing_and_says_so() {
+fn a_start_with_a_wrong_clock_deletes_nothing_and_warns() {
     System::new().block_on(async {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");

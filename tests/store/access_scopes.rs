@@ -1,4 +1,4 @@
-//! Access scopes: kept with their tags, and what a sight that is confined to one finds.
+//! Access scopes: stored with their tags, and the rows of a visibility that is confined to one.
 
 use rstest::rstest;
 use watchkeeper::id::Id;
@@ -40,7 +40,7 @@ async fn stored_scope(store: &Store, scope: AccessScope, tags: &[&Tag]) -> Acces
 
 #[rstest]
 #[tokio::test]
-async fn a_scope_is_kept_with_its_tags(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_scope_is_stored_with_its_tags(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let (owner, other) =
         (stored_organisation(&store, "1").await.key, stored_organisation(&store, "2").await.key);
@@ -73,7 +73,7 @@ async fn a_scope_is_kept_with_its_tags(#[values(Backend::Sqlite, Backend::Postgr
 
 #[rstest]
 #[tokio::test]
-async fn a_confined_sight_finds_what_carries_a_tag(
+async fn a_confined_visibility_finds_rows_with_its_tags(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -90,40 +90,40 @@ async fn a_confined_sight_finds_what_carries_a_tag(
         known.push(one);
     }
     let made = stored_scope(&store, scope(owner, "red"), &[&red]).await;
-    let sight = Visibility::of(&ApiToken { access_scope: Some(made.key), ..token(owner, "bot") });
+    let visibility = Visibility::of(&ApiToken { access_scope: Some(made.key), ..token(owner, "bot") });
     let reader = store.main.reader();
-    let (mut found, total) = services::list(reader, sight, (None, &[]), ALL).await.unwrap();
+    let (mut found, total) = services::list(reader, visibility, (None, &[]), ALL).await.unwrap();
     found.sort_by_key(|service| service.key);
     assert_eq!((&found[..], total), (&known[..2], 2));
-    let with_green = services::list(reader, sight, (Some(green.row), &[]), ALL).await.unwrap();
+    let with_green = services::list(reader, visibility, (Some(green.row), &[]), ALL).await.unwrap();
     assert_eq!(with_green, (vec![known[1].clone()], 1));
-    assert_eq!(services::list(reader, sight, (Some(blue.row), &[]), ALL).await.unwrap(), (vec![], 0));
+    assert_eq!(services::list(reader, visibility, (Some(blue.row), &[]), ALL).await.unwrap(), (vec![], 0));
     let ids: Vec<Id> = known.iter().map(|service| service.id).collect();
-    assert_eq!(services_by_id(reader, sight, &ids).await.unwrap().len(), 2);
+    assert_eq!(services_by_id(reader, visibility, &ids).await.unwrap().len(), 2);
     let transaction = store.main.begin().await.unwrap();
-    assert_eq!(services_to_link(&transaction, sight, &ids).await.unwrap().len(), 2);
+    assert_eq!(services_to_link(&transaction, visibility, &ids).await.unwrap().len(), 2);
     for (place, service) in known.iter().enumerate() {
-        let found = services::find_for_update(&transaction, sight, service.id).await.unwrap();
+        let found = services::find_for_update(&transaction, visibility, service.id).await.unwrap();
         assert_eq!(found.is_some(), place < 2);
     }
     drop(transaction);
-    let (shown, total) = tags::list(reader, sight, &TagFilter::default(), ALL).await.unwrap();
+    let (shown, total) = tags::list(reader, visibility, &TagFilter::default(), ALL).await.unwrap();
     assert_eq!((shown, total), (vec![green.clone(), red.clone()], 2));
-    let counts = tags::services_counts(reader, sight, &[red.row, green.row, blue.row]).await.unwrap();
+    let counts = tags::services_counts(reader, visibility, &[red.row, green.row, blue.row]).await.unwrap();
     assert_eq!(counts, [(red.row, 2), (green.row, 1)].into_iter().collect());
-    assert_eq!(access_scopes::find_confining(reader, sight).await.unwrap().as_ref(), Some(&made));
-    assert_eq!(access_scopes::find(reader, sight, made.id).await.unwrap(), None);
-    assert_eq!(access_scopes::list(reader, sight, ALL).await.unwrap(), (vec![], 0));
+    assert_eq!(access_scopes::find_confining(reader, visibility).await.unwrap().as_ref(), Some(&made));
+    assert_eq!(access_scopes::find(reader, visibility, made.id).await.unwrap(), None);
+    assert_eq!(access_scopes::list(reader, visibility, ALL).await.unwrap(), (vec![], 0));
 }
 
 /// A scope without row shows nothing, so that a token never sees more than it should.
 #[tokio::test]
-async fn a_scope_that_is_gone_shows_nothing() {
+async fn a_deleted_scope_shows_nothing() {
     let Some(store) = Backend::Sqlite.open().await else { return };
     let owner = stored_organisation(&store, "owner").await.key;
     stored_service(&store, service(owner, "one")).await;
-    let sight = Visibility::of(&ApiToken { access_scope: Some(7), ..token(owner, "bot") });
+    let visibility = Visibility::of(&ApiToken { access_scope: Some(7), ..token(owner, "bot") });
     let reader = store.main.reader();
-    assert_eq!(services::list(reader, sight, (None, &[]), ALL).await.unwrap(), (vec![], 0));
-    assert_eq!(tags::list(reader, sight, &TagFilter::default(), ALL).await.unwrap(), (vec![], 0));
+    assert_eq!(services::list(reader, visibility, (None, &[]), ALL).await.unwrap(), (vec![], 0));
+    assert_eq!(tags::list(reader, visibility, &TagFilter::default(), ALL).await.unwrap(), (vec![], 0));
 }

@@ -101,7 +101,7 @@ async fn a_result_of_another_service_location_or_time_is_another_row(
 
 #[rstest]
 #[tokio::test]
-async fn locations_get_their_numbers_once(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn each_location_gets_one_number(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let first = append_checks(&store.history, &[check(1, "a", 1, CheckStatus::Up)]).await;
     let second = append_checks(
@@ -121,7 +121,7 @@ async fn locations_get_their_numbers_once(#[values(Backend::Sqlite, Backend::Pos
 
 /// A connection whose `COPY` was given up would take the rest of the answer to it for that to the next statement.
 #[tokio::test]
-async fn rows_that_are_given_up_on_their_way_confuse_nobody() {
+async fn an_aborted_copy_does_not_disturb_later_statements() {
     let Some(store) = Backend::Postgres.open().await else { return };
     let up = CheckStatus::Up;
     let numbers = append_checks(&store.history, &[check(1, "a", 1, up)]).await;
@@ -147,7 +147,7 @@ async fn rows_that_are_given_up_on_their_way_confuse_nobody() {
     assert_eq!(page(history, 1, &every, 100).await.unwrap().len(), 21);
 }
 
-/// Named after what it mends: PostgreSQL refuses a text with a zero byte, and the recorder could never get past it.
+/// Regression: PostgreSQL refuses a text with a zero byte, and the recorder could never get past it.
 #[rstest]
 #[tokio::test]
 async fn a_zero_byte_in_a_reason_does_not_stop_the_batch(

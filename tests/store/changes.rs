@@ -32,7 +32,7 @@ fn of(service: i64) -> Vec<StatusChange> {
 #[case::between(35, 2)]
 #[case::after_everything_the_last_still_holds(1_000, 3)]
 #[tokio::test]
-async fn changes_since_a_moment_are_led_by_the_one_before(
+async fn changes_since_a_moment_include_the_one_before(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[case] since_ms: i64,
     #[case] first: usize,
@@ -66,7 +66,7 @@ async fn the_last_change_of_every_service_is_found(
 async fn every_status_and_cause_survives(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let mut made = Vec::new();
-    // Those that tell of flapping are no changes of the status.
+    // Flapping rows are not changes of the status.
     let is_read = |cause: &ChangeCause| *cause != ChangeCause::Clock && !cause.is_about_flapping();
     let causes = ChangeCause::ALL.into_iter().filter(is_read);
     for (place, cause) in (0_i64..).zip(causes) {
@@ -98,7 +98,7 @@ fn ahead_and_back() -> Vec<StatusChange> {
 #[case::since_the_clock_is_right_again(350, &[(300, Up), (400, Down)])]
 #[case::in_the_time_undone(3_800, &[(400, Down)])]
 #[tokio::test]
-async fn changes_are_in_order_where_the_clock_was_set_back(
+async fn changes_are_in_order_across_a_clock_setback(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[case] since_s: i64,
     #[case] expected: &[(i64, MeasuredStatus)],
@@ -116,10 +116,10 @@ async fn changes_are_in_order_where_the_clock_was_set_back(
     assert_eq!((latest.len(), latest[0]), (2, ahead_and_back()[5]));
 }
 
-/// Years later nobody needs what was superseded, but the order must stay known.
+/// Years later superseded changes are not needed, but the order must stay known.
 #[rstest]
 #[tokio::test]
-async fn superseded_changes_go_without_disturbing_the_order(
+async fn superseded_changes_are_removed_without_disturbing_the_order(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

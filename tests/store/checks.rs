@@ -38,7 +38,7 @@ fn history() -> Vec<CheckRecord> {
     rows
 }
 
-/// What the filter lets through, newest first, decided row by row.
+/// Results that match the filter, newest first, decided row by row.
 fn expected(rows: &[CheckRecord], filter: &CheckFilter) -> Vec<(Timestamp, String)> {
     let wanted = |row: &&CheckRecord| {
         row.service == SERVICE
@@ -69,7 +69,7 @@ fn keys(found: &[StoredCheck]) -> Vec<(Timestamp, String)> {
 #[case::all_at_once(&["fra", "ams"], &[CheckStatus::Up], Some(at(30)), Some(at(200)))]
 #[case::an_empty_span(&[], &[], Some(at(100)), Some(at(100)))]
 #[tokio::test]
-async fn filters_and_the_cursor_walk_through_exactly_what_is_wanted(
+async fn filters_and_cursor_select_exactly_the_matching_checks(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[case] probes: &[&str],
     #[case] statuses: &[CheckStatus],
@@ -144,7 +144,7 @@ fn detailed(chance: &mut Chance, days: i64) -> Vec<CheckRecord> {
     rows
 }
 
-/// What the filter lets through, whole, newest first.
+/// All results that match the filter, newest first.
 fn whole(rows: &[CheckRecord], filter: &CheckFilter) -> Vec<StoredCheck> {
     let keys = expected(rows, filter);
     let of_service: Vec<_> = rows.iter().filter(|row| row.service == SERVICE).collect();
@@ -200,7 +200,7 @@ fn compaction(store: &Store) -> Compaction {
 /// Contract 4.8, whatever is a row, in a small block or in a large one.
 #[rstest]
 #[tokio::test]
-async fn rows_and_blocks_are_read_as_one(
+async fn rows_and_blocks_are_read_together(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(1, 2, 3)] seed: u64,
 ) {
@@ -212,7 +212,7 @@ async fn rows_and_blocks_are_read_as_one(
     let mut now = START_MS + HOUR_MS;
     let mut recorded = 0;
     while recorded < rows.len() {
-        // Whatever is older than what was sealed before comes late.
+        // Results older than the last sealed ones are late.
         let next = (recorded + 80).min(rows.len());
         append_checks(&store.history, &rows[recorded.saturating_sub(20)..next]).await;
         recorded = next;
@@ -231,7 +231,7 @@ async fn rows_and_blocks_are_read_as_one(
 
 #[rstest]
 #[tokio::test]
-async fn a_page_is_whole_while_compaction_runs(
+async fn a_page_is_complete_while_compaction_runs(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -266,7 +266,7 @@ async fn a_page_is_whole_while_compaction_runs(
 #[case::wrong_counts("UPDATE {blocks} SET up = up + 1")]
 #[case::a_table_that_is_gone("DROP TABLE {blocks}")]
 #[tokio::test]
-async fn what_cannot_be_read_is_an_error_and_not_a_shorter_page(
+async fn unreadable_checks_are_an_error_and_not_a_shorter_page(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[case] damage: &str,
 ) {

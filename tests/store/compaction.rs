@@ -114,13 +114,13 @@ async fn rows_become_blocks_and_blocks_become_large(
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
 }
 
-/// A clock that is ahead: what is over in any case is sealed and merged, no hour that is still to come.
+/// A clock that is ahead: hours that are certainly over are sealed and merged, future ones are not.
 #[rstest]
 #[case::nothing_is_over(0, false, 0)]
 #[case::two_days_are_sealed(31 * HOUR_MS, true, 2)]
 #[case::they_are_merged(3 * DAY_MS, true, 1)]
 #[tokio::test]
-async fn a_doubted_clock_seals_and_merges_what_is_over(
+async fn a_doubted_clock_seals_and_merges_only_past_hours(
     #[case] earliest_ms: i64,
     #[case] is_sealed: bool,
     #[case] segments: usize,
@@ -191,7 +191,7 @@ async fn late_and_repeated_results_are_stored_once(
 /// A pass that was killed after it had written to a segment leaves rows of a batch that never counts.
 #[rstest]
 #[tokio::test]
-async fn what_a_killed_pass_left_behind_never_counts(
+async fn rows_left_by_a_killed_pass_never_count(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -255,7 +255,7 @@ async fn a_killed_merge_starts_over(#[values(Backend::Sqlite, Backend::Postgres)
 
 #[rstest]
 #[tokio::test]
-async fn segments_are_dropped_when_they_were_kept_long_enough(
+async fn segments_are_dropped_after_their_retention(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -266,19 +266,19 @@ async fn segments_are_dropped_when_they_were_kept_long_enough(
     let end = SegmentScope::of(SegmentLevel::Period, RetentionClass::of_days(90), at(START_MS)).ends_at();
     compaction.pass(JudgedTime::trusted(end.plus_ms(-1))).await.unwrap();
     assert_eq!(in_blocks(&store).await.len(), 1);
-    let kept = segments::visible(store.history.reader()).await.unwrap()[0];
-    assert!(store.history.storage().bytes(kept.id).await.unwrap() > 0);
+    let segment = segments::visible(store.history.reader()).await.unwrap()[0];
+    assert!(store.history.storage().bytes(segment.id).await.unwrap() > 0);
     compaction.pass(JudgedTime::trusted(end)).await.unwrap();
     assert_eq!(in_blocks(&store).await, []);
-    assert!(store.history.storage().bytes(kept.id).await.unwrap() > 0, "somebody may still be reading it");
+    assert!(store.history.storage().bytes(segment.id).await.unwrap() > 0, "somebody may still be reading it");
     compaction.pass(JudgedTime::trusted(end.plus_ms(61_000))).await.unwrap();
-    assert_eq!(store.history.storage().bytes(kept.id).await.unwrap(), 0);
+    assert_eq!(store.history.storage().bytes(segment.id).await.unwrap(), 0);
     assert_eq!(segments::retired(store.history.reader()).await.unwrap(), []);
 }
 
 #[rstest]
 #[tokio::test]
-async fn a_history_that_is_too_large_loses_its_oldest_part(
+async fn an_oversized_history_loses_its_oldest_part(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -309,7 +309,7 @@ async fn a_history_that_is_too_large_loses_its_oldest_part(
 
 #[rstest]
 #[tokio::test]
-async fn status_changes_that_no_figure_reaches_are_forgotten_but_the_last(
+async fn outdated_status_changes_are_forgotten_except_the_last(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -318,8 +318,8 @@ async fn status_changes_that_no_figure_reaches_are_forgotten_but_the_last(
         moves.into_iter().map(|(service, at_ms, states)| change(service, START_MS + at_ms, states)).collect();
     append_changes(&store.history, &moves).await;
     compaction(&store).pass(JudgedTime::trusted(at(START_MS + 400 * DAY_MS + 500))).await.unwrap();
-    let kept = changes::since(store.history.reader(), 1, at(0)).await.unwrap();
-    assert_eq!(kept, [moves[1], moves[3]]);
+    let left = changes::since(store.history.reader(), 1, at(0)).await.unwrap();
+    assert_eq!(left, [moves[1], moves[3]]);
     assert_eq!(changes::since(store.history.reader(), 2, at(0)).await.unwrap(), [moves[2]]);
 }
 
@@ -341,7 +341,9 @@ async fn only_one_process_compacts_at_a_time() {
 /// Named after what it guards: a day that cannot be merged must not keep others from being sealed, merged and dropped.
 #[rstest]
 #[tokio::test]
-async fn a_damaged_block_stops_nothing_else(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_damaged_block_does_not_stop_other_merges(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some(store) = backend.open().await else { return };
     let up = CheckStatus::Up;
     append_checks(&store.history, &[check(2, "a", START_MS, up), check(2, "a", START_MS + DAY_MS, up)]).await;
@@ -370,7 +372,7 @@ async fn a_damaged_block_stops_nothing_else(#[values(Backend::Sqlite, Backend::P
     assert_eq!(levels(&store).await, [], "and all of them end");
 }
 
-/// Named after what it mends: the lock of a server may be lost unnoticed, and another one begins to compact meanwhile.
+/// Regression: the lock of a server may be lost unnoticed, and another one begins to compact meanwhile.
 #[tokio::test]
 async fn an_old_fencing_token_publishes_nothing() {
     let Some(store) = Backend::Postgres.open().await else { return };
@@ -390,7 +392,7 @@ async fn an_old_fencing_token_publishes_nothing() {
     assert!(segments::publish(&transaction, segment.id, 1).await.is_err(), "somebody else has published it");
 }
 
-/// Named after what it mends: a file that was lost was made again, empty, and its checks were missing from every answer.
+/// Regression: a file that was lost was made again, empty, and its checks were missing from every answer.
 #[tokio::test]
 async fn a_lost_segment_is_an_error_and_not_empty() {
     let Some(store) = Backend::Sqlite.open().await else { return };

@@ -29,7 +29,7 @@ const fn state(domain: &CustomDomain) -> (DomainStatus, Option<DomainProblem>) {
     (domain.status, domain.problem)
 }
 
-/// A look of a client that saw both records.
+/// A verification by a client that saw both records.
 const PROOF: DomainRecordsCheck = DomainRecordsCheck {
     reason: DomainCheckReason::Requested(NOW),
     sight: DomainRecordsState::Right,
@@ -39,7 +39,7 @@ const PROOF: DomainRecordsCheck = DomainRecordsCheck {
 /// All claims are proven and due at once.
 #[rstest]
 #[tokio::test]
-async fn the_clock_makes_one_of_several_proven_claims_active(
+async fn a_due_check_activates_one_of_several_proven_claims(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -70,8 +70,8 @@ async fn the_clock_makes_one_of_several_proven_claims_active(
     }
 }
 
-/// Resolves once somebody waits for an advisory lock of this database.
-async fn somebody_waits(store: &Store) {
+/// Resolves once a session waits for an advisory lock of this database.
+async fn until_lock_wait(store: &Store) {
     let text = "SELECT count(*) AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
     loop {
@@ -105,7 +105,7 @@ async fn prove(main: &Database, claim: &CustomDomain, until: impl Future<Output 
 /// The second one begins while the first one has not committed.
 #[rstest]
 #[tokio::test]
-async fn of_two_processes_that_prove_a_name_at_once_one_wins(
+async fn one_of_two_simultaneous_proofs_of_a_name_wins(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -115,7 +115,7 @@ async fn of_two_processes_that_prove_a_name_at_once_one_wins(
     let overlap = async {
         recorded.send(()).unwrap();
         if matches!(backend, Backend::Postgres) {
-            somebody_waits(&store).await;
+            until_lock_wait(&store).await;
         }
     };
     let late = async {
@@ -137,7 +137,7 @@ async fn a_claim_waits_for_a_proof_under_way() {
     let (recorded, is_recorded) = oneshot::channel();
     let overlap = async {
         recorded.send(()).unwrap();
-        somebody_waits(&store).await;
+        until_lock_wait(&store).await;
     };
     let claim = async {
         is_recorded.await.unwrap();
@@ -152,7 +152,7 @@ async fn a_claim_waits_for_a_proof_under_way() {
 /// Rows and keys survive the step; the step back leaves one claim of each name.
 #[rstest]
 #[tokio::test]
-async fn the_step_to_several_claims_keeps_the_rows(
+async fn the_migration_to_several_claims_keeps_the_rows(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     const STEP: &str = "m0045_domain_claims";

@@ -1,4 +1,4 @@
-//! Custom domains: rows survive, host names are unique, and the clock looks at what is due and at nothing else.
+//! Custom domains: rows survive, host names are unique, and only due domains are checked.
 
 use std::sync::Arc;
 
@@ -120,12 +120,10 @@ async fn a_host_name_is_active_once(#[values(Backend::Sqlite, Backend::Postgres)
     assert_eq!(read(&store, &second).await, second_active);
 }
 
-/// Contract 4.15: the first look is after a minute; an active domain is looked at daily.
+/// Contract 4.15: the first check is after a minute; an active domain is checked daily.
 #[rstest]
 #[tokio::test]
-async fn the_clock_looks_at_domains_that_are_due(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn due_domains_are_checked(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let servers = NameServer::start();
     let (right, wrong) =

@@ -16,7 +16,7 @@ use crate::support::rows::{append_changes, append_checks, at, change, check};
 
 #[rstest]
 #[tokio::test]
-async fn erasing_takes_rows_and_blocks_and_leaves_others_alone(
+async fn erasing_removes_rows_and_blocks_of_the_service_only(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

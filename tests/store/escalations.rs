@@ -1,4 +1,4 @@
-//! Steps of escalations: each is taken once, whoever looks how often, and none after somebody has taken the incident.
+//! Steps of escalations: each is taken once, however often they are polled, and none after an acknowledgement.
 
 use rstest::rstest;
 use watchkeeper::clock::Timestamp;
@@ -26,20 +26,20 @@ use crate::support::Backend;
 use crate::support::backend::Store;
 use crate::support::rows::{at, stored_organisation};
 
-/// A policy of two steps, a minute apart, that begins anew after a minute.
+/// A policy of two steps, a minute apart, that repeats after a minute.
 async fn stored_policy(store: &Store, owner: &Organisation) -> EscalationPolicy {
     let channel = stored_channel(store, owner).await;
-    let told = ResourceReference { key: channel.key, id: channel.id };
+    let recipient = ResourceReference { key: channel.key, id: channel.id };
     let step = |after_seconds| EscalationStep {
         after_seconds,
-        channels: vec![told],
+        channels: vec![recipient],
         contacts: Vec::new(),
         schedules: Vec::new(),
     };
     stored_policy_of(store, owner, vec![step(0), step(60)]).await
 }
 
-/// A policy of these steps, that begins anew after a minute.
+/// A policy of these steps, that repeats after a minute.
 async fn stored_policy_of(
     store: &Store,
     owner: &Organisation,
@@ -91,8 +91,8 @@ async fn a_step_is_taken_once(#[values(Backend::Sqlite, Backend::Postgres)] back
     assert_eq!(take(&store, steps[0], second(60)).await, 1);
     let (follows, progress) = find(main, incident.incident.key).await.unwrap().unwrap();
     assert_eq!((follows, progress.round, progress.next_step), (policy, 2, 0));
-    let told = waiting(&store, at(second(200))).await;
-    let events: Vec<NotificationEvent> = told.iter().map(|delivery| delivery.message.event).collect();
+    let repeated = waiting(&store, at(second(200))).await;
+    let events: Vec<NotificationEvent> = repeated.iter().map(|delivery| delivery.message.event).collect();
     assert_eq!(events, [NotificationEvent::IncidentOpened], "the others wait behind it");
 }
 
@@ -106,12 +106,17 @@ async fn mails_to_contacts_do_not_wait_for_each_other(
     let owner = stored_organisation(&store, "owner").await;
     let silent = ChannelRouting { min_severity: Severity::Critical, ..ChannelRouting::default() };
     let channel = channel_of_kind(&store, &owner, (ChannelKind::Email, silent)).await;
-    let told = ResourceReference { key: channel.key, id: channel.id };
-    let contacts = [stored_contact(&store, &owner, told).await, stored_contact(&store, &owner, told).await];
+    let recipient = ResourceReference { key: channel.key, id: channel.id };
+    let contacts =
+        [stored_contact(&store, &owner, recipient).await, stored_contact(&store, &owner, recipient).await];
     let named =
         contacts.iter().map(|contact| ResourceReference { key: contact.key, id: contact.id }).collect();
-    let step =
-        EscalationStep { after_seconds: 0, channels: vec![told], contacts: named, schedules: Vec::new() };
+    let step = EscalationStep {
+        after_seconds: 0,
+        channels: vec![recipient],
+        contacts: named,
+        schedules: Vec::new(),
+    };
     stored_policy_of(&store, &owner, vec![step.clone(), step]).await;
     let transaction = store.main.begin().await.unwrap();
     let mut incident = made(&owner, &[]);
@@ -136,12 +141,12 @@ async fn mails_to_contacts_do_not_wait_for_each_other(
     assert!(next.iter().all(|delivery| delivery.key != first[1].key));
 }
 
-/// Who sleeps is told once in the morning, however often the steps came again, and not at all if somebody took it meanwhile.
+/// A step held by quiet hours is sent once in the morning, however often it was repeated, and not at all after an acknowledgement.
 #[rstest]
-#[case::nobody_takes_it(false)]
-#[case::somebody_takes_it(true)]
+#[case::not_acknowledged(false)]
+#[case::acknowledged(true)]
 #[tokio::test]
-async fn steps_that_wait_for_the_morning_do_not_pile_up(
+async fn steps_held_by_quiet_hours_do_not_pile_up(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[case] is_taken: bool,
 ) {
@@ -149,10 +154,10 @@ async fn steps_that_wait_for_the_morning_do_not_pile_up(
     let owner = stored_organisation(&store, "owner").await;
     let silent = ChannelRouting { min_severity: Severity::Critical, ..ChannelRouting::default() };
     let channel = channel_of_kind(&store, &owner, (ChannelKind::Email, silent)).await;
-    let told = ResourceReference { key: channel.key, id: channel.id };
+    let recipient = ResourceReference { key: channel.key, id: channel.id };
     let hours = "mon,tue,wed,thu,fri,sat,sun 00:00-24:00".parse().unwrap();
     let quiet = Some(QuietHours { hours, zone: IanaZone::UTC, except_from: Severity::Critical });
-    let contact = stored_contact_with(&store, &owner, (told, quiet)).await;
+    let contact = stored_contact_with(&store, &owner, (recipient, quiet)).await;
     let named = vec![ResourceReference { key: contact.key, id: contact.id }];
     let step =
         EscalationStep { after_seconds: 0, channels: Vec::new(), contacts: named, schedules: Vec::new() };
@@ -215,10 +220,10 @@ async fn a_held_step_and_one_on_duty_are_one_page(
     let owner = stored_organisation(&store, "owner").await;
     let silent = ChannelRouting { min_severity: Severity::Critical, ..ChannelRouting::default() };
     let channel = channel_of_kind(&store, &owner, (ChannelKind::Email, silent)).await;
-    let told = ResourceReference { key: channel.key, id: channel.id };
+    let recipient = ResourceReference { key: channel.key, id: channel.id };
     let hours = "mon,tue,wed,thu,fri,sat,sun 00:00-24:00".parse().unwrap();
     let quiet = Some(QuietHours { hours, zone: IanaZone::UTC, except_from: Severity::Critical });
-    let contact = stored_contact_with(&store, &owner, (told, quiet)).await;
+    let contact = stored_contact_with(&store, &owner, (recipient, quiet)).await;
     let named = vec![ResourceReference { key: contact.key, id: contact.id }];
     let step =
         EscalationStep { after_seconds: 0, channels: Vec::new(), contacts: named, schedules: Vec::new() };

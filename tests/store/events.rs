@@ -23,7 +23,7 @@ async fn acts(store: &Store, behind: i64) -> Vec<(EventSubjectKind, EventAction)
 
 #[rstest]
 #[tokio::test]
-async fn every_change_of_an_incident_is_noted_with_it(
+async fn every_change_of_an_incident_writes_an_event(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -54,10 +54,10 @@ async fn every_change_of_an_incident_is_noted_with_it(
     assert_eq!(noted, expected.map(|(act, services)| (act, id, services)));
 }
 
-/// Also what becomes of it when a service goes.
+/// Also its changes when a service is deleted.
 #[rstest]
 #[tokio::test]
-async fn every_change_of_a_maintenance_is_noted_with_it(
+async fn every_change_of_a_maintenance_writes_an_event(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(false, true)] delete_orphaned: bool,
 ) {
@@ -65,13 +65,13 @@ async fn every_change_of_a_maintenance_is_noted_with_it(
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let covered = stored_service(&store, service(owner.key, "a")).await;
-    let kept = stored(&store, maintenance(owner.key, Scheduled), (&[covered.key], 0)).await;
+    let planned = stored(&store, maintenance(owner.key, Scheduled), (&[covered.key], 0)).await;
     let before = events::newest(store.main.reader()).await.unwrap();
     let noted = events::after(store.main.reader(), 0, 100).await.unwrap();
-    let created = noted.iter().find(|event| event.subject == kept.id).unwrap();
+    let created = noted.iter().find(|event| event.subject == planned.id).unwrap();
     assert_eq!((created.act, &*created.services), (EventAction::Created, &[] as &[i64]));
     let transaction = store.main.begin().await.unwrap();
-    let step = MaintenanceTransition { after: kept.clone(), entries: Vec::new() };
+    let step = MaintenanceTransition { after: planned.clone(), entries: Vec::new() };
     lifecycle::maintenances::carry_out(&transaction, &step, at(900)).await.unwrap();
     settle_maintenances(&transaction, covered.key, delete_orphaned, at(900)).await.unwrap();
     transaction.commit().await.unwrap();
@@ -85,7 +85,7 @@ async fn every_change_of_a_maintenance_is_noted_with_it(
 /// Those of others neither show nor count.
 #[rstest]
 #[tokio::test]
-async fn the_events_of_an_organisation_are_read_alone(
+async fn only_events_of_the_organisation_are_read(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -111,7 +111,7 @@ async fn the_events_of_an_organisation_are_read_alone(
 /// Its time begins when upkeep finds it, and numbers are never given again.
 #[rstest]
 #[tokio::test]
-async fn an_event_is_kept_for_an_hour(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn an_event_is_stored_for_an_hour(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let note = async || {
@@ -135,10 +135,10 @@ async fn an_event_is_kept_for_an_hour(#[values(Backend::Sqlite, Backend::Postgre
     assert!(note().await > first);
 }
 
-/// The services that it concerned until then. Those that it concerns from then on are read when it is told.
+/// The services that were affected until then. The services affected now are read when the event is sent.
 #[rstest]
 #[tokio::test]
-async fn what_leaves_services_is_noted_with_them(
+async fn an_event_names_the_services_that_were_removed(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     use watchkeeper::model::maintenance::MaintenanceStatus::Scheduled;
@@ -146,7 +146,7 @@ async fn what_leaves_services_is_noted_with_them(
     let owner = stored_organisation(&store, "owner").await;
     let [a, b] = ["a", "b"].map(|name| stored_service(&store, service(owner.key, name)));
     let (a, b) = (a.await, b.await);
-    let kept = stored(&store, maintenance(owner.key, Scheduled), (&[a.key, b.key], 0)).await;
+    let planned = stored(&store, maintenance(owner.key, Scheduled), (&[a.key, b.key], 0)).await;
     let transaction = store.main.begin().await.unwrap();
     let mut first = made(&owner, &[&a, &b]);
     lifecycle::incidents::insert(&transaction, &mut first).await.unwrap();
@@ -157,7 +157,7 @@ async fn what_leaves_services_is_noted_with_them(
     let mut changed = first.clone();
     changed.services.retain(|affected| affected.service == b.key);
     lifecycle::incidents::save(&transaction, &first, &changed, at(200)).await.unwrap();
-    lifecycle::maintenances::cover(&transaction, kept.key, &[b.key], at(200)).await.unwrap();
+    lifecycle::maintenances::cover(&transaction, planned.key, &[b.key], at(200)).await.unwrap();
     let message = TranslatedText::single("en", "Gone.");
     let deletion = ServiceDeletion {
         organisation: owner.key,

@@ -26,7 +26,7 @@ async fn write(store: &Store, changes: &[StatusChange]) {
     transaction.commit().await.unwrap();
 }
 
-/// A reader that has begun with everything, before the first change.
+/// A reader that starts before the first change.
 async fn reader(store: &Store) -> ChangeFeed {
     let mut reader = ChangeFeed::new(READER);
     let missing = reader.take(store.main.reader(), PartitionSet::ALL).await.unwrap();
@@ -57,7 +57,7 @@ async fn positions(store: &Store) -> Vec<i64> {
 
 /// PostgreSQL gives numbers before it shows rows: what is written beside the recorder has a higher one and is seen first.
 #[tokio::test]
-async fn what_is_written_beside_the_recorder_passes_over_nothing() {
+async fn a_concurrent_write_does_not_skip_uncommitted_changes() {
     let Some(store) = Backend::Postgres.open().await else { return };
     let mut reader = reader(&store).await;
     let recorder = store.history.begin().await.unwrap();
@@ -77,7 +77,9 @@ async fn what_is_written_beside_the_recorder_passes_over_nothing() {
 /// Changes of one partition leave the others where they were; now and then these are moved along, in one statement.
 #[rstest]
 #[tokio::test]
-async fn quiet_partitions_are_moved_along(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn positions_of_quiet_partitions_advance(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some(store) = backend.open().await else { return };
     let mut reader = reader(&store).await;
     let many: Vec<StatusChange> = (1..=40).map(|ms| change(64, ms, ChangeCause::Votes)).collect();

@@ -42,7 +42,7 @@ fn compaction(history: &History) -> Compaction {
 /// A result, and when it is delivered first.
 type Delivery = (i64, CheckRecord);
 
-/// Results of some days with both roles, answers and none; most come at once, some hours or days late.
+/// Results of some days with both roles, with and without answers; most arrive at once, some hours or days late.
 fn deliveries(chance: &mut Chance, days: i64) -> Vec<Delivery> {
     let mut taken = std::collections::BTreeSet::new();
     let mut found = Vec::new();
@@ -81,7 +81,7 @@ fn sample(numbers: &LocationNumbers, row: &CheckRecord) -> CheckSample {
     }
 }
 
-/// What is shown of sums.
+/// Figures shown of sums.
 type Shown = (u64, u64, Option<ResponseTimeSummary>, [Option<u32>; 4]);
 
 fn shown(buckets: BTreeMap<Timestamp, CheckSums>) -> BTreeMap<Timestamp, Shown> {
@@ -138,7 +138,7 @@ async fn assert_exact(history: &History, known: &[CheckSample], now: Timestamp) 
 
 #[rstest]
 #[tokio::test]
-async fn figures_of_every_range_are_what_all_results_say(
+async fn figures_of_every_range_equal_those_of_all_results(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(1, 2, 3)] seed: u64,
 ) {
@@ -157,8 +157,8 @@ async fn figures_of_every_range_are_what_all_results_say(
         // Some come again, together with new ones.
         let again = 0..chance.below(20).min(i64::try_from(delivered).unwrap());
         rows.extend(again.map(|_| {
-            let place = chance.below(i64::try_from(delivered).unwrap());
-            all[usize::try_from(place).unwrap()].1.clone()
+            let index = chance.below(i64::try_from(delivered).unwrap());
+            all[usize::try_from(index).unwrap()].1.clone()
         }));
         let numbers = append_checks(&store.history, &rows).await;
         let new = all[delivered..due].iter().filter(|(_, row)| row.service == SERVICE);
@@ -178,7 +178,7 @@ async fn figures_of_every_range_are_what_all_results_say(
     assert_exact(&store.history, &known, at(now + 3 * DAY_MS + 1_234)).await;
 }
 
-/// The slivers that were asked for, with the segments' kind of rollups.
+/// The requested slivers, with the segments' kind of rollups.
 type Asked = Mutex<Vec<(RollupLevel, TimeRange)>>;
 
 /// Blocks whose bodies these slivers make a reader decode.
@@ -198,7 +198,7 @@ async fn decoded_bodies(history: &History, asked: &Asked) -> usize {
 /// Three locations, a result every two minutes: what it takes to answer grows with the days, not with the results.
 #[rstest]
 #[tokio::test]
-async fn a_range_takes_a_few_hundred_merges_and_few_blocks(
+async fn a_range_needs_a_few_hundred_merges_and_few_blocks(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     const DAYS: i64 = 32;

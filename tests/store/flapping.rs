@@ -1,4 +1,4 @@
-//! Rows that tell of flapping: no reader of the status line sees them, and a start reads them with the turns.
+//! Flapping rows: no reader of the status line sees them, and a start reads them with the transitions.
 
 use rstest::rstest;
 use watchkeeper::model::flapping::FlappingState;
@@ -11,19 +11,19 @@ use watchkeeper::store::history::changes;
 use crate::support::Backend;
 use crate::support::rows::{append_changes, at, change};
 
-fn told(service: i64, at_ms: i64, cause: ChangeCause) -> StatusChange {
+fn flapping_change(service: i64, at_ms: i64, cause: ChangeCause) -> StatusChange {
     StatusChange { cause, ..change(service, at_ms, (Down, Down)) }
 }
 
-/// Service 1 flaps, 2 did and does not any more, 3 goes up and down, 4 only has gaps.
+/// Service 1 flaps, 2 did and does not any more, 3 is up and down, 4 only has gaps.
 fn story() -> Vec<StatusChange> {
     vec![
         change(1, 10, (Unknown, Up)),
         change(1, 20, (Up, Down)),
-        told(1, 20, ChangeCause::Flapping),
+        flapping_change(1, 20, ChangeCause::Flapping),
         change(2, 10, (Up, Degraded)),
-        told(2, 15, ChangeCause::Flapping),
-        told(2, 90, Settled),
+        flapping_change(2, 15, ChangeCause::Flapping),
+        flapping_change(2, 90, Settled),
         change(3, 30, (Up, Down)),
         change(3, 40, (Down, Up)),
         change(4, 30, (Up, NoData)),
@@ -33,7 +33,7 @@ fn story() -> Vec<StatusChange> {
 
 #[rstest]
 #[tokio::test]
-async fn a_start_reads_who_flaps_and_the_turns_of_late(
+async fn a_start_reads_flapping_services_and_recent_transitions(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -55,7 +55,7 @@ async fn a_start_reads_who_flaps_and_the_turns_of_late(
 
 #[rstest]
 #[tokio::test]
-async fn a_status_line_has_no_flapping_in_it(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_status_line_contains_no_flapping(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     append_changes(&store.history, &story()).await;
     let reader = store.history.reader();
@@ -65,7 +65,7 @@ async fn a_status_line_has_no_flapping_in_it(#[values(Backend::Sqlite, Backend::
     let mut latest = changes::latest_of(reader, PartitionSet::ALL).await.unwrap();
     latest.sort_by_key(|change| change.service);
     assert_eq!(latest, [story()[1], story()[3], story()[7], story()[9]]);
-    // What tells of flapping supersedes no status.
+    // A change of flapping supersedes no status.
     let old = changes::superseded_before(reader, at(1_000)).await.unwrap();
     let transaction = store.history.begin().await.unwrap();
     changes::delete(&transaction, &old).await.unwrap();

@@ -18,7 +18,7 @@ const fn ping(at_ms: i64, has_failed: bool) -> HeartbeatPing {
 
 #[rstest]
 #[tokio::test]
-async fn a_ping_is_noted_where_its_secret_leads(
+async fn a_ping_is_stored_for_the_service_of_its_secret(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

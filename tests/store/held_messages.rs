@@ -1,4 +1,4 @@
-//! What waits for the end of quiet hours or for a digest: in its order, and no longer than it must.
+//! Messages held until the end of quiet hours or for a digest: in their order, and no longer than necessary.
 
 use rstest::rstest;
 use watchkeeper::clock::{DAY_MS, Timestamp};
@@ -79,7 +79,7 @@ fn events(deliveries: &[Delivery]) -> Vec<NotificationEvent> {
 
 #[rstest]
 #[tokio::test]
-async fn what_is_not_bad_enough_waits_for_the_end_of_quiet_hours(
+async fn a_message_below_the_severity_waits_for_the_end_of_quiet_hours(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -107,7 +107,7 @@ async fn what_is_not_bad_enough_waits_for_the_end_of_quiet_hours(
 
 #[rstest]
 #[tokio::test]
-async fn what_becomes_bad_enough_takes_along_what_waits_in_front_of_it(
+async fn a_raised_severity_releases_earlier_held_messages(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -125,7 +125,7 @@ async fn what_becomes_bad_enough_takes_along_what_waits_in_front_of_it(
 
 #[rstest]
 #[tokio::test]
-async fn what_comes_beyond_the_number_is_told_in_one_message(
+async fn messages_beyond_the_limit_are_sent_in_one_digest(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -156,7 +156,7 @@ async fn what_comes_beyond_the_number_is_told_in_one_message(
     let MessageSubject::Digest(facts) = &digest[1].message.subject else { unreachable!("a digest") };
     assert_eq!((facts.count, facts.entries.len(), facts.is_over), (3, 3, false));
     assert_eq!(digest[1].message.headline(), "3 messages in one: 2 begun, 1 resolved");
-    // What is written now waits for the digest, whatever it is about.
+    // Messages written now wait for the digest, whatever their subject.
     let later =
         changed(&store, &incidents[3], at(WINDOW_MS * 2), |whole| resolve(whole, at(WINDOW_MS * 2))).await;
     assert_eq!(waiting(&store, at(WINDOW_MS * 9)).await.len(), 2);
@@ -166,15 +166,17 @@ async fn what_comes_beyond_the_number_is_told_in_one_message(
     assert_eq!(events(&last), [NotificationEvent::IncidentOpened, NotificationEvent::IncidentResolved]);
     assert_eq!(last[1].message.subject_id(), later.incident.id.as_str());
     let wanted = OutboxFilter { statuses: vec![DeliveryStatus::Gathered], ..OutboxFilter::default() };
-    let told = page(store.main.reader(), Visibility::whole(owner.key), &wanted, 9).await.unwrap();
-    assert_eq!(told.len(), 3);
-    assert!(told.iter().all(|told| told.digest == Some(digest[1].id)));
+    let messages = page(store.main.reader(), Visibility::whole(owner.key), &wanted, 9).await.unwrap();
+    assert_eq!(messages.len(), 3);
+    assert!(messages.iter().all(|message| message.digest == Some(digest[1].id)));
 }
 
 /// A second digest does not overtake the first one.
 #[rstest]
 #[tokio::test]
-async fn digests_come_one_after_the_other(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn digests_are_sent_one_after_the_other(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let routing = ChannelRouting { digest_above: Some(1), ..ChannelRouting::default() };
@@ -204,23 +206,23 @@ async fn digests_come_one_after_the_other(#[values(Backend::Sqlite, Backend::Pos
 /// A digest that cannot be delivered holds back what follows about its incidents, and nothing else.
 #[rstest]
 #[tokio::test]
-async fn a_digest_is_in_front_of_what_it_tells_alone(
+async fn a_digest_precedes_only_later_messages_of_its_incidents(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let routing = ChannelRouting { digest_above: Some(1), ..ChannelRouting::default() };
     let channel = routed_channel(&store, &owner, routing).await;
-    let mut told = Vec::new();
+    let mut incidents = Vec::new();
     for number in 0..3 {
-        told.push(opened(&store, &owner, at(number)).await);
+        incidents.push(opened(&store, &owner, at(number)).await);
     }
     let alone = waiting(&store, at(10)).await;
     end(&store, &alone[0], DeliveryOutcome::Delivered, None).await;
     assert!(make_digest(&store, &channel, &[], at(2 + WINDOW_MS)).await);
     let later = at(3 * WINDOW_MS);
     let other = opened(&store, &owner, later).await;
-    changed(&store, &told[2], at(5 * WINDOW_MS), |whole| resolve(whole, at(5 * WINDOW_MS))).await;
+    changed(&store, &incidents[2], at(5 * WINDOW_MS), |whole| resolve(whole, at(5 * WINDOW_MS))).await;
     let due = waiting(&store, at(6 * WINDOW_MS)).await;
     assert_eq!(events(&due), [NotificationEvent::Digest, NotificationEvent::IncidentOpened]);
     assert_eq!(due[1].message.subject_id(), other.incident.id.as_str());

@@ -1,4 +1,4 @@
-//! Holds of partitions, and who stands in their way.
+//! Holds of partitions, and the locks that delay them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -38,7 +38,7 @@ async fn take_for(history: &History, holder: Id, revision: i64, at_ms: i64) -> R
 
 /// It holds the lock under which it writes, and none of PostgreSQL's time limits counts while it is read from.
 #[tokio::test]
-async fn a_node_that_stands_still_in_the_middle_of_its_rows_keeps_nobody_from_taking() {
+async fn a_node_frozen_during_a_copy_does_not_prevent_a_takeover() {
     let Some(store) = Backend::Postgres.open().await else { return };
     take(&store.history, 1).await.unwrap();
     let mut frozen = PgConnection::connect(&store.place.history_url).await.unwrap();
@@ -65,7 +65,7 @@ fn batch(at_ms: i64) -> RecordBatch {
     RecordBatch { checks: vec![check(7, "a", at_ms, CheckStatus::Down)], changes: vec![change] }
 }
 
-/// A node stood still, another has taken its partitions since: of what it writes only a check counts that was made before.
+/// A node was frozen, another has taken its partitions since: of its writes only a check from before counts.
 #[rstest]
 #[tokio::test]
 async fn a_stale_write_is_refused_and_counted(

@@ -39,7 +39,7 @@ async fn claim(database: &Database, run: &IdempotentRun, now: Timestamp) -> Clai
 
 async fn settle(database: &Database, run: &IdempotentRun) -> bool {
     let transaction = database.begin().await.unwrap();
-    let settled = keys::settle(&transaction, run, kept()).await.unwrap();
+    let settled = keys::settle(&transaction, run, stored_answer()).await.unwrap();
     transaction.commit().await.unwrap();
     settled
 }
@@ -52,12 +52,12 @@ fn head() -> AnswerHead {
     }
 }
 
-fn kept() -> KeptAnswer {
+fn stored_answer() -> KeptAnswer {
     KeptAnswer { head: head(), body: Some("sealed".into()), resource: Some("/v1/tags/1".into()) }
 }
 
 fn answer() -> ClaimOutcome {
-    ClaimOutcome::Answered(StoredAnswer { fingerprint: PRINT, answer: kept() })
+    ClaimOutcome::Answered(StoredAnswer { fingerprint: PRINT, answer: stored_answer() })
 }
 
 #[rstest]
@@ -82,7 +82,7 @@ async fn a_key_has_one_run_and_one_answer_for_a_day(
 
 #[rstest]
 #[tokio::test]
-async fn a_lease_lapses_unless_it_is_prolonged(
+async fn a_lease_expires_unless_it_is_renewed(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -110,8 +110,11 @@ async fn the_oldest_bodies_are_cut(#[values(Backend::Sqlite, Backend::Postgres)]
         let run = IdempotentRun { key: format!("order-{n}"), ..run(token) };
         assert_eq!(claim(&store.main, &run, at(1_000 - i64::try_from(n).unwrap())).await, ClaimOutcome::Mine);
         let transaction = store.main.begin().await.unwrap();
-        let answer =
-            KeptAnswer { body: Some("x".repeat(100)), resource: resource.map(str::to_owned), ..kept() };
+        let answer = KeptAnswer {
+            body: Some("x".repeat(100)),
+            resource: resource.map(str::to_owned),
+            ..stored_answer()
+        };
         assert!(keys::settle(&transaction, &run, answer).await.unwrap());
         transaction.commit().await.unwrap();
     }

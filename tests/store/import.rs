@@ -69,7 +69,7 @@ async fn statuses(store: &Store, service: i64) -> Vec<(i64, MeasuredStatus)> {
 
 #[rstest]
 #[tokio::test]
-async fn what_is_imported_in_any_order_is_stored_once(
+async fn results_imported_in_any_order_are_stored_once(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -90,12 +90,10 @@ async fn what_is_imported_in_any_order_is_stored_once(
     assert_eq!((found[0].configured_at, found[0].revision), (Some(at(START_MS)), 1));
 }
 
-/// What Watchkeeper has watched itself stays as it was, and is the newest, although it was written first.
+/// Time monitored by Watchkeeper stays as it was, and is the newest, although it was written first.
 #[rstest]
 #[tokio::test]
-async fn the_time_that_was_watched_stays_as_it_was(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn monitored_time_is_not_changed(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let service = a_service(&store).await.key;
     let own_at = START_MS + 500 * 60_000;

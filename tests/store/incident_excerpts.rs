@@ -46,7 +46,7 @@ async fn large(transaction: &Transaction, owner: &Organisation) -> (WholeInciden
 
 #[rstest]
 #[tokio::test]
-async fn an_incident_of_many_services_is_read_in_part_and_changes_as_a_whole(
+async fn a_partially_read_incident_is_changed_as_a_whole(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -74,9 +74,9 @@ async fn an_incident_of_many_services_is_read_in_part_and_changes_as_a_whole(
     lifecycle::incidents::save(&transaction, &part, &changed, at(9_000)).await.unwrap();
     transaction.commit().await.unwrap();
 
-    let sight = Visibility::whole(owner.key);
-    let found = incidents::find(store.main.reader(), sight, whole.incident.id).await.unwrap().unwrap();
-    let after = incidents::whole(store.main.reader(), sight, found).await.unwrap();
+    let visibility = Visibility::whole(owner.key);
+    let found = incidents::find(store.main.reader(), visibility, whole.incident.id).await.unwrap().unwrap();
+    let after = incidents::whole(store.main.reader(), visibility, found).await.unwrap();
     assert_eq!((after.services.len(), after.updates.len()), (SERVICES, 2));
     let is_changed = |(row, added): (&watchkeeper::model::incident::AffectedService, i64)| {
         row.impact == Some(Impact::MajorOutage)
@@ -90,10 +90,10 @@ async fn an_incident_of_many_services_is_read_in_part_and_changes_as_a_whole(
     assert_eq!(excerpt::last_recovery(store.main.reader(), key).await.unwrap(), Some(at(9_000)));
 }
 
-/// What is to be known of all services is known of an incident that is read in part.
+/// Figures over all services are known of an incident that is read in part.
 #[rstest]
 #[tokio::test]
-async fn an_incident_that_is_read_in_part_knows_who_has_not_recovered_and_who_has_evidence(
+async fn a_partially_read_incident_knows_unrecovered_services_and_evidence(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -137,7 +137,7 @@ async fn an_incident_that_is_read_in_part_knows_who_has_not_recovered_and_who_ha
 /// deleted.
 #[rstest]
 #[tokio::test]
-async fn a_key_leads_to_the_incident_of_its_policy(
+async fn a_group_key_finds_the_incident_of_its_policy(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -175,16 +175,16 @@ async fn a_key_leads_to_the_incident_of_its_policy(
     let mut over = stored.clone();
     over.incident.resolved_at = Some(at(9_000));
     lifecycle::incidents::save(&transaction, &stored, &over, at(9_000)).await.unwrap();
-    let sight = Visibility::whole(owner.key);
+    let visibility = Visibility::whole(owner.key);
     let found = group_keys::find(&transaction, &second_policy, &keys).await.unwrap();
     assert_eq!(found.into_iter().collect::<Vec<_>>(), [(keys[0], vec![second.incident.key])]);
     let id = second.incident.id;
-    assert!(lifecycle::incidents::delete(&transaction, sight, id, at(9_000)).await.unwrap());
+    assert!(lifecycle::incidents::delete(&transaction, visibility, id, at(9_000)).await.unwrap());
     assert!(group_keys::find(&transaction, &second_policy, &keys).await.unwrap().is_empty());
     transaction.commit().await.unwrap();
 }
 
-/// What fails after an upgrade joins the incident that was open before.
+/// A failure after an upgrade joins the incident that was open before.
 #[rstest]
 #[tokio::test]
 async fn open_incidents_of_an_earlier_version_have_keys(

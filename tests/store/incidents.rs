@@ -241,7 +241,7 @@ async fn lists_and_periods_are_filtered(#[values(Backend::Sqlite, Backend::Postg
 #[case(false, IncidentCleanup { resolved: 1, deleted: 0, detached: 3 })]
 #[case(true, IncidentCleanup { resolved: 0, deleted: 2, detached: 2 })]
 #[tokio::test]
-async fn a_service_leaves_its_incidents(
+async fn a_deleted_service_is_removed_from_its_incidents(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[case] deletes_orphans: bool,
     #[case] expected: IncidentCleanup,
@@ -295,7 +295,7 @@ async fn a_service_leaves_its_incidents(
     assert_eq!((ended.updates.len(), last.created_at), (2, at(50)));
 }
 
-/// The last service that an incident waited for is deleted: those that have recovered are looked at at once, not in a minute.
+/// The last awaited service of an incident is deleted: those that have recovered are examined at once, not in a minute.
 #[rstest]
 #[tokio::test]
 async fn an_incident_does_not_wait_for_a_deleted_service(
@@ -332,10 +332,10 @@ async fn an_incident_does_not_wait_for_a_deleted_service(
     assert_eq!(looks, [(c.key, Some(at(300))), (b.key, Some(at(60_000)))]);
 }
 
-/// Contract 4.9: what the history says about services of open incidents, at a start and when somebody is told.
+/// Contract 4.9: recoveries in the history of services of open incidents, at a start and on a notification.
 #[rstest]
 #[tokio::test]
-async fn a_service_recovers_when_the_history_says_so(
+async fn a_missed_recovery_is_read_from_the_history(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(true, false)] at_start: bool,
 ) {

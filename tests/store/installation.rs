@@ -16,7 +16,7 @@ use crate::support::Backend;
 /// Reliability 25: the wrong key is noticed before anything is started.
 #[rstest]
 #[tokio::test]
-async fn another_key_than_that_of_the_first_start_is_wrong(
+async fn a_key_that_differs_from_the_first_start_is_refused(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -36,7 +36,7 @@ async fn another_key_than_that_of_the_first_start_is_wrong(
 /// Nodes that start for the first time on one database, at the same moment.
 #[rstest]
 #[tokio::test]
-async fn nodes_that_start_at_once_make_one_organisation(
+async fn nodes_that_start_at_once_create_one_organisation(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

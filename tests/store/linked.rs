@@ -1,4 +1,4 @@
-//! What ids name: only what the organisation has is found, whatever else exists.
+//! Lookup of ids: only rows of the organisation are found, whatever else exists.
 
 use std::collections::HashMap;
 
@@ -48,7 +48,7 @@ pub(crate) async fn stored_page(store: &Store, organisation: i64, name: &str) ->
 
 #[rstest]
 #[tokio::test]
-async fn only_what_the_organisation_has_is_found(
+async fn only_rows_of_the_organisation_are_found(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

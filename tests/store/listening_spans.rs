@@ -1,4 +1,4 @@
-//! When processes listened for pings: what they stored of it, and the absences that a later one reads from it.
+//! Times in which processes listened for pings: the stored marks, and the absences that a later process reads from them.
 
 use std::collections::BTreeMap;
 
@@ -27,9 +27,7 @@ const fn seconds(from: i64, to: i64) -> (Timestamp, Timestamp) {
 
 #[rstest]
 #[tokio::test]
-async fn what_lies_between_marks_is_an_absence(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn time_between_marks_is_an_absence(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let (now, main) = (at(100_000), store.main.reader());
     let all = async || spans(&absences::of_all(&store, now).await.unwrap());

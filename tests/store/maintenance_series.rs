@@ -1,4 +1,4 @@
-//! Series of maintenances: every window stands once, whatever the clock does and however many look at it.
+//! Series of maintenances: every window is created once, whatever the clock does and however many processes plan it.
 
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ fn days(of: &[Maintenance]) -> Vec<i64> {
 }
 
 #[rstest]
-fn what_is_stored_is_found_again(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn a_stored_series_is_read_back(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
@@ -117,9 +117,9 @@ fn what_is_stored_is_found_again(#[values(Backend::Sqlite, Backend::Postgres)] b
     });
 }
 
-/// Forty days, three processes, looking several times a day: every window stands once, begins and ends.
+/// Forty days, three processes, planning several times a day: every window is created, started and ended once.
 #[rstest]
-fn windows_are_created_once_as_time_goes_on(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn windows_are_created_once_as_time_passes(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
@@ -140,7 +140,7 @@ fn windows_are_created_once_as_time_goes_on(#[values(Backend::Sqlite, Backend::P
         assert_eq!(stand.len(), created);
         let expected: Vec<i64> = (0..).step_by(2).take(created).collect();
         assert_eq!(days(&stand), expected);
-        // The last look was at the begin of day 39; the next window is that of day 70.
+        // The last planning was at the start of day 39; the next window is that of day 70.
         assert_eq!(expected.last(), Some(&68));
         let done = stand.iter().filter(|one| one.status == MaintenanceStatus::Completed).count();
         assert_eq!(done, 20);
@@ -178,9 +178,11 @@ fn windows_that_are_over_are_not_created(
 }
 
 /// A clock that jumps is doubted, and nothing is created; one that was believed wrongly creates no more than fits, and the
-/// right one looks at once.
+/// right one plans at once.
 #[rstest]
-fn a_wrong_clock_does_little_harm(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn a_wrong_clock_plans_a_bounded_number_of_windows(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
@@ -198,9 +200,9 @@ fn a_wrong_clock_does_little_harm(#[values(Backend::Sqlite, Backend::Postgres)] 
     });
 }
 
-/// A look that was never committed leaves nothing, and the next one finds everything to do.
+/// Planning that was never committed leaves nothing, and the next one finds everything to do.
 #[rstest]
-fn an_interrupted_look_is_made_again(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn interrupted_planning_is_repeated(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
@@ -220,7 +222,7 @@ fn an_interrupted_look_is_made_again(#[values(Backend::Sqlite, Backend::Postgres
     });
 }
 
-/// What people took out is remembered until it is over; a rule that has nothing to come ends its series.
+/// Removed windows are remembered until they are over; a rule without upcoming windows ends its series.
 #[rstest]
 fn a_skipped_window_stays_out_and_a_series_ends(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
@@ -252,9 +254,9 @@ fn a_skipped_window_stays_out_and_a_series_ends(
     });
 }
 
-/// A row that cannot be read is an error, but the others have their turn.
+/// A row that cannot be read is an error, but the others are processed.
 #[rstest]
-fn one_that_fails_does_not_stop_the_others(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn a_failing_series_does_not_stop_the_others(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;

@@ -43,15 +43,15 @@ fn window(service: ServiceKey, from: i64, to: Option<i64>) -> ServiceWindow {
     ServiceWindow { service, kind: WindowKind::Maintenance, from: at(from), to: to.map(at) }
 }
 
-/// Flag and revision, as the engine would be told.
-async fn told(store: &Store, key: ServiceKey) -> (bool, i64) {
+/// Flag and revision, as the engine would get them.
+async fn flag_and_revision(store: &Store, key: ServiceKey) -> (bool, i64) {
     let found = services::by_keys(store.main.reader(), &[key]).await.unwrap();
     (found[0].in_planned_maintenance, found[0].revision)
 }
 
 #[rstest]
 #[tokio::test]
-async fn what_is_stored_is_read_back(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_stored_maintenance_is_read_back(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let other = stored_organisation(&store, "other").await;
@@ -89,7 +89,7 @@ async fn what_is_stored_is_read_back(#[values(Backend::Sqlite, Backend::Postgres
     }
 }
 
-/// Services by name, pages in the order of the client, entries in the order in which they came.
+/// Services by name, pages in the order of the client, entries in the order of their creation.
 #[rstest]
 #[tokio::test]
 async fn links_and_timeline_keep_their_order(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
@@ -131,7 +131,7 @@ async fn links_and_timeline_keep_their_order(#[values(Backend::Sqlite, Backend::
 /// Contract 1.4: the latest planned start first, then the id; pages cut that order.
 #[rstest]
 #[tokio::test]
-async fn lists_are_ordered_and_cut(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn lists_are_ordered_and_paged(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let other = stored_organisation(&store, "other").await;
@@ -146,7 +146,7 @@ async fn lists_are_ordered_and_cut(#[values(Backend::Sqlite, Backend::Postgres)]
     let starts: Vec<i64> = all.iter().map(|one| one.schedule.start.ms()).collect();
     assert_eq!(starts, [7, 7, 6, 5]);
     assert!(all.iter().all(|one| one.organisation == owner.key));
-    // In which order a PostgreSQL sorts text is the choice of whoever made the database.
+    // The collation of PostgreSQL depends on the creation of the database.
     if matches!(backend, Backend::Sqlite) {
         assert!(all[0].id.as_str() < all[1].id.as_str());
     }
@@ -234,7 +234,7 @@ async fn states_and_services_are_filtered(#[values(Backend::Sqlite, Backend::Pos
     }
 }
 
-/// Contract 4.12: whoever is covered by a maintenance in progress, planned or not.
+/// Contract 4.12: services covered by a maintenance in progress, planned or not.
 #[rstest]
 #[tokio::test]
 async fn only_maintenance_in_progress_covers(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
@@ -259,7 +259,7 @@ async fn only_maintenance_in_progress_covers(#[values(Backend::Sqlite, Backend::
     );
 }
 
-/// A window follows state, kind and services; two maintenances have a window each, and the engine hears of the first and
+/// A window follows state, kind and services; two maintenances have a window each, and the engine is notified of the first and
 /// the last.
 #[rstest]
 #[tokio::test]
@@ -269,9 +269,9 @@ async fn windows_follow_the_maintenance(#[values(Backend::Sqlite, Backend::Postg
     let a = stored_service(&store, service(owner.key, "a")).await.key;
     let b = stored_service(&store, service(owner.key, "b")).await.key;
     let one = stored(&store, maintenance(owner.key, InProgress), (&[a], 100)).await;
-    assert_eq!(told(&store, a).await, (true, 2));
+    assert_eq!(flag_and_revision(&store, a).await, (true, 2));
     let two = stored(&store, maintenance(owner.key, InProgress), (&[a], 150)).await;
-    assert_eq!(told(&store, a).await, (true, 2), "it is no news");
+    assert_eq!(flag_and_revision(&store, a).await, (true, 2), "it is no news");
 
     let transaction = store.main.begin().await.unwrap();
     assert!(
@@ -280,9 +280,9 @@ async fn windows_follow_the_maintenance(#[values(Backend::Sqlite, Backend::Postg
     );
     links::cover(&transaction, one.key, &[b]).await.unwrap();
     let touched = lifecycle::maintenances::align(&transaction, &one, at(200)).await.unwrap();
-    let heard: Vec<_> =
+    let notified: Vec<_> =
         touched.iter().map(|one| (one.key, one.in_planned_maintenance, one.revision)).collect();
-    assert_eq!(heard, [(b, true, 2)], "the other maintenance still covers the first service");
+    assert_eq!(notified, [(b, true, 2)], "the other maintenance still covers the first service");
     transaction.commit().await.unwrap();
     let expected = [window(a, 100, Some(200)), window(a, 150, None), window(b, 200, None)];
     assert_eq!(open_windows(&store, &[a, b]).await, expected);
@@ -302,7 +302,10 @@ async fn windows_follow_the_maintenance(#[values(Backend::Sqlite, Backend::Postg
         window(b, 260, Some(300)),
     ];
     assert_eq!(open_windows(&store, &[a, b]).await, expected);
-    assert_eq!((told(&store, a).await, told(&store, b).await), ((false, 3), (false, 5)));
+    assert_eq!(
+        (flag_and_revision(&store, a).await, flag_and_revision(&store, b).await),
+        ((false, 3), (false, 5))
+    );
 }
 
 /// A clock that is set back makes no window that ends before it begins.
@@ -317,10 +320,10 @@ async fn no_window_ends_before_it_begins(#[values(Backend::Sqlite, Backend::Post
     lifecycle::maintenances::end_effect(&transaction, one.key, at(1_000)).await.unwrap();
     transaction.commit().await.unwrap();
     assert_eq!(open_windows(&store, &[a]).await, [window(a, 5_000, Some(5_000))]);
-    assert_eq!(told(&store, a).await, (false, 3));
+    assert_eq!(flag_and_revision(&store, a).await, (false, 3));
 }
 
-/// Whoever changes a service leaves the flag alone, even from an old copy of it.
+/// A write of a service leaves the flag unchanged, even from an old copy of it.
 #[rstest]
 #[tokio::test]
 async fn a_write_of_the_service_leaves_the_flag_alone(
@@ -333,7 +336,7 @@ async fn a_write_of_the_service_leaves_the_flag_alone(
     let transaction = store.main.begin().await.unwrap();
     services::update(&transaction, before.clone()).await.unwrap();
     transaction.commit().await.unwrap();
-    assert!(told(&store, before.key).await.0);
+    assert!(flag_and_revision(&store, before.key).await.0);
 }
 
 /// Contract 4.3.9: the maintenance rows of the table.

@@ -40,7 +40,7 @@ async fn append_when_retired(store: &Store, backend: Backend, late: &CheckRecord
     store.history.reader().execute_unprepared(&trigger).await.unwrap();
 }
 
-/// Named after what it mends: a pass that merged several days read all of them as they were when it began. What was sealed
+/// Regression: a pass that merged several days read all of them as they were when it began. What was sealed
 /// into a later one meanwhile was in no segment afterwards, and dropped with its day.
 #[rstest]
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn results_that_are_sealed_between_two_merges_are_merged_too(
 /// A server appends results of a day, again and again, while that day and the one before it are sealed and merged.
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_merge_loses_nothing_that_is_appended_meanwhile(
+async fn a_merge_loses_no_concurrently_appended_results(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -86,10 +86,10 @@ async fn a_merge_loses_nothing_that_is_appended_meanwhile(
     assert_eq!(in_blocks(&store).await.len() as u64 + fresh_rows(&store).await, 41 * 500);
 }
 
-/// A segment may only end as what it was read as: whoever has read it does not know of a later batch.
+/// A segment may only be retired with the content that was read: a later batch is unknown to the reader.
 #[rstest]
 #[tokio::test]
-async fn a_segment_that_was_written_to_meanwhile_is_not_retired(
+async fn a_concurrently_written_segment_is_not_retired(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

@@ -1,4 +1,4 @@
-//! Migrations: every step goes up, down and up again, with both databases apart and in one.
+//! Migrations: every one can be applied, reverted and applied again, with both databases apart and in one.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ async fn has_table(connection: &DatabaseConnection, table: &str) -> bool {
 
 #[rstest]
 #[tokio::test]
-async fn every_step_goes_up_down_and_up_again(
+async fn every_migration_can_be_applied_reverted_and_applied_again(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(place) = backend.place().await else { return };
@@ -55,9 +55,9 @@ fn copies(folder: &std::path::Path) -> Vec<String> {
     names
 }
 
-/// One step behind after the other; the newest two copies are kept.
+/// One migration behind after the other; the newest two copies are kept.
 #[tokio::test]
-async fn the_main_database_is_copied_before_a_step_changes_it() {
+async fn the_main_database_is_copied_before_a_migration_changes_it() {
     let folder = tempfile::tempdir().unwrap();
     let [main_url, history_url] = ["main.db", "history.db"]
         .map(|name| watchkeeper::store::database::sqlite_url(&folder.path().join(name)));
@@ -113,7 +113,7 @@ async fn opening_twice_changes_nothing(#[values(Backend::Sqlite, Backend::Postgr
 
 async fn refusal(place: &Place) -> String {
     let opened = Databases::open(&place.main_url, &place.history_url, &StoreLimits::default()).await;
-    // As the command line shows it: with what lies behind.
+    // As the command line shows it: with the causes.
     format!("{:#}", anyhow::Error::from(opened.unwrap_err()))
 }
 
@@ -121,7 +121,7 @@ async fn refusal(place: &Place) -> String {
 #[case::main(true)]
 #[case::history(false)]
 #[tokio::test]
-async fn a_database_of_a_newer_version_is_told_from_others(
+async fn a_database_of_a_newer_version_is_refused(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[case] is_main: bool,
 ) {
@@ -159,7 +159,7 @@ async fn a_damaged_file_is_named(#[case] broken: Range<usize>, #[case] said: &st
     assert!(refusal.contains(file) && refusal.contains(said), "{refusal}");
 }
 
-/// The policy of a new organisation grouped by any tag before; those that somebody has edited keep their meaning.
+/// The policy of a new organisation grouped by any tag before; edited ones keep their meaning.
 #[rstest]
 #[tokio::test]
 async fn only_unedited_default_policies_group_by_parent(
@@ -197,9 +197,9 @@ async fn only_unedited_default_policies_group_by_parent(
     assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<(String, String, String)>>());
 }
 
-/// Named after what it mends: a step that was cut off left its first table behind, and no later start could do it.
+/// Regression: a step that was cut off left its first table behind, and no later start could do it.
 #[tokio::test]
-async fn a_step_that_is_cut_off_leaves_nothing() {
+async fn an_interrupted_migration_leaves_nothing() {
     let Some(place) = Backend::Sqlite.place().await else { return };
     let history = connect(&place.history_url).await;
     HistoryMigrator::up(&history, Some(1)).await.unwrap();
@@ -211,10 +211,10 @@ async fn a_step_that_is_cut_off_leaves_nothing() {
     assert!(has_table(&history, "fresh_check").await);
 }
 
-/// What is told to channels that hold exactly the former default, and to one that chose for itself.
+/// Events of channels with exactly the former default, and of one with its own choice.
 #[rstest]
 #[tokio::test]
-async fn channels_with_the_former_default_are_told_more(
+async fn channels_with_the_former_default_get_the_new_default(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(place) = backend.place().await else { return };

@@ -1,4 +1,4 @@
-//! Notices: what their writes change, and which of them are told.
+//! Notices: the changes of their writes, and which of them are sent.
 
 use rstest::rstest;
 use watchkeeper::lifecycle;
@@ -13,13 +13,11 @@ use crate::notifications::stored_channel;
 use crate::support::Backend;
 use crate::support::rows::{at, stored_organisation};
 
-/// Trouble that becomes less severe changes its notice, and nobody is told; one that is as severe or worse changes nothing, and
+/// Trouble that becomes less severe changes its notice, and no message is sent; one that is as severe or worse changes nothing, and
 /// without a notice none begins.
 #[rstest]
 #[tokio::test]
-async fn a_notice_is_lowered_without_a_message(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn lowering_a_notice_sends_no_message(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     stored_channel(&store, &owner).await;

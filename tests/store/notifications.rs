@@ -1,4 +1,5 @@
-//! The outbox: messages of a subject wait for each other, what ends makes way, what is old goes, and dead ones come again.
+//! The outbox: messages of a subject wait for each other, finished ones make room, old ones are deleted, and dead ones are
+//! retried.
 
 use rstest::rstest;
 use serde_json::Map;
@@ -33,7 +34,7 @@ pub(crate) async fn stored_channel(store: &Store, owner: &Organisation) -> Notif
     routed_channel(store, owner, ChannelRouting::default()).await
 }
 
-/// A channel that is told everything, within these bounds.
+/// A channel that gets every event, within these limits.
 pub(crate) async fn routed_channel(
     store: &Store,
     owner: &Organisation,
@@ -90,7 +91,7 @@ const fn of_channel(channel: DueChannel) -> WantedMessages {
     WantedMessages { channel, selection: MessageSelection::All, except: Vec::new() }
 }
 
-/// What is due, what has waited longest first.
+/// Due messages, longest wait first.
 pub(crate) async fn waiting(store: &Store, now: Timestamp) -> Vec<Delivery> {
     let reader = store.main.reader();
     let channels = due_channels(reader, now, (0, 100)).await.unwrap();
@@ -143,7 +144,9 @@ fn subjects(deliveries: &[Delivery]) -> Vec<&str> {
 
 #[rstest]
 #[tokio::test]
-async fn of_a_subject_one_message_is_due(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn one_message_of_a_subject_is_due_at_a_time(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     for _ in 0..2 {
@@ -169,7 +172,7 @@ async fn of_a_subject_one_message_is_due(#[values(Backend::Sqlite, Backend::Post
 
 #[rstest]
 #[tokio::test]
-async fn what_strands_is_found(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn stranded_messages_are_released(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     stored_channel(&store, &owner).await;
@@ -187,7 +190,7 @@ async fn what_strands_is_found(#[values(Backend::Sqlite, Backend::Postgres)] bac
 
 #[rstest]
 #[tokio::test]
-async fn dead_messages_come_again_in_their_order(
+async fn dead_messages_are_retried_in_their_order(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -200,9 +203,9 @@ async fn dead_messages_come_again_in_their_order(
         end(&store, &head[0], DeliveryOutcome::Refused, None).await;
     }
     assert!(waiting(&store, at(9_000)).await.is_empty());
-    let sight = Visibility::whole(owner.key);
+    let visibility = Visibility::whole(owner.key);
     let wanted = OutboxFilter { statuses: vec![DeliveryStatus::Dead], ..OutboxFilter::default() };
-    assert_eq!(page(store.main.reader(), sight, &wanted, 9).await.unwrap().len(), 2);
+    assert_eq!(page(store.main.reader(), visibility, &wanted, 9).await.unwrap().len(), 2);
     let transaction = store.main.begin().await.unwrap();
     let other = Visibility::whole(owner.key + 1);
     assert_eq!(
@@ -211,7 +214,9 @@ async fn dead_messages_come_again_in_their_order(
         "another organisation"
     );
     assert_eq!(
-        redeliver(&transaction, sight, RedeliverySelection::OfChannel(channel.key), at(500)).await.unwrap(),
+        redeliver(&transaction, visibility, RedeliverySelection::OfChannel(channel.key), at(500))
+            .await
+            .unwrap(),
         2
     );
     transaction.commit().await.unwrap();
@@ -221,7 +226,7 @@ async fn dead_messages_come_again_in_their_order(
 
 #[rstest]
 #[tokio::test]
-async fn old_messages_go_but_those_of_open_incidents(
+async fn old_messages_are_deleted_except_those_of_open_incidents(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -247,10 +252,10 @@ async fn old_messages_go_but_those_of_open_incidents(
     assert_eq!(subjects(&left), [open.incident.id.as_str()]);
 }
 
-/// What came of a try is written down for the others also when a channel was deleted while its message was under way.
+/// The outcome of a try is stored for the others also when a channel was deleted while its message was under way.
 #[rstest]
 #[tokio::test]
-async fn a_deleted_channel_takes_no_other_tries_along(
+async fn a_deleted_channel_keeps_the_attempts_of_others(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -272,7 +277,7 @@ async fn a_deleted_channel_takes_no_other_tries_along(
     assert_eq!((left.len(), left[0].channel, left[0].status), (1, stays.key, DeliveryStatus::Delivered));
 }
 
-/// Whoever was told of a notice is known for as long as it lasts.
+/// Recipients of a notice are known as long as it lasts.
 #[rstest]
 #[tokio::test]
 async fn messages_about_a_notice_stay_as_long_as_it_lasts(
@@ -312,10 +317,10 @@ async fn messages_about_a_notice_stay_as_long_as_it_lasts(
     assert!(left[0].message.is_good_news(), "its end is told");
 }
 
-/// What the engine changes leaves the time of the last write by a client alone; a message about it is no older for that.
+/// Changes by the engine do not alter the time of the last write by a client; a message about them is no older for that.
 #[rstest]
 #[tokio::test]
-async fn a_message_is_as_old_as_the_change_that_it_tells(
+async fn a_message_has_the_time_of_its_change(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     const DAYS: i64 = 3 * 24 * 60 * 60 * 1_000;
@@ -352,12 +357,10 @@ async fn one_process_delivers(#[values(Backend::Sqlite, Backend::Postgres)] back
     }
 }
 
-/// The receiver has the end: the begin would arrive as the newest, and an alert would open that nobody closes.
+/// The receiver has the end: the start would arrive as the newest, and open an alert that nobody closes.
 #[rstest]
 #[tokio::test]
-async fn what_a_later_message_has_overtaken_does_not_come_again(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn an_overtaken_message_is_not_retried(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     stored_channel(&store, &owner).await;
@@ -370,9 +373,12 @@ async fn what_a_later_message_has_overtaken_does_not_come_again(
     }
     let second = waiting(&store, at(1_000)).await;
     end(&store, &second[0], DeliveryOutcome::Failed, Some(at(2_000))).await;
-    let sight = Visibility::whole(owner.key);
+    let visibility = Visibility::whole(owner.key);
     let transaction = store.main.begin().await.unwrap();
-    assert_eq!(redeliver(&transaction, sight, RedeliverySelection::One(dead.key), at(500)).await.unwrap(), 1);
+    assert_eq!(
+        redeliver(&transaction, visibility, RedeliverySelection::One(dead.key), at(500)).await.unwrap(),
+        1
+    );
     let order = out_of_order(&transaction, &[dead.key, second[0].key]).await.unwrap();
     assert_eq!(order.too_early, [second[0].key].into(), "the one that was in front is in front again");
     assert!(order.too_late.is_empty());
@@ -385,16 +391,19 @@ async fn what_a_later_message_has_overtaken_does_not_come_again(
     end(&store, &Delivery { tries: 1, ..second[0].clone() }, DeliveryOutcome::Delivered, None).await;
     let transaction = store.main.begin().await.unwrap();
     assert_eq!(out_of_order(&transaction, &[dead.key]).await.unwrap().too_late, [dead.key].into());
-    assert_eq!(redeliver(&transaction, sight, RedeliverySelection::One(dead.key), at(500)).await.unwrap(), 0);
     assert_eq!(
-        redeliver(&transaction, sight, RedeliverySelection::All, at(500)).await.unwrap(),
+        redeliver(&transaction, visibility, RedeliverySelection::One(dead.key), at(500)).await.unwrap(),
+        0
+    );
+    assert_eq!(
+        redeliver(&transaction, visibility, RedeliverySelection::All, at(500)).await.unwrap(),
         1,
         "the other subject"
     );
     transaction.commit().await.unwrap();
 }
 
-/// What one channel has waiting hides nothing of another, and what failed hides nothing that was never tried.
+/// Waiting messages of one channel do not displace those of another, and failed ones do not displace untried ones.
 #[rstest]
 #[tokio::test]
 async fn a_backlog_hides_nothing(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {

@@ -1,4 +1,4 @@
-//! What stands above the layers of on-call schedules: room is made for what is new, but only by a clock that is trusted.
+//! Overrides and absences of on-call schedules: old rows are deleted for new ones, but only by a trusted clock.
 
 use rstest::rstest;
 use watchkeeper::clock::DAY_MS;
@@ -31,7 +31,7 @@ fn contact(organisation: i64) -> Contact {
 /// A clock that was set ahead deletes nothing while it is doubted.
 #[rstest]
 #[tokio::test]
-async fn room_is_made_only_by_a_trusted_clock(
+async fn old_rows_are_deleted_only_by_a_trusted_clock(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };

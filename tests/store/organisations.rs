@@ -48,7 +48,7 @@ async fn all_are_listed_oldest_first_and_counted(
 
 #[rstest]
 #[tokio::test]
-async fn what_is_not_committed_is_not_there(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn uncommitted_rows_are_not_visible(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let transaction = store.main.begin().await.unwrap();
     let stored = organisations::insert(&transaction, organisation("half")).await.unwrap();

@@ -40,7 +40,7 @@ fn columns(table: &TableLayout) -> BTreeSet<&str> {
     table.columns.iter().map(|column| column.name).collect()
 }
 
-/// What PostgreSQL calls a type.
+/// PostgreSQL's name of a type.
 fn type_name(kind: ColumnKind) -> &'static str {
     match kind {
         ColumnKind::SmallInteger => "int2",
@@ -215,7 +215,7 @@ async fn a_difference_is_named_with_its_keys() {
 
 /// Somebody who wrote meanwhile is noticed: what was read is not all there is any more.
 #[tokio::test]
-async fn a_write_meanwhile_is_noticed() {
+async fn a_concurrent_write_is_detected() {
     if Backend::Postgres.place().await.is_none() {
         return;
     }
@@ -228,9 +228,9 @@ async fn a_write_meanwhile_is_noticed() {
     assert!(refused.contains("written to the embedded installation meanwhile"), "{refused}");
 }
 
-/// A promotion that looked before another one ended does not begin again on what serves by now.
+/// A promotion that read the state before another one ended does not restart on a database in use.
 #[tokio::test]
-async fn a_promotion_that_looked_too_early_wipes_nothing() {
+async fn a_promotion_with_outdated_state_deletes_nothing() {
     if Backend::Postgres.place().await.is_none() {
         return;
     }
@@ -269,7 +269,7 @@ async fn a_promotion_waits_for_the_lock_of_a_killed_one() {
     next.verify(&mut next_target, &mut |_, _| {}).await.unwrap();
 }
 
-/// Should a marker stand beside the note of a finished promotion, nothing is cleared.
+/// A marker beside the note of a finished promotion does not cause a clearing.
 #[tokio::test]
 async fn a_finished_database_is_never_cleared() {
     if Backend::Postgres.place().await.is_none() {
@@ -284,9 +284,9 @@ async fn a_finished_database_is_never_cleared() {
     assert!(refused.ends_with("holds an installation whose promotion has ended"), "{refused}");
 }
 
-/// A write between the last look and the end is noticed as well.
+/// A write between the last check and the end is detected as well.
 #[tokio::test]
-async fn a_write_while_it_ends_is_noticed() {
+async fn a_write_at_the_end_is_detected() {
     if Backend::Postgres.place().await.is_none() {
         return;
     }
@@ -322,7 +322,7 @@ async fn until(url: &str, condition: &str) {
     database.close().await.unwrap();
 }
 
-/// What SQLite takes and PostgreSQL does not: said before anything is moved, with table and column.
+/// Rows that SQLite accepts and PostgreSQL does not: reported before anything is moved, with table and column.
 #[rstest]
 #[case::character_zero(
     "UPDATE service SET name = 'a' || char(0) || 'b' WHERE id = 2",
@@ -341,7 +341,10 @@ async fn until(url: &str, condition: &str) {
     "service: the row 2 refers to a row of organisation that does not exist"
 )]
 #[tokio::test]
-async fn what_postgres_would_refuse_is_found_before(#[case] statement: &str, #[case] expected: &str) {
+async fn rows_that_postgresql_would_refuse_are_found_before_copying(
+    #[case] statement: &str,
+    #[case] expected: &str,
+) {
     let Some(_) = Backend::Postgres.place().await else { return };
     let (store, place) = filled().await;
     let database = sea_orm::Database::connect(&store.place.main_url).await.unwrap();

@@ -71,7 +71,7 @@ fn since(since_ms: i64) -> InclusiveSpan {
     InclusiveSpan { since: at(since_ms), until: at(i64::MAX) }
 }
 
-/// Everything that a restart would know of these services.
+/// Everything that a restart reads of these services.
 async fn known(store: &Store, since_ms: i64, expected: &[ExpectedVotes]) -> LatestVotes {
     let mut votes = recent::within(store.history.reader(), PartitionSet::ALL, since(since_ms)).await.unwrap();
     recent::complete(&store.history, &mut votes, expected, since(since_ms)).await.unwrap();
@@ -84,9 +84,7 @@ fn expect(service: i64, locations: &[i32]) -> ExpectedVotes {
 
 #[rstest]
 #[tokio::test]
-async fn a_service_is_remembered_however_long_ago(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn the_last_result_is_found_at_any_age(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let numbers = append_checks(
         &store.history,
@@ -105,7 +103,7 @@ async fn a_service_is_remembered_however_long_ago(
     assert_eq!(votes.len(), 1);
 }
 
-/// Wherever they are by then: results come in no order, are sealed and merged in between, and some come late.
+/// Wherever they are by then: results arrive in any order, are sealed and merged in between, and some are late.
 #[rstest]
 #[tokio::test]
 async fn the_newest_results_are_found_in_rows_and_blocks(
@@ -159,7 +157,9 @@ async fn the_newest_results_are_found_in_rows_and_blocks(
 
 #[rstest]
 #[tokio::test]
-async fn the_last_result_of_all_is_found(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn the_last_result_of_all_services_is_found(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some(store) = backend.open().await else { return };
     assert_eq!(recent::last_fresh(store.history.reader()).await.unwrap(), None);
     append_checks(&store.history, &history()).await;

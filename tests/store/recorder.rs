@@ -1,4 +1,4 @@
-//! The recorder on real databases: what it acknowledges is durable, and a database that is away costs nothing but time.
+//! The recorder on real databases: acknowledged results are durable, and an unavailable database only delays them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn start_spooling(
     (thread, recorder, counters)
 }
 
-/// A SQLite whose lock somebody else holds.
+/// A SQLite locked by another process.
 async fn lock(store: &Store) -> DatabaseConnection {
     let mut options = ConnectOptions::new(store.place.history_url.clone());
     options.max_connections(1).sqlx_logging(false);
@@ -100,7 +100,7 @@ async fn assert_stored(history: &History, batches: i64) {
 
 /// Reliability 1: what is counted as acknowledged is there.
 #[rstest]
-fn what_is_acknowledged_is_durable(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn acknowledged_results_are_durable(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let limits = RecordLimits { rows_per_commit: 16, ..quick() };
@@ -124,7 +124,7 @@ fn what_is_acknowledged_is_durable(#[values(Backend::Sqlite, Backend::Postgres)]
 }
 
 #[test]
-fn a_postgres_that_is_away_costs_nothing_but_time() {
+fn an_unavailable_postgresql_only_delays_results() {
     System::new().block_on(async {
         let Some(postgres) = Postgres::start() else { return };
         let limits = StoreLimits { acquire_timeout_seconds: 2, ..StoreLimits::default() };
@@ -148,7 +148,7 @@ fn a_postgres_that_is_away_costs_nothing_but_time() {
 }
 
 #[test]
-fn a_sqlite_that_is_locked_costs_nothing_but_time() {
+fn a_locked_sqlite_only_delays_results() {
     System::new().block_on(async {
         let store = impatient().await;
         let (recorder, counters) = start(&store.history, quick());
@@ -167,7 +167,7 @@ fn a_sqlite_that_is_locked_costs_nothing_but_time() {
     });
 }
 
-/// What memory does not hold waits on disk, and all of it is written in order and counted once.
+/// Results beyond memory wait on disk, and all of them are written in order and counted once.
 #[test]
 fn results_beyond_memory_wait_on_disk() {
     System::new().block_on(async {
@@ -194,12 +194,12 @@ fn results_beyond_memory_wait_on_disk() {
 
 /// Each process is killed in the middle of writing its spool; the last one finds everything, and nothing is doubled.
 #[test]
-fn a_spool_outlives_the_processes_that_write_it() {
+fn a_spool_survives_the_processes_that_write_it() {
     System::new().block_on(async {
         let (store, folder) = (impatient().await, tempfile::tempdir().unwrap());
         let limits = RecordLimits { waiting_results: 10, rows_per_commit: 4, ..quick() };
         for process in 0..4 {
-            // Connections of its own, which end with it and take what they had begun with them.
+            // Connections of its own, which end with it together with their transactions.
             let impatience = StoreLimits { acquire_timeout_seconds: 1, ..StoreLimits::default() };
             let place = &store.place;
             let own = Databases::open(&place.main_url, &place.history_url, &impatience).await.unwrap();
@@ -272,9 +272,9 @@ fn spooled_results_of_an_unknown_location_are_written() {
     });
 }
 
-/// How fast the spool takes results, in whatever way the tests were built.
+/// Speed of the spool, whatever the build profile of the tests.
 #[test]
-fn the_spool_takes_results_faster_than_they_come() {
+fn the_spool_stores_results_faster_than_they_arrive() {
     let folder = tempfile::tempdir().unwrap();
     let mut spool = Spool::open(folder.path(), u64::MAX).unwrap();
     let checks = (0..8_192).map(|n| check(n, "fra-1", 1_795_000_000_000 + n, CheckStatus::Up)).collect();
@@ -320,7 +320,7 @@ fn results_beyond_the_limit_are_shed_and_counted(
     });
 }
 
-/// Named after what it mends: results pointed to a location whose row had been rolled back, and no page showed them.
+/// Regression: results pointed to a location whose row had been rolled back, and no page showed them.
 #[rstest]
 fn a_first_write_that_fails_does_not_lose_the_locations(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,

@@ -69,12 +69,12 @@ impl Handler<RecordBatch> for Collector {
     }
 }
 
-/// What a process that starts now makes of the store: what it knows of each service, and the changes it reports.
+/// State of a process that starts now: what it knows of each service, and the changes it reports.
 async fn restart(store: &Store, known: &[&Service]) -> (Vec<ServiceSnapshot>, Vec<StatusChange>) {
     restart_with(store, known, true).await
 }
 
-/// The same; the history may also come only when the services are watched already.
+/// The same; the history may also become available only after the services are monitored.
 async fn restart_with(
     store: &Store,
     known: &[&Service],
@@ -141,18 +141,18 @@ type Votes = &'static [(&'static str, i64, CheckStatus)];
     &[("gone", 20, CheckStatus::Down), ("a", 40, CheckStatus::Up)],
     Verdict::Up
 )]
-// Named after what it mends: one location heard of lately silenced the others of a slow service.
+// Regression: one recent location silenced the others of a slow service.
 #[case::votes_of_a_slow_service_are_found_however_old(
     3_600,
     &[("a", 60, CheckStatus::Down), ("b", 1_260, CheckStatus::Up), ("c", 2_460, CheckStatus::Up)],
     Verdict::Up
 )]
-#[case::what_a_clock_that_was_ahead_has_recorded_hides_nothing(
+#[case::records_of_a_clock_that_was_ahead_hide_nothing(
     60,
     &[("a", -3_600, CheckStatus::Down), ("a", 30, CheckStatus::Up), ("b", -7_200, CheckStatus::Down)],
     Verdict::Up
 )]
-fn verdicts_come_back(
+fn verdicts_are_restored(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[case] interval_seconds: u32,
     #[case] votes: Votes,
@@ -196,7 +196,7 @@ fn a_paused_service_keeps_the_time_of_its_last_check(
 }
 
 #[rstest]
-#[case::a_stop_in_which_nothing_was_due_leaves_no_trace(59, &[])]
+#[case::a_stop_without_due_checks_leaves_no_trace(59, &[])]
 #[case::a_check_that_is_a_little_late_is_no_gap(64, &[])]
 #[case::a_short_stop_is_a_gap_as_well(
     70,
@@ -227,9 +227,9 @@ fn a_restart_reports_its_own_gap(
     });
 }
 
-/// Time in which nobody looked is a gap, also when the process that starts cannot know it yet.
+/// Time without checks is a gap, also when the process that starts cannot know it yet.
 #[rstest]
-fn a_history_that_comes_late_gets_its_gap(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn a_history_available_late_gets_its_gap(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let service = watched(&store, 60).await;
@@ -388,7 +388,7 @@ fn figures_equal_counting_minute_by_minute(
 
 /// Checking does not depend on the past.
 #[rstest]
-fn a_history_that_cannot_be_read_stops_no_watch(
+fn an_unreadable_history_does_not_stop_monitoring(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     use sea_orm::ConnectionTrait as _;

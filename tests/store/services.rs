@@ -141,7 +141,7 @@ fn outline(service: &Service) -> ServiceOutline {
     }
 }
 
-/// Nobody can read what is stored as their configurations, so whoever reads an outline has not read it.
+/// The stored configurations are unreadable, so reading an outline does not read them.
 #[rstest]
 #[tokio::test]
 async fn an_outline_is_the_service_without_its_configuration(

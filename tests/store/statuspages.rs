@@ -33,7 +33,9 @@ async fn stored_page(store: &Store, page: Statuspage, now: i64) -> Option<Status
 
 #[rstest]
 #[tokio::test]
-async fn a_slug_has_one_page_and_is_held(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_slug_has_one_page_and_stays_reserved(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some(store) = backend.open().await else { return };
     let mine = stored_organisation(&store, "mine").await.key;
     let theirs = stored_organisation(&store, "theirs").await.key;
@@ -71,8 +73,8 @@ async fn a_slug_has_one_page_and_is_held(#[values(Backend::Sqlite, Backend::Post
     assert!(slugs::is_taken(reader, mine, "till", JudgedTime::trusted(at(1))).await.unwrap());
 }
 
-/// The slugs of these that are kept for their organisation.
-async fn held(store: &Store, stranger: i64, slugs: &[String]) -> Vec<String> {
+/// The slugs of these that are reserved for their organisation.
+async fn reserved_slugs(store: &Store, stranger: i64, slugs: &[String]) -> Vec<String> {
     let mut held = Vec::new();
     for slug in slugs {
         if slugs::is_taken(store.main.reader(), stranger, slug, JudgedTime::trusted(at(0))).await.unwrap() {
@@ -96,11 +98,15 @@ async fn a_page_keeps_its_last_five_slugs(#[values(Backend::Sqlite, Backend::Pos
         write.commit().await.unwrap();
         stored.slug.clone_from(slug);
     }
-    assert_eq!(held(&store, theirs, &names).await, names[2..], "five old ones, and the present one");
+    assert_eq!(
+        reserved_slugs(&store, theirs, &names).await,
+        names[2..],
+        "five old ones, and the present one"
+    );
     let write = store.main.begin().await.unwrap();
     statuspages::delete(&write, &stored, at(100)).await.unwrap();
     write.commit().await.unwrap();
-    assert_eq!(held(&store, theirs, &names).await, names[3..]);
+    assert_eq!(reserved_slugs(&store, theirs, &names).await, names[3..]);
 }
 
 #[rstest]
@@ -119,7 +125,7 @@ async fn deleted_pages_leave_a_bounded_number_of_slugs(
         statuspages::delete(&write, &made.unwrap(), at(now)).await.unwrap();
     }
     write.commit().await.unwrap();
-    assert_eq!(held(&store, theirs, &names).await, names[3..]);
+    assert_eq!(reserved_slugs(&store, theirs, &names).await, names[3..]);
 }
 
 #[rstest]

@@ -70,8 +70,8 @@ async fn inserted(store: &Store, mut incident: WholeIncident) -> WholeIncident {
     incident
 }
 
-/// What has become a fact, by the texts of the entries.
-async fn told(store: &Store, owner: &Organisation) -> Vec<String> {
+/// Stored facts, by the texts of the entries.
+async fn texts_of(store: &Store, owner: &Organisation) -> Vec<String> {
     let facts = facts(store, owner).await;
     assert!(facts.iter().all(|fact| fact.kind == IncidentEntry));
     facts.iter().map(|fact| fact.message.text("en", "en").to_owned()).collect()
@@ -80,7 +80,7 @@ async fn told(store: &Store, owner: &Organisation) -> Vec<String> {
 /// Contract 4.10.3: entries that are for subscribers, while the incident is published; when it is, the newest entry.
 #[rstest]
 #[tokio::test]
-async fn entries_of_a_published_incident_are_told(
+async fn entries_of_a_published_incident_are_notified(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -92,17 +92,17 @@ async fn entries_of_a_published_incident_are_told(
     save(&store, &mut incident, |changed| changed.updates.push(entry("second", true))).await;
     assert!(facts(&store, &owner).await.is_empty(), "nobody hears of what is internal");
     save(&store, &mut incident, |changed| changed.incident.is_published = true).await;
-    assert_eq!(told(&store, &owner).await, ["second"]);
+    assert_eq!(texts_of(&store, &owner).await, ["second"]);
     save(&store, &mut incident, |changed| changed.updates.push(entry("quiet", false))).await;
     save(&store, &mut incident, |changed| changed.updates.push(entry("third", true))).await;
     save(&store, &mut incident, |changed| changed.incident.is_published = false).await;
     save(&store, &mut incident, |changed| changed.incident.is_published = true).await;
-    assert_eq!(told(&store, &owner).await, ["second", "third"], "nothing is told twice");
+    assert_eq!(texts_of(&store, &owner).await, ["second", "third"], "nothing is told twice");
 }
 
 #[rstest]
 #[tokio::test]
-async fn a_publication_with_a_quiet_entry_tells_nothing(
+async fn a_publication_with_a_quiet_entry_notifies_nobody(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -176,7 +176,7 @@ async fn act(store: &Store, step: MaintenanceTransition, now: i64) -> Maintenanc
     step.after
 }
 
-/// All reminders that are due at this moment are told, by somebody who looks twice.
+/// All reminders due at this moment are sent, by a process that runs twice.
 async fn remind(store: &Store, now: i64) {
     for _ in 0..2 {
         for due in reminders::due(store.main.reader(), at(now), 9).await.unwrap() {
@@ -206,7 +206,7 @@ fn stamp(now: i64) -> OperationContext<'static> {
 /// Contract 4.11: announced, a day and an hour before, started, completed; each once.
 #[rstest]
 #[tokio::test]
-async fn a_maintenance_is_told_at_its_moments(
+async fn a_maintenance_is_notified_at_its_milestones(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -233,10 +233,10 @@ async fn a_maintenance_is_told_at_its_moments(
     assert!(facts[1].message.text("en", "en").starts_with("Reminder: maintenance is planned from "));
 }
 
-/// What is not asked for is not told, and what is called off is not reminded of.
+/// Disabled notices are not sent, and cancelled maintenances have no reminders.
 #[rstest]
 #[tokio::test]
-async fn flags_decide_what_is_told(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn notification_flags_are_respected(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let none = MaintenanceNotices {
@@ -257,10 +257,10 @@ async fn flags_decide_what_is_told(#[values(Backend::Sqlite, Backend::Postgres)]
     assert_eq!(kinds(&store, &owner).await, [MaintenanceAnnounced, MaintenanceCancelled]);
 }
 
-/// A moved window is reminded of anew; a moment that lies in the past when it is planned is left out.
+/// A moved window gets new reminders; a moment that is past at the planning is left out.
 #[rstest]
 #[tokio::test]
-async fn a_moved_window_is_reminded_of_anew(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_moved_window_gets_new_reminders(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let near = announced(&store, planned(&owner, 2 * HOUR_MS), 0).await;
@@ -274,7 +274,7 @@ async fn a_moved_window_is_reminded_of_anew(#[values(Backend::Sqlite, Backend::P
         act(&store, MaintenanceTransition::revise(&near, far, announcement, stamp(HOUR_MS + 1)), HOUR_MS + 1)
             .await;
     remind(&store, DAY_MS).await;
-    // A change of anything else plans nothing anew.
+    // Other changes plan no reminder.
     let renamed = Maintenance { title: TranslatedText::single("en", "Other"), ..far.clone() };
     act(&store, MaintenanceTransition::revise(&far, renamed, announcement, stamp(DAY_MS + 1)), DAY_MS + 1)
         .await;
@@ -283,12 +283,10 @@ async fn a_moved_window_is_reminded_of_anew(#[values(Backend::Sqlite, Backend::P
     assert_eq!(kinds(&store, &owner).await, expected);
 }
 
-/// A clock that is set back plans a reminder again that has been told: it stays one fact.
+/// A clock setback plans a reminder again that has been sent: it stays one fact.
 #[rstest]
 #[tokio::test]
-async fn a_clock_that_is_set_back_reminds_nobody_again(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn a_clock_setback_repeats_no_reminder(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let planned = announced(&store, planned(&owner, 2 * DAY_MS), 0).await;
@@ -301,7 +299,7 @@ async fn a_clock_that_is_set_back_reminds_nobody_again(
 
 #[rstest]
 #[tokio::test]
-async fn facts_are_kept_for_thirty_days(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn facts_are_stored_for_thirty_days(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     announced(&store, planned(&owner, 2 * DAY_MS), 0).await;

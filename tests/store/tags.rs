@@ -94,7 +94,7 @@ async fn tags_are_listed_by_key_and_value(#[values(Backend::Sqlite, Backend::Pos
 
 #[rstest]
 #[tokio::test]
-async fn a_tag_is_found_in_its_organisation_alone(
+async fn a_tag_is_found_only_in_its_organisation(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
@@ -124,7 +124,7 @@ async fn a_tag_is_found_in_its_organisation_alone(
 /// Contract 4.4: the database itself lets no name be there twice; no value is a value of its own.
 #[rstest]
 #[tokio::test]
-async fn a_name_is_there_once(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_tag_name_is_unique(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await.key;
     for label in ["env", "env:prod", "env:Prod"] {

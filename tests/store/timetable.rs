@@ -1,4 +1,4 @@
-//! The clock of the maintenances: each transition once, whatever the wall clock does and however many look at it.
+//! Automatic transitions of maintenances: each once, whatever the wall clock does and however many processes run.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl Handler<RecordBatch> for Deaf {
     fn handle(&mut self, _: RecordBatch, _: &mut Context<Self>) {}
 }
 
-/// A process that looks at this store with this clock.
+/// A process with this store and this clock.
 pub(crate) fn transitions(store: &Store, clock: &Clock) -> TransitionExecutor {
     let here =
         Location { code: code("here"), name: "here".into(), place: String::new(), country_code: "ZZ".into() };
@@ -124,7 +124,7 @@ fn each_transition_is_made_once_however_the_clock_is_set(
 
 /// Start and end were both missed; a hundred and more at a time.
 #[rstest]
-fn what_was_missed_is_made_up_for_in_order(
+fn missed_transitions_are_caught_up_in_order(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(1, 101)] count: usize,
 ) {
@@ -146,7 +146,7 @@ fn what_was_missed_is_made_up_for_in_order(
     });
 }
 
-/// Several processes look at the same timetable at the same moment.
+/// Several processes run the same timetable at the same moment.
 #[rstest]
 fn several_processes_make_each_transition_once(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
@@ -173,9 +173,9 @@ fn several_processes_make_each_transition_once(
     });
 }
 
-/// What starts by itself or ends by itself was asked for; an open end never comes.
+/// Automatic starts and ends happen only when enabled; an open end never occurs.
 #[rstest]
-fn only_what_was_asked_for_happens(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn only_enabled_automatic_transitions_happen(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
@@ -196,9 +196,9 @@ fn only_what_was_asked_for_happens(#[values(Backend::Sqlite, Backend::Postgres)]
     });
 }
 
-/// The engine hears of planned maintenance as soon as it begins, and as soon as it ends.
+/// The engine is notified of planned maintenance as soon as it starts, and as soon as it ends.
 #[rstest]
-fn the_engine_is_told(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn the_engine_is_notified_of_transitions(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
@@ -222,7 +222,7 @@ fn the_engine_is_told(#[values(Backend::Sqlite, Backend::Postgres)] backend: Bac
 /// A heartbeat that was resumed after its last ping expects the next one counted from then, also while a maintenance begins
 /// and ends: its definition was once announced without its pings.
 #[rstest]
-fn a_resumed_heartbeat_does_not_go_down_with_a_maintenance(
+fn a_resumed_heartbeat_is_not_down_after_a_maintenance(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     System::new().block_on(async {
@@ -253,9 +253,11 @@ fn a_resumed_heartbeat_does_not_go_down_with_a_maintenance(
     });
 }
 
-/// A row that cannot be read is an error, but the others have their turn.
+/// A row that cannot be read is an error, but the others are processed.
 #[rstest]
-fn one_that_fails_does_not_stop_the_others(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn a_failing_maintenance_does_not_stop_the_others(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     use sea_orm::ConnectionTrait as _;
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
@@ -271,9 +273,9 @@ fn one_that_fails_does_not_stop_the_others(#[values(Backend::Sqlite, Backend::Po
     });
 }
 
-/// A database that is away is an error, no panic; nothing is lost when it is back.
+/// An unavailable database is an error, no panic; nothing is lost when it is available again.
 #[rstest]
-fn a_database_that_is_away_stops_nothing_for_good() {
+fn an_unavailable_database_stops_transitions_only_temporarily() {
     use sea_orm::ConnectionTrait as _;
     System::new().block_on(async {
         let Some(store) = Backend::Sqlite.open().await else { return };

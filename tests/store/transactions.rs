@@ -1,4 +1,4 @@
-//! Writing transactions that meet: each keeps or loses its own, and what is acknowledged is there for everybody.
+//! Concurrent writing transactions: each commits or loses its own rows, and acknowledged rows are visible to all.
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -30,7 +30,7 @@ async fn store_named(database: Database, name: String, keeps: bool) -> bool {
         return false;
     }
     transaction.commit().await.unwrap();
-    // What was acknowledged can be read at once, from another connection.
+    // Acknowledged rows can be read at once, from another connection.
     let found = organisations::get(database.reader(), made.key).await.unwrap();
     assert_eq!(found.map(|found| found.name), Some(name));
     true
@@ -38,26 +38,26 @@ async fn store_named(database: Database, name: String, keeps: bool) -> bool {
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_many_at_once_each_keeps_or_loses_its_own(
+async fn each_concurrent_transaction_commits_or_rolls_back_its_own_rows(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
     let mut tasks = JoinSet::new();
-    let mut kept = BTreeSet::new();
+    let mut committed = BTreeSet::new();
     for number in 0..200 {
         let (name, keeps) = (format!("organisation {number}"), number % 7 != 3);
         if keeps {
-            kept.insert(name.clone());
+            committed.insert(name.clone());
         }
         tasks.spawn(store_named(store.main.clone(), name, keeps));
     }
     while let Some(result) = tasks.join_next().await {
         result.unwrap();
     }
-    assert_eq!(names(&store.main).await, kept);
+    assert_eq!(names(&store.main).await, committed);
 }
 
-/// SQLite that may not grow: the transaction that meets the limit fails, and later ones begin as if nothing had been.
+/// SQLite at its size limit: the transaction that exceeds it fails, and later ones start as usual.
 #[tokio::test]
 async fn a_full_database_fails_the_write_and_no_later_one() {
     let Some(store) = Backend::Sqlite.open().await else { return };
@@ -103,10 +103,10 @@ async fn a_failure_does_not_spread(#[values(Backend::Sqlite, Backend::Postgres)]
     assert_eq!((failed, names(&store.main).await.len()), (25, 51));
 }
 
-/// Named after what it mends: a writer that gave up while it committed for others left no outcome, and they were told that
+/// Regression: a writer that gave up while it committed for others left no outcome, and they reported that
 /// all had gone well.
 #[tokio::test]
-async fn nobody_is_told_of_a_commit_that_somebody_else_gave_up() {
+async fn an_abandoned_shared_commit_is_not_reported_as_success() {
     let Some(store) = Backend::Sqlite.open().await else { return };
     let tables = "CREATE TABLE parent (id INTEGER PRIMARY KEY); \
         CREATE TABLE child (parent INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)";
@@ -141,7 +141,7 @@ enum Leaving {
     Fails,
 }
 
-/// Another process, such as a command line beside the server, can write as soon as nobody writes here.
+/// Another process, such as a command line beside the server, can write as soon as this one does not.
 #[rstest]
 #[case(Backend::Sqlite, Leaving::Drops)]
 #[case(Backend::Sqlite, Leaving::GivesUp)]
@@ -170,16 +170,16 @@ async fn an_abandoned_transaction_leaves_no_lock(#[case] backend: Backend, #[cas
     stored_organisation(&store, "after").await;
     let mut found = names(&store.main).await;
     if matches!(leaving, Leaving::GivesUp) {
-        // Whoever gives up does not learn whether it was stored.
+        // A client that gives up does not learn whether it was stored.
         found.remove("abandoned");
     }
     assert_eq!(found.len(), 4);
 }
 
-/// However far it had come: it leaves nothing that another process has to wait for, nor the end of this one.
+/// At any point of its progress: it leaves nothing that another process has to wait for, nor the end of this one.
 #[rstest]
 #[tokio::test]
-async fn a_transaction_that_is_given_up_while_it_begins_leaves_no_lock(
+async fn a_transaction_abandoned_at_its_start_leaves_no_lock(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(1, 2, 3, 4)] waits: usize,
 ) {
@@ -200,10 +200,10 @@ async fn a_transaction_that_is_given_up_while_it_begins_leaves_no_lock(
     tokio::time::timeout(Duration::from_secs(5), store.main.clone().close()).await.unwrap();
 }
 
-/// What was read after a stamp was taken is current until something that concerns it is committed.
+/// Data read after a stamp was taken is current until a change that concerns it is committed.
 #[rstest]
 #[tokio::test]
-async fn a_commit_marks_what_it_concerns() {
+async fn a_commit_invalidates_the_data_it_concerns() {
     let Some(store) = Backend::Sqlite.open().await else { return };
     let (ours, others) =
         ([ChangeScope::Organisation(1), ChangeScope::Service(7)], [ChangeScope::Organisation(2)]);
@@ -232,18 +232,18 @@ async fn a_commit_marks_what_it_concerns() {
 }
 
 #[tokio::test]
-async fn of_a_database_that_others_write_nothing_is_known() {
+async fn a_database_with_other_writers_has_no_change_tracking() {
     let Some(store) = Backend::Postgres.open().await else { return };
     assert!(store.main.changes().is_none());
 }
 
-/// A `BEGIN` that was given up may have happened without the driver knowing it: its connection comes back to the pool in a
+/// A `BEGIN` that was given up may have happened without the driver knowing it: its connection returns to the pool in a
 /// transaction, here even a failed one.
 #[rstest]
 #[case::open("BEGIN")]
 #[case::failed("BEGIN; SELECT 1 / 0")]
 #[tokio::test]
-async fn a_connection_comes_back_in_no_transaction(#[case] left_behind: &str) {
+async fn a_reused_connection_has_no_open_transaction(#[case] left_behind: &str) {
     let Some(place) = Backend::Postgres.place().await else { return };
     let limits = StoreLimits { postgres_connections: 1, ..StoreLimits::default() };
     let store = Store::open(place, &limits).await;
@@ -256,7 +256,7 @@ async fn a_connection_comes_back_in_no_transaction(#[case] left_behind: &str) {
     let row = database.reader().query_one_raw(Statement::from_string(DbBackend::Postgres, state)).await;
     let sessions: i64 = row.unwrap().unwrap().try_get("", "sessions").unwrap();
     assert_eq!(sessions, 0);
-    let elsewhere = Store::open(store.place, &limits).await;
-    let found = organisations::get(elsewhere.main.reader(), made.key).await.unwrap();
+    let other_store = Store::open(store.place, &limits).await;
+    let found = organisations::get(other_store.main.reader(), made.key).await.unwrap();
     assert_eq!(found.map(|found| found.name), Some("team".to_owned()), "its commit was one");
 }

@@ -1,5 +1,5 @@
-//! What ends by its age, under a wall clock that is wrong: nothing does (reliability 15). One store with something of every
-//! kind that is kept for a while, and everything that ends such things, under each way a clock goes wrong.
+//! Expiry by age under a wrong wall clock: nothing expires (reliability 15). One store with something of every
+//! kind that is stored for a while, and everything that ends such things, under each way a clock goes wrong.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,14 +44,14 @@ const HOUR_MS: i64 = 3_600_000;
 const YEAR_MS: i64 = 365 * DAY_MS;
 const LEASE_MS: i64 = 60_000;
 
-/// A run on some node that asks for its key.
+/// A run on some node that claims its key.
 fn new_run(run: &IdempotentRun, now: JudgedTime) -> NewRun<'_> {
     NewRun { run, fingerprint: &PRINT, node: Id::random(), now, lease_ms: LEASE_MS }
 }
 const PRINT: [u8; 32] = [7; 32];
 const SLUG: &str = "freed";
 
-/// Something of every kind that is kept for a while.
+/// A row of every kind that is stored for a while.
 struct Kept {
     key: IdempotentRun,
     waiting: CustomDomain,
@@ -59,7 +59,7 @@ struct Kept {
     stranger: i64,
 }
 
-/// What is left of it.
+/// Rows that are left.
 #[derive(Debug, PartialEq, Eq)]
 struct Left {
     checks: usize,
@@ -192,24 +192,24 @@ impl Process {
 #[case::a_year_ahead_and_back(&[365 * 24, -365 * 24])]
 #[case::a_year_back_and_ahead(&[-365 * 24, 365 * 24])]
 #[case::by_and_by(&[2, 2, 2, 24, 24 * 365])]
-fn nothing_ends_because_a_clock_is_set(
+fn nothing_expires_because_of_a_clock_change(
     #[case] hours: &[i64],
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
-        let kept = Kept::store(&store).await;
+        let sample = Kept::store(&store).await;
         let clock = Clock::fixed(START);
         let process = Process::start(&store, &clock, None);
         process.work().await;
         for hours in hours {
             clock.set_ahead(hours * HOUR_MS);
             process.work().await;
-            // What was retired is dropped by a later pass.
+            // Retired segments are dropped by a later pass.
             clock.set_ahead(70_000);
             process.work().await;
         }
-        assert_eq!(kept.left(&store, &process.guard).await, ALL);
+        assert_eq!(sample.left(&store, &process.guard).await, ALL);
     });
 }
 
@@ -217,13 +217,13 @@ fn nothing_ends_because_a_clock_is_set(
 #[rstest]
 #[case::four_hundred_days_ahead(400)]
 #[case::four_hundred_days_behind(-400)]
-fn nothing_ends_because_a_start_has_a_wrong_clock(
+fn nothing_expires_because_of_a_wrong_clock_at_the_start(
     #[case] days: i64,
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
-        let kept = Kept::store(&store).await;
+        let sample = Kept::store(&store).await;
         let clock = Clock::fixed(START);
         let before = Process::start(&store, &clock, None);
         before.work().await;
@@ -233,7 +233,7 @@ fn nothing_ends_because_a_start_has_a_wrong_clock(
         process.work().await;
         clock.set_ahead(120_000);
         process.work().await;
-        assert_eq!(kept.left(&store, &process.guard).await, ALL);
+        assert_eq!(sample.left(&store, &process.guard).await, ALL);
         // The operator says that it is right.
         let trusting = Process::start(&store, &clock, None);
         for _ in 0..9 {
@@ -242,29 +242,29 @@ fn nothing_ends_because_a_start_has_a_wrong_clock(
         }
         let is_over = days > 0;
         let changes = if is_over { NOTHING.changes } else { ALL.changes };
-        assert_eq!(kept.left(&store, &trusting.guard).await.changes, changes);
+        assert_eq!(sample.left(&store, &trusting.guard).await.changes, changes);
     });
 }
 
 /// The same store, when the time has really passed.
 #[rstest]
-fn everything_ends_in_its_time(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+fn everything_expires_at_its_time(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
-        let kept = Kept::store(&store).await;
+        let sample = Kept::store(&store).await;
         let clock = Clock::fixed(START);
         Process::start(&store, &clock, None).work().await;
-        assert_eq!(kept.left(&store, &ClockGuard::new(clock.clone(), None)).await, ALL);
+        assert_eq!(sample.left(&store, &ClockGuard::new(clock.clone(), None)).await, ALL);
         for days in [30, 30, 30, 320] {
             clock.set_ahead(days * DAY_MS);
             Process::start(&store, &clock, None).work().await;
         }
-        assert_eq!(kept.left(&store, &ClockGuard::new(clock, None)).await, NOTHING);
+        assert_eq!(sample.left(&store, &ClockGuard::new(clock, None)).await, NOTHING);
     });
 }
 
 #[rstest]
-fn the_newest_time_is_kept_for_the_next_start(
+fn the_newest_time_is_stored_for_the_next_start(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     System::new().block_on(async {
@@ -290,9 +290,9 @@ fn the_newest_time_is_kept_for_the_next_start(
     });
 }
 
-/// An installation of an earlier version has kept no time, but it has a history.
+/// An installation of an earlier version has stored no time, but it has a history.
 #[rstest]
-fn without_a_kept_time_the_history_knows_one(
+fn without_a_stored_time_the_newest_time_comes_from_the_history(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(false, true)] is_sealed: bool,
 ) {

@@ -101,7 +101,9 @@ async fn every_stated_status_survives(#[values(Backend::Sqlite, Backend::Postgre
 
 #[rstest]
 #[tokio::test]
-async fn windows_go_with_their_service(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn windows_are_deleted_with_their_service(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some(store) = backend.open().await else { return };
     let (one, two) = two_services(&store).await;
     let transaction = store.main.begin().await.unwrap();

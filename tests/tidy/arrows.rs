@@ -1,4 +1,4 @@
-//! Who names whom: the paths of a file that start at the crate root, or at another crate.
+//! Dependencies of a file: its paths that start at the crate root, or at another crate.
 //!
 //! `use` lines, groups in braces, paths in the middle of code and chains of `super` all count. Macros are not
 //! expanded, and a path inside a string (an attribute's argument) is not seen.
@@ -8,7 +8,7 @@ use crate::source::{Source, Token};
 /// Keywords after which a path may start with `::`.
 const BEFORE_PATHS: [&str; 9] = ["as", "dyn", "else", "if", "impl", "in", "match", "return", "use"];
 
-/// A path's first segment and the line where it stands.
+/// A path's first segment and its line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Arrow {
     /// A module below the crate root, or a crate; `*` where the whole root is meant.
@@ -36,7 +36,7 @@ pub(crate) fn modules(source: &Source) -> Vec<Arrow> {
     found
 }
 
-/// The words that stand at the start of a path and may thus name another crate.
+/// The words at the start of a path that may name another crate.
 pub(crate) fn crates(source: &Source) -> Vec<Arrow> {
     let tokens = source.tokens();
     let starts_path = |at: usize| {
@@ -48,7 +48,7 @@ pub(crate) fn crates(source: &Source) -> Vec<Arrow> {
     starts.map(|at| Arrow { to: tokens[at].text.clone(), line: tokens[at].line }).collect()
 }
 
-/// How deep below the crate root the reader is: the file's own place and the `mod x { … }` around it.
+/// Depth of the reader below the crate root: the file's own module and the `mod x { … }` around it.
 struct Nesting {
     file: usize,
     braces: usize,
@@ -91,7 +91,7 @@ impl Nesting {
     }
 }
 
-/// What follows the `::` at `at`: one segment, or one for each branch of a group.
+/// Segments after the `::` at `at`: one, or one for each branch of a group.
 fn first_segments(tokens: &[Token], at: usize) -> Vec<Arrow> {
     let arrow = |to: &str| Arrow { to: to.to_owned(), line: tokens[at - 1].line };
     match (word(tokens, at), word(tokens, at + 1)) {
@@ -132,13 +132,13 @@ fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphabetic() || c == '_') && !BEFORE_PATHS.contains(&text)
 }
 
-/// Whether a `::` behind `text` continues a path: behind a name, or the end of its generic arguments.
+/// True if a `::` behind `text` continues a path: behind a name, or the end of its generic arguments.
 fn continues_path(text: &str) -> bool {
     text == ">" || is_name(text)
 }
 
 #[test]
-fn every_way_to_name_a_module_is_seen() {
+fn every_form_of_module_path_is_found() {
     for (path, text, expected) in [
         ("src/engine/fleet.rs", "use crate::model::check::X;", &["model"][..]),
         ("src/engine/fleet.rs", "use crate::{a, b::{c, d::e}, f::g};", &["a", "b", "f"]),
@@ -159,7 +159,7 @@ fn every_way_to_name_a_module_is_seen() {
 }
 
 #[test]
-fn every_way_to_name_a_crate_is_seen() {
+fn every_form_of_crate_path_is_found() {
     for (text, expected) in [
         ("use hyper;", &["hyper"][..]),
         ("pub use ::hyper::Body;", &["hyper"]),

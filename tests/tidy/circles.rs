@@ -52,11 +52,11 @@ const KNOWN: [(&str, &str, &str); 16] = [
 /// A module as the names from the crate root to it.
 type Module = Vec<String>;
 
-/// Who uses whom.
+/// Modules and their dependencies.
 type Arrows = BTreeMap<Module, BTreeSet<Module>>;
 
 #[test]
-fn no_modules_use_each_other_in_a_circle() {
+fn no_modules_depend_on_each_other_in_a_cycle() {
     let arrows = arrows(&Source::rust());
     assert!(arrows.len() > 100, "the walk found hardly a module");
     let mut found = circles(&arrows);
@@ -67,7 +67,7 @@ fn no_modules_use_each_other_in_a_circle() {
 }
 
 #[test]
-fn a_circle_is_found_wherever_a_path_stands() {
+fn a_cycle_is_found_for_every_form_of_path() {
     let uses = [
         ("a use line", "use crate::http::b::X;"),
         ("a group", "use crate::{clock, http::{b::X, c}};"),
@@ -82,7 +82,7 @@ fn a_circle_is_found_wherever_a_path_stands() {
 }
 
 #[test]
-fn what_leads_one_way_or_stands_in_a_test_is_no_circle() {
+fn one_way_dependencies_and_tests_are_no_cycle() {
     for (there, back) in [
         ("use crate::http::b::X;", "use crate::clock::Clock;"),
         ("mod b;", "use crate::http::a::Y;"),
@@ -95,7 +95,7 @@ fn what_leads_one_way_or_stands_in_a_test_is_no_circle() {
 }
 
 #[test]
-fn rooms_make_a_circle_even_where_no_two_files_do() {
+fn folders_can_form_a_cycle_without_a_cycle_of_files() {
     let sources = [
         Source::new("src/http/a/one.rs", "use crate::http::b::two::X;"),
         Source::new("src/http/a/two.rs", ""),
@@ -162,7 +162,7 @@ fn circles(arrows: &Arrows) -> Vec<Vec<String>> {
     found.into_iter().collect()
 }
 
-/// The modules that one can come to from `start`.
+/// The modules that can be reached from `start`.
 fn reach<'a>(arrows: &'a Arrows, start: &Module) -> BTreeSet<&'a Module> {
     let mut seen = BTreeSet::new();
     let mut waiting: Vec<&Module> = arrows.get(start).into_iter().flatten().collect();
@@ -181,7 +181,7 @@ fn circles_of_rooms(arrows: &Arrows) -> Vec<Vec<String>> {
     folders.into_iter().flat_map(|folder| circles(&rooms(arrows, folder))).collect()
 }
 
-/// The arrows between the entries of a folder. What stands in the folder's own file belongs to no entry.
+/// The arrows between the entries of a folder. The folder's own file belongs to no entry.
 fn rooms(arrows: &Arrows, folder: &[String]) -> Arrows {
     let room = |module: &Module| {
         let inside = module.starts_with(folder) && module.len() > folder.len();
@@ -200,7 +200,7 @@ fn rooms(arrows: &Arrows, folder: &[String]) -> Arrows {
 /// Collects the paths that a file names.
 struct Reader<'a> {
     file: &'a Module,
-    /// Where the reader stands: the file's module and the inner modules around it.
+    /// Module of the reader: the file's module and the inner modules around it.
     place: Module,
     /// Paths from the crate root.
     paths: Vec<Module>,

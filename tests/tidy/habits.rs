@@ -1,7 +1,7 @@
-//! Names, openings and words: rules that look at one file at a time.
+//! Names, module comments and words: rules that examine one file at a time.
 //!
 //! Code is searched as tokens, so a comment may talk about what code must not do; markers of unfinished work
-//! and references to a machine or an issue are refused wherever they stand.
+//! and references to a machine or an issue are refused everywhere.
 
 use crate::source::Source;
 use crate::{assert_clean, assert_tells_apart};
@@ -20,12 +20,12 @@ const UNFINISHED: [&[&str]; 4] =
 const WALL_CLOCKS: [&str; 3] = ["SystemTime", "Utc", "Local"];
 const CLOCK_FILE: &str = "src/clock.rs";
 
-/// Folders that exist on somebody's machine only, written so that this file does not hold them.
+/// Folders that exist only on a developer's machine, written so that this file does not contain them.
 const MACHINE_FOLDERS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
 
 /// Ways to start an actor or a task by the way, and who may: supervision itself, the checks of a location (each catches its
 /// panic and owes an answer), the watch over a thread's turns (it must wait in the queue of the checks), common commits
-/// (somebody awaits each), and what only measures.
+/// (each is awaited), and what only measures.
 const UNSUPERVISED: [&[&str]; 4] =
     [&["actix", "::", "spawn"], &["tokio", "::", "spawn"], &["spawn_local"], &["start_in_arbiter"]];
 const STARTERS: [&str; 5] = [
@@ -44,20 +44,20 @@ const ROW_CHANGERS: [&str; 2] = ["src/store/", "src/lifecycle/"];
 /// The modules of `store` that may read services with their configuration, which is as large as a client makes it.
 const WHOLE_SERVICES: [&str; 3] =
     ["src/store/services.rs", "src/store/services/", "src/store/named_services.rs"];
-/// What tells that a query of services reads a part of their columns, and how many lines below its start that must stand.
+/// Sign that a query of services reads a part of their columns, and the number of lines below its start in which it must occur.
 const PARTS_OF_SERVICES: [&str; 3] = ["select_only", "named_services::services", "outlines::selected"];
 const LINES_OF_QUERY: usize = 12;
 
-/// What stands before the number of an issue.
+/// Marks before the number of an issue.
 const ISSUE_WORDS: [&str; 5] = ["issue", "issues", "fixes", "closes", "resolves"];
 
 #[test]
-fn every_file_opens_with_what_it_is_for() {
+fn every_file_starts_with_its_purpose() {
     assert_clean(&Source::rust(), missing_opening);
 }
 
 #[test]
-fn a_file_without_an_opening_is_found() {
+fn a_file_without_module_comment_is_found() {
     assert_tells_apart(
         missing_opening,
         &[
@@ -70,13 +70,13 @@ fn a_file_without_an_opening_is_found() {
 }
 
 #[test]
-fn names_say_what_is_inside_and_code_is_finished() {
+fn there_are_no_vague_names_and_no_unfinished_code() {
     assert_clean(&Source::rust(), empty_names);
     assert_clean(&Source::rust(), unfinished_code);
 }
 
 #[test]
-fn empty_names_and_unfinished_code_are_found() {
+fn vague_names_and_unfinished_code_are_found() {
     assert_tells_apart(
         empty_names,
         &[
@@ -122,12 +122,12 @@ fn a_second_reader_of_the_wall_clock_is_found() {
 }
 
 #[test]
-fn the_api_sees_what_its_caller_sees() {
+fn the_api_uses_the_visibility_of_its_caller() {
     assert_clean(&Source::rust(), wide_sights);
 }
 
 #[test]
-fn a_sight_of_a_whole_organisation_in_the_api_is_found() {
+fn unscoped_visibility_in_the_api_is_found() {
     assert_tells_apart(
         wide_sights,
         &[
@@ -139,7 +139,7 @@ fn a_sight_of_a_whole_organisation_in_the_api_is_found() {
 }
 
 #[test]
-fn only_lifecycle_writes_what_has_consequences() {
+fn only_lifecycle_writes_rows_with_consequences() {
     assert_clean(&Source::rust(), writes_without_consequences);
 }
 
@@ -170,7 +170,7 @@ fn a_write_without_its_consequences_is_found() {
 }
 
 #[test]
-fn configurations_of_services_are_read_by_their_own_module_alone() {
+fn configurations_of_services_are_read_only_by_their_module() {
     assert_clean(&Source::rust(), whole_services);
 }
 
@@ -197,7 +197,7 @@ fn a_query_that_reads_services_with_their_configurations_is_found() {
 }
 
 #[test]
-fn actors_and_tasks_are_started_by_supervise_alone() {
+fn actors_and_tasks_are_started_only_by_supervise() {
     assert_clean(&Source::rust(), unsupervised);
 }
 

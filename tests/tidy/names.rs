@@ -50,7 +50,7 @@ const PARTICIPLES: [&str; 27] = [
     "Listening",
 ];
 
-/// What is counted in one file.
+/// Counts of one file.
 #[derive(Default)]
 struct Counts {
     /// Names of types with their lines.
@@ -136,7 +136,7 @@ impl<'ast> Visit<'ast> for Counts {
     }
 }
 
-/// A tuple, or a reference to one; `()` is none.
+/// A tuple, or a reference to one; `()` is not a tuple.
 fn is_tuple(shape: &syn::Type) -> bool {
     match shape {
         syn::Type::Tuple(tuple) => !tuple.elems.is_empty(),
@@ -182,7 +182,7 @@ fn type_names_have_two_words() {
 }
 
 #[test]
-fn no_type_is_called_by_a_participle() {
+fn no_type_name_is_a_participle() {
     let found: Vec<String> = product()
         .iter()
         .flat_map(|source| {
@@ -198,8 +198,8 @@ fn no_two_types_share_a_name() {
     let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for source in product() {
         for (name, line) in Counts::of(&source).types {
-            let place = source.at(line, &name);
-            places.entry(name).or_default().insert(place);
+            let location = source.at(line, &name);
+            places.entry(name).or_default().insert(location);
         }
     }
     let shared = places.into_values().filter(|places| places.len() > 1).flatten();
@@ -208,7 +208,7 @@ fn no_two_types_share_a_name() {
 }
 
 #[test]
-fn comments_say_what_something_is() {
+fn doc_comments_do_not_start_with_question_words() {
     let (mut found, mut all) = (Vec::new(), 0);
     for source in product() {
         let counts = Counts::of(&source);
@@ -233,7 +233,7 @@ fn parameters_have_names_of_their_own() {
 }
 
 #[test]
-fn everything_that_is_counted_is_found() {
+fn every_counted_item_is_found() {
     let text = "
         /// What it holds.
         /// And more.

@@ -1,5 +1,5 @@
-//! What the documents promise is there: the tests that docs/reliability.md names, the files that links lead to; and the guides
-//! of what happens after a check name each other.
+//! Promises of the documents: the tests that docs/reliability.md names exist, and so do the files that links lead to; the guides
+//! of what happens after a check link to each other.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ fn every_test_that_the_document_names_is_there() {
     assert!(missing.is_empty(), "no test has these names:\n{}\n", missing.join("\n"));
 }
 
-/// The guides of what happens after a check: whoever reads one finds the others.
+/// The guides of what happens after a check: each links to the others.
 const GUIDES: [&str; 9] = [
     "access-scopes.md",
     "alerting.md",
@@ -56,7 +56,7 @@ fn documents() -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_link_leads_to_a_file() {
+fn every_link_has_its_file() {
     let mut missing = Vec::new();
     for document in documents() {
         let text = std::fs::read_to_string(&document).unwrap();
@@ -81,7 +81,7 @@ fn the_map_names_every_document() {
 }
 
 #[test]
-fn guides_name_each_other() {
+fn guides_link_to_each_other() {
     for guide in GUIDES {
         let text = std::fs::read_to_string(Path::new("docs").join(guide)).unwrap();
         let linked = linked_from(&text);
@@ -106,7 +106,7 @@ fn names_are_found_and_missed() {
     assert!(is_there("tidy every_test_that_the_document_names_is_there"));
 }
 
-/// What stands between backticks and is a binary with a path to its tests. A path with `…` goes on from the name before it.
+/// Texts between backticks that are a binary with a path to its tests. A path with `…` continues the name before it.
 fn named_in(document: &str) -> impl Iterator<Item = &str> {
     document.lines().flat_map(|line| line.split('`').skip(1).step_by(2)).filter(|text| {
         let binary = text.split_once(' ').map(|(binary, _)| binary);

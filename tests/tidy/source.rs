@@ -11,9 +11,9 @@ use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 
 /// Folders directly below the root that hold what programs wrote: the ones of `.gitignore`, and git's own.
 const NOT_OURS: [&str; 3] = [".git", "data", "target"];
-/// Cargo leaves this in a build folder, whatever the folder is called.
+/// Cargo leaves this in a build folder, whatever its name.
 const BUILD_FOLDER_MARK: &str = "CACHEDIR.TAG";
-/// Where Rust code of ours may be.
+/// Folders with Rust code of ours.
 const RUST_FOLDERS: [&str; 5] = ["src/", "entities/src/", "migration/src/", "tests/", "benches/"];
 
 /// One text file.
@@ -22,7 +22,7 @@ pub(crate) struct Source {
     pub(crate) path: String,
     /// Everything in it.
     pub(crate) text: String,
-    /// Its tokens, once somebody has asked for them.
+    /// Its tokens, computed on first use.
     tokens: OnceLock<Vec<Token>>,
 }
 
@@ -149,7 +149,7 @@ fn comments_and_literals_are_no_tokens() {
 }
 
 #[test]
-fn the_walk_sees_the_checkout_and_leaves_out_what_programs_wrote() {
+fn the_walk_covers_the_checkout_without_generated_files() {
     let rust = Source::rust();
     for path in ["src/lib.rs", "entities/src/lib.rs", "migration/src/lib.rs", file!()] {
         assert!(rust.iter().any(|source| source.path == path), "{path}");

@@ -166,13 +166,16 @@ mod tests {
     #[case("HTTP/1.1 200 OK\r\ncontent-length: 12\r\na: b\r\n\r\n", Some((200, 57)))]
     #[case("HTTP/1.1 429 Too Many\r\nContent-Length: 0\r\n\r\n", Some((429, 44)))]
     #[case("HTTP/1.1 200 OK\r\ncontent-length: 12\r\n", None)]
-    fn an_answer_says_how_long_it_is(#[case] answer: &str, #[case] expected: Option<(u16, usize)>) {
+    fn the_length_of_a_response_is_read_from_its_head(
+        #[case] answer: &str,
+        #[case] expected: Option<(u16, usize)>,
+    ) {
         assert_eq!(measure(answer.as_bytes()), expected);
     }
 
     /// One connection alone would get ten responses.
     #[tokio::test]
-    async fn slow_answers_do_not_slow_the_pace() {
+    async fn slow_responses_do_not_lower_the_request_rate() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move {

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_flags_the_promise_is_measured() {
+    fn without_flags_the_documented_load_is_measured() {
         let plan = ApiBenchPlan::of(&command().try_get_matches_from(["api"]).unwrap());
         assert_eq!((plan.services, plan.checks, plan.connections), (1_000, 1_000, 64));
         assert_eq!(plan.interval_seconds(), 1);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn few_checks_mean_long_intervals() {
+    fn a_low_check_rate_means_long_intervals() {
         let plan = ApiBenchPlan::of(&command().try_get_matches_from(["api", "--checks", "100"]).unwrap());
         assert_eq!(plan.interval_seconds(), 10);
     }

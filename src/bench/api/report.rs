@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_the_table_fit_under_its_head() {
+    fn table_rows_align_with_the_head() {
         let table = table(&[figures()], 998.7);
         let ends = |text: &str| -> Vec<usize> {
             text.chars().enumerate().filter(|(_, found)| *found == '|').map(|(place, _)| place).collect()
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_get_numbers() {
+    fn the_json_report_contains_numbers() {
         let object = object(&[figures()], 1.0);
         assert_eq!(object["requests"][0]["request"], "list");
         assert_eq!(object["requests"][0]["requests_per_second"], 5_000.0);

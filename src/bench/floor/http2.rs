@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_complete_with_its_last_frame() {
+    fn a_response_is_complete_with_its_last_frame() {
         let settings = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00";
         let headers = b"\x00\x00\x01\x01\x04\x00\x00\x00\x01\x88";
         let data = b"\x00\x00\x02\x00\x01\x00\x00\x00\x01ok";

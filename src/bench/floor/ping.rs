@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checksum_makes_the_sum_all_ones() {
+    fn the_checksum_complements_the_sum_to_all_ones() {
         for sequence in [0, 1, 0x1234, 0xf7ff, 0xf800, 0xffff] {
             let bytes = request(sequence);
             let words = bytes.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));

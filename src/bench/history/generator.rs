@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_is_mostly_up_sorted_and_like_a_probe_s() {
+    fn a_series_is_mostly_up_and_sorted_like_that_of_a_probe() {
         for profile in [CheckProfile::Http, CheckProfile::Tcp, CheckProfile::Dns, CheckProfile::Icmp] {
             let entries = series(profile);
             assert!(entries.is_sorted_by(|a, b| a.checked_at < b.checked_at));

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn without_flags_the_promise_is_measured() {
+    fn without_flags_the_documented_history_is_measured() {
         let plan = plan(&[]).unwrap();
         assert_eq!((plan.services, plan.locations, plan.interval_seconds), (150, 3, 60));
         assert_eq!((plan.days, plan.checks, plan.plain_results()), (90, 2_000, 1_000_000));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_flags_are_refused() {
         for flags in
             [&["--plot", "a.svg"][..], &["--results", "0"], &["--curve", "0"], &["--locations", "51"]]
         {

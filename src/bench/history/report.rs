@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_the_table_fit_under_its_head() {
+    fn table_rows_align_with_the_head() {
         let tables = report().tables();
         let lines: Vec<&str> = tables.lines().collect();
         let ends = |text: &str| -> Vec<usize> {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_get_numbers() {
+    fn the_json_report_contains_numbers() {
         let object = report().object();
         assert_eq!(object["history"]["results_per_second"], 50_000.0);
         assert_eq!(object["history"]["bytes_per_result"], 10.0);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_is_in_no_block_is_a_failure() {
+    fn an_unsealed_result_is_a_failure() {
         let mut report = report();
         assert!(report.is_clean());
         report.history.sealed.results -= 1;

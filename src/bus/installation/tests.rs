@@ -19,7 +19,7 @@ fn choices(folder: &Path) -> ServerChoices {
 }
 
 /// Every file except the two derived ones: content and mode.
-fn kept(folder: &Path) -> BTreeMap<PathBuf, (String, u32)> {
+fn stored_files(folder: &Path) -> BTreeMap<PathBuf, (String, u32)> {
     let mut found = BTreeMap::new();
     for part in ["", "keys", "nodes", "tls"] {
         for entry in fs::read_dir(folder.join(part)).unwrap() {
@@ -35,14 +35,14 @@ fn kept(folder: &Path) -> BTreeMap<PathBuf, (String, u32)> {
 }
 
 #[test]
-fn another_node_changes_nothing_that_is_there() {
+fn adding_a_node_changes_no_existing_file() {
     let folder = tempfile::tempdir().unwrap();
     let (installation, choices) = (BusInstallation::at(folder.path()), choices(folder.path()));
     let first = installation.write(&choices, &["a".parse().unwrap()], NOW).unwrap();
-    let before = kept(folder.path());
+    let before = stored_files(folder.path());
     let both = ["a".parse().unwrap(), "b".parse().unwrap()];
     let second = installation.write(&choices, &both, NOW.plus_ms(86_400_000)).unwrap();
-    let after = kept(folder.path());
+    let after = stored_files(folder.path());
     assert_eq!(first.nodes.len(), 1);
     let made: Vec<bool> = second.nodes.iter().map(|(.., made)| *made).collect();
     assert_eq!(made, [false, true]);
@@ -52,11 +52,11 @@ fn another_node_changes_nothing_that_is_there() {
 }
 
 #[test]
-fn secrets_are_for_their_owner_alone() {
+fn secrets_are_readable_only_by_their_owner() {
     let folder = tempfile::tempdir().unwrap();
     let installation = BusInstallation::at(folder.path());
     installation.write(&choices(folder.path()), &["a".parse().unwrap()], NOW).unwrap();
-    for (path, (text, mode)) in kept(folder.path()) {
+    for (path, (text, mode)) in stored_files(folder.path()) {
         let is_secret = ["SEED", "PRIVATE KEY", "signing_key"].iter().any(|mark| text.contains(mark))
             || path.extension().is_some_and(|end| end == "seed");
         assert!(!is_secret || mode == 0o600, "{} has mode {mode:o}", path.display());
@@ -66,7 +66,7 @@ fn secrets_are_for_their_owner_alone() {
 }
 
 #[test]
-fn what_is_no_key_is_never_written_over() {
+fn an_unreadable_key_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let installation = BusInstallation::at(folder.path());
     installation.write(&choices(folder.path()), &[], NOW).unwrap();
@@ -83,7 +83,7 @@ fn what_is_no_key_is_never_written_over() {
 
 /// A new key would be useless to nodes, locations and clients that know the old one.
 #[test]
-fn a_key_that_is_gone_is_not_made_anew() {
+fn a_missing_key_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let installation = BusInstallation::at(folder.path());
     let (a, both) = (["a".parse().unwrap()], ["a".parse().unwrap(), "b".parse().unwrap()]);
@@ -99,10 +99,10 @@ fn a_key_that_is_gone_is_not_made_anew() {
     ] {
         let (file, away) = (folder.path().join(name), folder.path().join("keys/away"));
         fs::rename(&file, &away).unwrap();
-        let before = kept(folder.path());
+        let before = stored_files(folder.path());
         let refused = installation.write(&choices(folder.path()), &both, NOW).unwrap_err().to_string();
         assert!(refused.starts_with(&format!("{} is missing; put it back", file.display())), "{refused}");
-        assert_eq!(kept(folder.path()), before, "{name}");
+        assert_eq!(stored_files(folder.path()), before, "{name}");
         fs::rename(&away, &file).unwrap();
     }
     fs::rename(folder.path().join("keys"), folder.path().join("elsewhere")).unwrap();
@@ -113,7 +113,7 @@ fn a_key_that_is_gone_is_not_made_anew() {
 }
 
 #[test]
-fn what_another_installation_has_made_is_refused() {
+fn files_of_another_installation_are_refused() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let a = ["a".parse().unwrap()];
     for folder in [&folder, &other] {
@@ -123,10 +123,10 @@ fn what_another_installation_has_made_is_refused() {
         let file = folder.path().join(name);
         let right = fs::read_to_string(&file).unwrap();
         fs::write(&file, fs::read_to_string(other.path().join(name)).unwrap()).unwrap();
-        let before = kept(folder.path());
+        let before = stored_files(folder.path());
         let installation = BusInstallation::at(folder.path());
         assert!(installation.write(&choices(folder.path()), &a, NOW).is_err(), "{name}");
-        assert_eq!(kept(folder.path()), before, "{name}");
+        assert_eq!(stored_files(folder.path()), before, "{name}");
         fs::write(&file, right).unwrap();
     }
     assert!(BusInstallation::at(folder.path()).write(&choices(folder.path()), &a, NOW).is_ok());

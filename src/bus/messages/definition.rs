@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_is_read_by_its_location_alone() {
+    fn only_its_location_can_read_a_definition() {
         let [engine, location, other] = [(); 3].map(|()| SealingKey::random());
         let made = definition();
         let json = serde_json::to_vec(&made).unwrap();
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn another_target_secret_or_patience_is_another_version() {
+    fn a_changed_target_secret_or_timeout_changes_the_version() {
         let made = definition();
         let version = |target: &str, timeout, config| {
             LocationDefinition::version_of(CheckType::Http, target, timeout, config)
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rhythm_without_time_makes_no_plan() {
+    fn a_schedule_without_interval_or_attempts_is_refused() {
         let rhythm = definition().rhythm;
         assert!(rhythm.plan().is_some());
         assert_eq!(LocationSchedule { interval_ms: 0, ..rhythm.clone() }.plan(), None);

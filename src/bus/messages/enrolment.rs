@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_the_secret_is_shown() {
+    fn debug_output_hides_the_secret() {
         let token = token();
         assert!(!format!("{token:?}").contains("SEED"));
     }

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_of_an_older_version_says_nothing_of_an_impairment() {
+    fn a_report_of_an_older_version_has_no_impairment() {
         let mut said =
             serde_json::to_value(LocationPresence { impaired: true, ..LocationPresence::default() }).unwrap();
         said.as_object_mut().unwrap().remove("impaired");
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_of_a_report_is_tame() {
+    fn a_reported_version_is_sanitised_and_shortened() {
         let said =
             LocationPresence { version: "1.0\u{1b}[31m<b>ä".repeat(100), ..LocationPresence::default() };
         let read = LocationPresence::read(&serde_json::to_vec(&said).unwrap()).unwrap();

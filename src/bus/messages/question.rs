@@ -244,7 +244,7 @@ mod tests {
     use crate::service_router::recent_results::{ResultPosition, ResultsReply, ResultsRequest};
 
     #[test]
-    fn questions_and_answers_come_as_they_were_sent() {
+    fn requests_and_replies_round_trip() {
         let service = ServiceAddress { id: Id::random(), key: 7 };
         let place = ResultPosition { epoch: Id::random(), number: 8 };
         let ping = HeartbeatPing { at: Timestamp::from_ms(5), has_failed: true };

@@ -168,7 +168,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_ms(1_000_000);
 
     #[test]
-    fn large_batches_are_cut_and_lose_nothing() {
+    fn large_batches_are_split_without_loss() {
         let records: Vec<CheckRecord> =
             (0..2_000).map(|number| record(number % 300, number, &"€".repeat(500))).collect();
         let messages = ResultBatch::messages(&records, NOW, &|record| record.service.unsigned_abs() * 3);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_that_is_sent_again_is_known() {
+    fn a_repeated_batch_has_the_same_id() {
         let sent = |at, service| ResultBatch::messages(&[record(service, 1, "")], at, &|_| 1).remove(0);
         let (first, again) = (sent(NOW, 1), sent(NOW.plus_ms(70_000), 1));
         assert!(first.id == again.id && first.id.len() == 32 && first.bytes != again.bytes);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_locations_found_is_no_batch() {
+    fn results_of_two_locations_are_not_one_batch() {
         let mut records = vec![record(1, 1, ""), record(1, 2, "")];
         records[1].location = "ams".parse().unwrap();
         let bytes = ResultBatch { sent_at: NOW, versions: [(1, 1)].into(), records }.to_bytes();
@@ -211,14 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn a_result_of_an_unnamed_service_is_no_batch() {
+    fn a_result_of_an_unlisted_service_is_refused() {
         let batch = ResultBatch { sent_at: NOW, versions: [(2, 1)].into(), records: vec![record(1, 1, "")] };
         assert_eq!(ResultBatch::read(&batch.to_bytes()), Err(ResultBatchError));
     }
 
     proptest! {
         #[test]
-        fn a_part_of_a_batch_is_none(cut in 1_usize..200) {
+        fn a_truncated_batch_is_shorter_or_refused(cut in 1_usize..200) {
             let bytes = ResultBatch::messages(&[record(1, 1, "a"), record(2, 2, "b")], NOW, &|_| 1).remove(0).bytes;
             let shorter = &bytes[..bytes.len() - cut.min(bytes.len())];
             // Truncation between two results gives a shorter batch.
@@ -227,7 +227,7 @@ mod tests {
         }
 
         #[test]
-        fn made_up_bytes_are_no_batch(mut bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn random_bytes_contain_no_results(mut bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             let mut headed = HEAD.to_vec();
             headed.append(&mut bytes);
             let read = ResultBatch::read(&headed);

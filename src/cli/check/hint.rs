@@ -58,7 +58,7 @@ mod tests {
     use crate::model::check::CheckType;
     use crate::probe::catalogue::definition;
 
-    fn told(check_type: CheckType, config: &Value, path: &str, rule: &FieldRule) -> String {
+    fn hint_for(check_type: CheckType, config: &Value, path: &str, rule: &FieldRule) -> String {
         hint(definition(check_type), config.as_object().unwrap(), path, rule)
     }
 
@@ -68,24 +68,24 @@ mod tests {
     #[case(CheckType::Http, json!({"conditions": [{"field": "status"}]}), "conditions.0.field", "json.PATH", None)]
     #[case(CheckType::Dns, json!({"dns_type": "MX", "conditions": [{}, {"field": "metadata.mx_cuont"}]}),
         "conditions.1.field", "metadata.mx_records", Some("metadata.mx_count"))]
-    fn a_condition_on_no_field_is_told_which_there_are(
+    fn an_unknown_condition_field_gets_the_allowed_fields(
         #[case] check_type: CheckType,
         #[case] config: Value,
         #[case] path: &str,
         #[case] allowed: &str,
         #[case] meant: Option<&str>,
     ) {
-        let hint = told(check_type, &config, path, &FieldRule::ConditionField);
+        let hint = hint_for(check_type, &config, path, &FieldRule::ConditionField);
         assert!(hint.starts_with(" Allowed: ") && hint.contains(allowed), "{hint}");
         assert_eq!(hint.split_once("; did you mean ").map(|(_, meant)| meant.trim_end_matches('?')), meant);
         assert!(!hint.contains("metadata.txt_count"), "not of this type or record: {hint}");
     }
 
     #[test]
-    fn an_unknown_key_is_told_which_there_are() {
-        let hint = told(CheckType::Http, &json!({"metod": "GET"}), "metod", &FieldRule::unknown_key(&[]));
+    fn an_unknown_key_gets_the_allowed_keys() {
+        let hint = hint_for(CheckType::Http, &json!({"metod": "GET"}), "metod", &FieldRule::unknown_key(&[]));
         assert!(hint.contains("method, ") && hint.ends_with("conditions; did you mean method?"), "{hint}");
-        assert_eq!(told(CheckType::Http, &json!({}), "auth.realm", &FieldRule::unknown_key(&[])), "");
-        assert_eq!(told(CheckType::Http, &json!({}), "method", &FieldRule::ConditionValue), "");
+        assert_eq!(hint_for(CheckType::Http, &json!({}), "auth.realm", &FieldRule::unknown_key(&[])), "");
+        assert_eq!(hint_for(CheckType::Http, &json!({}), "method", &FieldRule::ConditionValue), "");
     }
 }

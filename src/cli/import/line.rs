@@ -182,12 +182,12 @@ mod tests {
     #[case("down", CheckStatus::Down)]
     #[case("0", CheckStatus::Down)]
     #[case("False", CheckStatus::Down)]
-    fn a_status_has_several_words(#[case] text: &str, #[case] status: CheckStatus) {
+    fn a_status_has_several_spellings(#[case] text: &str, #[case] status: CheckStatus) {
         assert_eq!(read(&format!("status={text}")).unwrap().measurement.status, status);
     }
 
     #[test]
-    fn everything_that_a_line_says_is_kept() {
+    fn all_columns_of_a_line_are_read() {
         let line = read(
             "status=down;scheduled_at=1795193459;attempt=3;response_time_ms=12.3456;status_code=503;dns=0;\
             connect=1;tls=2;ttfb=3;transfer=4;total=2147483;error_code=http_timeout;error_message=too slow",
@@ -236,7 +236,7 @@ mod tests {
         "status=down;error_code=oops",
         "error_code = 'oops' is not allowed; it must be one of dns_nxdomain"
     )]
-    fn what_is_wrong_is_said_with_what_is_allowed(#[case] line: &str, #[case] problem: &str) {
+    fn an_error_names_the_allowed_values(#[case] line: &str, #[case] problem: &str) {
         let said = read(line).unwrap_err();
         assert!(said.starts_with(problem), "{said}");
     }

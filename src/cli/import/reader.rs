@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_passed_over() {
+    fn an_overlong_line_is_skipped() {
         let text = format!("{{\"service\":\"{}\"}}\n{{\"service\":\"b\"}}", "x".repeat(1 << 20));
         let seen = lines(ImportFormat::JsonLines, &text, false).unwrap();
         assert!(seen[0].ends_with("the line is longer than 1048576 bytes"), "{}", seen[0].len());

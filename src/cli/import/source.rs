@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_known_again_and_no_other() {
+    fn a_file_is_recognised_by_its_content() {
         let first = fingerprint(b"one\ntwo\n", "csv");
         assert_eq!(first.len(), 32);
         assert_eq!(fingerprint(b"one\ntwo\n", "csv"), first);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_opened_is_named() {
+    fn an_error_names_the_file_that_cannot_be_opened() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("missing.csv");
         assert!(ImportSource::open(&missing).err().unwrap().to_string().contains("missing.csv: "));

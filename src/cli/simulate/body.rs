@@ -88,7 +88,7 @@ mod tests {
     #[case(&["assigned_probes=null"], &json!({"assigned_probes": null}))]
     #[case(&["config.method=GET", "config.follow=true"], &json!({"config": {"method": "GET", "follow": true}}))]
     #[case(&["a=b=c"], &json!({"a": "b=c"}))]
-    fn assignments_are_members(#[case] words: &[&str], #[case] expected: &Value) {
+    fn assignments_become_members(#[case] words: &[&str], #[case] expected: &Value) {
         assert_eq!(body(words).unwrap(), json!({"from": "2026-11-01", "settings": expected}));
     }
 
@@ -98,7 +98,7 @@ mod tests {
     #[case(&["config..x=3"], "use NAME=VALUE")]
     #[case(&["retries=3", "retries=4"], "retries is given twice")]
     #[case(&["retries=3", "retries.x=4"], "retries.x is given twice")]
-    fn what_is_no_assignment_is_refused(#[case] words: &[&str], #[case] said: &str) {
+    fn a_malformed_assignment_is_refused(#[case] words: &[&str], #[case] said: &str) {
         let error = body(words).unwrap_err();
         assert!(error.contains(said), "{error}");
     }

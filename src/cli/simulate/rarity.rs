@@ -59,7 +59,7 @@ mod tests {
     #[case::as_often_as_due(720, (0.0, 0.0), 5.0, None)]
     #[case::most_of_it_has_no_data(60, (3_300.0, 3_300.0), 5.0, None)]
     #[case::nothing_is_stored(0, (0.0, 0.0), 5.0, None)]
-    fn results_that_are_rare_are_told(
+    fn rare_results_cause_a_warning(
         #[case] results: u64,
         #[case] no_data_seconds: (f64, f64),
         #[case] interval_seconds: f64,

@@ -34,7 +34,7 @@ fn play(mut judgement: ClockJudgement, readings: &[(i64, i64)]) -> Vec<bool> {
 #[case::a_year_back_and_ahead(&[(1, -YEAR), (2, 1)], &[false, true])]
 #[case::steady_for_a_day(&[(1, YEAR), (24, YEAR), (25, YEAR), (26, YEAR)], &[false, false, true, true])]
 #[case::the_new_time_is_the_reference_then(&[(1, YEAR), (25, YEAR), (26, 0)], &[false, true, false])]
-#[case::a_further_jump_begins_the_day_anew(&[(1, YEAR), (20, 2 * YEAR), (26, 2 * YEAR), (44, 2 * YEAR)], &[false, false, false, true])]
+#[case::a_further_jump_restarts_the_day(&[(1, YEAR), (20, 2 * YEAR), (26, 2 * YEAR), (44, 2 * YEAR)], &[false, false, false, true])]
 #[case::small_jumps_add_up(&[(1, 2), (2, 4), (3, 6)], &[true, false, false])]
 #[case::drift_does_not(&[(24, 1), (48, 2), (72, 3), (96, 4)], &[true, true, true, true])]
 fn a_running_clock_is_compared_with_steady_time(#[case] readings: &[(i64, i64)], #[case] trusted: &[bool]) {
@@ -58,7 +58,7 @@ fn the_clock_of_a_start_is_compared_with_the_newest_time(#[case] newest: Option<
 #[case::off_for_weeks(&[(23, 0), (24, 0)], &[false, true])]
 #[case::set_right_after_the_start(&[(0, 0), (1, -21 * DAY)], &[false, true])]
 #[case::set_to_something_else(&[(1, YEAR), (24, YEAR), (25, YEAR)], &[false, false, true])]
-fn a_doubted_start_is_trusted_in_the_end(#[case] readings: &[(i64, i64)], #[case] trusted: &[bool]) {
+fn a_doubted_start_is_trusted_after_a_day(#[case] readings: &[(i64, i64)], #[case] trusted: &[bool]) {
     let judgement = ClockJudgement::start(reading(0, 0), Some(&mark(-21 * DAY)));
     assert_eq!(play(judgement, readings), trusted);
 }

@@ -150,7 +150,7 @@ mod tests {
     #[case("\r\n", ChunkProgress::Broken, "")]
     #[case("+3\r\nabc\r\n", ChunkProgress::Broken, "")]
     #[case("10000000000000000\r\nabc\r\n", ChunkProgress::Broken, "")]
-    fn chunks_are_written_anew(#[case] came: &str, #[case] expected: ChunkProgress, #[case] content: &str) {
+    fn chunks_are_rewritten(#[case] came: &str, #[case] expected: ChunkProgress, #[case] content: &str) {
         for is_bare in [true, false] {
             for length in [1, 2, 100] {
                 let mut reader = ChunkReader::new(is_bare);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_none() {
+    fn an_endless_line_is_refused() {
         let mut reader = ChunkReader::new(false);
         assert_eq!(reader.read(&mut vec![b'0'; LINE_MAX_BYTES + 1], &mut Vec::new()), ChunkProgress::Broken);
     }

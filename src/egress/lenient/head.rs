@@ -232,7 +232,7 @@ mod tests {
         "HTTP/1.0 200\r\n\r\n",
         BodyFraming::BareChunks
     )]
-    fn a_head_is_written_anew(#[case] head: &str, #[case] expected: &str, #[case] framing: BodyFraming) {
+    fn a_head_is_rewritten(#[case] head: &str, #[case] expected: &str, #[case] framing: BodyFraming) {
         let mut written = Vec::new();
         assert_eq!(rewrite_head(head.as_bytes(), &mut written), framing);
         assert_eq!(String::from_utf8(written).unwrap(), expected);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_too_long_is_dropped_with_its_folds() {
+    fn an_overlong_header_is_dropped_with_its_folds() {
         let head = format!("HTTP/1.1 200 A\r\n{}: b\r\n c\r\nD: e\r\n\r\n", "a".repeat(70_000));
         let mut written = Vec::new();
         rewrite_head(head.as_bytes(), &mut written);

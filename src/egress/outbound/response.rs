@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_has_passed_is_not_waited_for() {
+    fn a_retry_time_in_the_past_means_no_wait() {
         let at = RetryAfter::At(Timestamp::from_ms(5_000));
         assert_eq!(at.wait(Timestamp::from_ms(2_000)), Duration::from_secs(3));
         assert_eq!(at.wait(Timestamp::from_ms(6_000)), Duration::ZERO);
@@ -170,10 +170,10 @@ mod tests {
     }
 
     #[test]
-    fn a_character_that_is_cut_in_two_is_left_out() {
-        let mut kept = Vec::new();
-        keep(&mut kept, &Bytes::from(format!("{}é", "x".repeat(1_023))));
-        keep(&mut kept, &Bytes::from_static(b"more"));
-        assert_eq!(excerpt(&kept), "x".repeat(1_023));
+    fn a_character_cut_in_two_is_left_out() {
+        let mut body = Vec::new();
+        keep(&mut body, &Bytes::from(format!("{}é", "x".repeat(1_023))));
+        keep(&mut body, &Bytes::from_static(b"more"));
+        assert_eq!(excerpt(&body), "x".repeat(1_023));
     }
 }

@@ -130,7 +130,7 @@ mod tests {
     #[case("http://:secret@example.com/", OutboundUrlError::UserInfo)]
     #[case("http://a..b/", OutboundUrlError::Host)]
     #[case("http://example.com:0/", OutboundUrlError::Port)]
-    fn what_is_no_address_is_refused(#[case] text: &str, #[case] form: OutboundUrlError) {
+    fn a_malformed_url_is_refused(#[case] text: &str, #[case] form: OutboundUrlError) {
         assert_eq!(OutboundUrl::parse(text), Err(form));
     }
 

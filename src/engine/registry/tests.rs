@@ -45,13 +45,13 @@ const OURS: i64 = 1;
 /// others; its standing for our organisation and for all, 1,000,000 ms after the start.
 #[rstest]
 #[case::all_is_well(1_000_000, false, &[], LocationStatus::Online, LocationStatus::Online)]
-#[case::it_says_so_itself(1_000_000, true, &[], LocationStatus::Impaired, LocationStatus::Impaired)]
+#[case::it_reports_the_loss_itself(1_000_000, true, &[], LocationStatus::Impaired, LocationStatus::Impaired)]
 #[case::it_is_our_suspect(1_000_000, false, &[OURS], LocationStatus::Impaired, LocationStatus::Online)]
 #[case::it_is_the_suspect_of_others(1_000_000, false, &[2], LocationStatus::Online, LocationStatus::Online)]
 #[case::it_is_the_suspect_of_many(1_000_000, false, &[2, 3, 4], LocationStatus::Impaired, LocationStatus::Impaired)]
-#[case::it_was_not_heard_since(900_000, true, &[OURS], LocationStatus::Offline, LocationStatus::Offline)]
+#[case::no_report_since(900_000, true, &[OURS], LocationStatus::Offline, LocationStatus::Offline)]
 #[actix::test]
-async fn a_standing_is_shown_by_the_evidence_of_who_asks(
+async fn a_location_status_depends_on_the_evidence_of_the_organisation(
     #[case] heard_at_ms: i64,
     #[case] is_impaired: bool,
     #[case] suspected_by: &[i64],
@@ -75,7 +75,7 @@ async fn a_standing_is_shown_by_the_evidence_of_who_asks(
 
 /// A remote location reports its blindness itself; the services are notified once each time.
 #[actix::test]
-async fn a_location_elsewhere_that_cannot_look_is_impaired_by_its_reason() {
+async fn a_blind_remote_location_is_impaired_with_its_reason() {
     let roster = LocationRegistry::default();
     roster.add_elsewhere(location(), Nobody.start().recipient());
     let known = roster.find("fra").unwrap();

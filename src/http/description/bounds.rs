@@ -280,7 +280,7 @@ fn every_request_that_changes_something_has_a_bound() {
 }
 
 #[test]
-fn the_document_says_what_the_code_allows() {
+fn the_limits_page_is_up_to_date() {
     let missing: Vec<String> =
         table().iter().map(line).filter(|line| !DOCUMENT.lines().any(|written| written == line)).collect();
     assert!(missing.is_empty(), "docs/limits.md lacks:\n{}", missing.join("\n"));

@@ -163,7 +163,7 @@ fn the_document_knows_exactly_the_operations_of_the_contract() {
 }
 
 #[test]
-fn what_is_documented_is_served() {
+fn every_documented_operation_is_served() {
     let (whole, served) = (whole_document(), served_document());
     let served: BTreeSet<String> = operations(&served).into_keys().collect();
     let missing: Vec<String> = operations(&whole).into_keys().filter(|key| !served.contains(key)).collect();
@@ -180,7 +180,7 @@ fn an_operation_that_is_not_served_is_not_in_the_document() {
 }
 
 #[test]
-fn numbers_on_an_address_of_their_own_are_not_in_the_document() {
+fn metrics_on_a_separate_address_are_not_in_the_document() {
     let config = Config { metrics_listen: Some("127.0.0.1:9".parse().unwrap()), ..Config::default() };
     let document = serde_json::to_value(document(&routes().unwrap(), &config)).unwrap();
     assert!(document["paths"].get("/metrics").is_none());
@@ -202,7 +202,7 @@ fn operation_ids_and_schema_names_are_unique() {
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn every_reference_has_a_target() {
     let document = whole_document();
     let mut references = Vec::new();
     collect_references(&document, &mut references);
@@ -260,7 +260,7 @@ fn every_schema_is_a_schema() {
 
 /// Contract 1.9, 1.12, 5.1: what follows from the route for every operation below `/v1` is in the document.
 #[test]
-fn what_follows_from_the_route_is_there() {
+fn properties_derived_from_the_route_are_in_the_document() {
     let document = served_document();
     for (name, operation) in operations(&document).into_iter().filter(|(name, _)| name.contains("/v1/")) {
         for status in ["401", "429", "500", "503"] {

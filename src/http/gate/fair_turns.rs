@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_asks_for_much_waits_while_others_ask() {
+    async fn a_heavy_organisation_waits_while_others_send_requests() {
         let turns = FairTurns::default();
         asks(&turns, LIGHT, Duration::from_millis(1)).await;
         asks(&turns, HEAVY, Duration::from_secs(1)).await;
@@ -191,7 +191,7 @@ mod tests {
 
     /// Also when the client is gone.
     #[tokio::test(start_paused = true)]
-    async fn a_turn_that_is_given_up_ends() {
+    async fn an_abandoned_permit_is_released() {
         let turns = FairTurns::default();
         asks(&turns, HEAVY, Duration::from_secs(1)).await;
         asks(&turns, LIGHT, Duration::ZERO).await;
@@ -203,7 +203,7 @@ mod tests {
 
     /// A slow request body does not delay others for long.
     #[tokio::test(start_paused = true)]
-    async fn a_turn_that_waits_is_passed_on() {
+    async fn a_permit_held_too_long_is_passed_on() {
         let turns = FairTurns::default();
         asks(&turns, HEAVY, Duration::from_secs(2)).await;
         asks(&turns, LIGHT, Duration::ZERO).await;
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_is_alone_has_everything() {
+    async fn a_single_organisation_does_not_wait() {
         let turns = FairTurns::default();
         for _ in 0..5 {
             asks(&turns, HEAVY, Duration::from_secs(1)).await;
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn work_wears_off() {
+    async fn recorded_work_decays() {
         let turns = FairTurns::default();
         asks(&turns, HEAVY, Duration::from_secs(1)).await;
         for (seconds, is_heavy) in [(2, true), (2, false)] {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_crowd_of_organisations_is_forgotten_at_rest() {
+    async fn idle_organisations_are_forgotten() {
         let turns = FairTurns::default();
         asks(&turns, HEAVY, Duration::from_secs(1)).await;
         for other in 0..i64::try_from(2 * ORGANISATIONS).unwrap() {

@@ -212,7 +212,10 @@ mod tests {
     #[case(&["a b"], Err(()))]
     #[case(&["a\tb"], Err(()))]
     #[case(&["a", "a"], Err(()))]
-    fn a_key_is_visible_ascii_sent_once(#[case] lines: &[&str], #[case] expected: Result<Option<&str>, ()>) {
+    fn a_key_is_one_header_of_visible_ascii(
+        #[case] lines: &[&str],
+        #[case] expected: Result<Option<&str>, ()>,
+    ) {
         let mut headers = HeaderMap::new();
         for line in lines {
             headers.append(IDEMPOTENCY_KEY, HeaderValue::from_bytes(line.as_bytes()).unwrap());

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_and_addresses_have_windows_of_their_own() {
+    fn tokens_and_addresses_have_separate_windows() {
         let limiter = RateLimiter::new(1, 10);
         let address = |text: &str| text.parse::<IpAddr>().unwrap();
         assert!(limiter.count_token(1, START).passes);
@@ -303,7 +303,7 @@ mod tests {
 
     /// A flood of invented secrets: its database lookups are bounded, and a valid secret among them is not counted.
     #[test]
-    fn look_ups_are_counted_before_they_are_made() {
+    fn token_lookups_are_counted_in_advance() {
         let strangers = AddressLimiter::new(3, 10);
         let address = IpAddr::from([192, 0, 2, 1]);
         let valid = strangers.begin_look_up(address, START);

@@ -170,7 +170,7 @@ mod tests {
     #[case("/v1/tags/ensure", false, Some(ID), None, None)]
     #[case("/v1/notifications/redeliver", false, None, None, None)]
     #[case("/v1/services/{id}/simulate", true, None, None, Some(""))]
-    fn an_answer_shows_a_resource(
+    fn a_long_response_refers_to_its_resource(
         #[case] path: &str,
         #[case] may_run_again: bool,
         #[case] id: Option<&str>,
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(origin.resource(&text, base_url), expected.map(fill), "written by a view");
     }
     #[test]
-    fn a_question_that_was_answered_is_answered_again() {
+    fn a_request_that_changed_nothing_is_answered_again() {
         let asked =
             |outcome| render_repeated(outcome).map(|text| serde_json::from_str::<Value>(&text).unwrap());
         assert_eq!(asked(Ok(ApiReply::data(json!(1)))).unwrap(), json!({"data": 1}));

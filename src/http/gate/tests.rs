@@ -75,7 +75,7 @@ const NO_PLAN: &str = "The plan of this organisation does not include API access
 #[case("GET", "/v1/broken", "full", 500, "Internal server error.")]
 #[case("POST", "/v1/broken", "full", 500, "Internal server error.")]
 #[tokio::test]
-async fn the_first_check_that_fails_answers(
+async fn the_first_failed_check_decides_the_response(
     #[case] method: &str,
     #[case] uri: &str,
     #[case] token: &str,
@@ -105,7 +105,7 @@ async fn the_first_check_that_fails_answers(
 #[case("HEAD", "/v1/me", "none", "null")]
 #[case("OPTIONS", "/v1/services/{id}/", "", r#"{"data":{"methods":["GET","HEAD","PUT","PATCH","DELETE"]}}"#)]
 #[tokio::test]
-async fn what_passes_every_check_reaches_its_handler(
+async fn a_request_that_passes_every_check_reaches_its_handler(
     #[case] method: &str,
     #[case] uri: &str,
     #[case] token: &str,
@@ -155,7 +155,7 @@ async fn every_answer_carries_the_common_headers(
 }
 
 #[tokio::test]
-async fn a_used_up_window_refuses_before_the_route_is_looked_at() {
+async fn the_rate_limit_is_checked_before_the_route() {
     let world = world(1);
     assert_eq!(world.ask("GET", "/v1/nothing", "full").await.0.status(), 404);
     let (response, body) = world.ask("GET", "/v1/nothing", "full").await;
@@ -167,7 +167,7 @@ async fn a_used_up_window_refuses_before_the_route_is_looked_at() {
 }
 
 #[tokio::test]
-async fn a_plan_without_access_learns_that_before_the_rate_limit() {
+async fn plan_access_is_checked_before_the_rate_limit() {
     let world = world(1);
     for remaining in ["0", "0"] {
         let (response, body) = world.ask("GET", "/v1/services", "free plan").await;
@@ -208,7 +208,7 @@ async fn without_its_database_the_service_is_not_available() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_goes_on_when_its_client_goes_away() {
+async fn a_write_completes_when_its_client_disconnects() {
     let world = world(120);
     let (request, payload) = world.request("POST", "/v1/slow", "full").to_http_parts();
     let directory = &world.gate.state;
@@ -237,7 +237,7 @@ async fn a_body_is_read_within_its_limits() {
 #[case::a_year_ahead(365)]
 #[case::a_year_back(-365)]
 #[tokio::test]
-async fn a_clock_that_is_set_ends_no_token_and_brings_none_back(#[case] days: i64) {
+async fn a_clock_change_neither_expires_nor_revives_a_token(#[case] days: i64) {
     let world = world(100);
     world.gate.rules.clock.set_ahead(days * DAY_MS);
     for (token, status) in [("full", 200), ("expired", 401)] {
@@ -249,7 +249,7 @@ async fn a_clock_that_is_set_ends_no_token_and_brings_none_back(#[case] days: i6
 /// A flood of invented tokens with valid checksums: they are counted before they are looked up, and a valid token among
 /// them is still accepted.
 #[tokio::test]
-async fn made_up_tokens_cost_few_look_ups() {
+async fn invented_tokens_cause_few_database_lookups() {
     let mut world = world(3);
     let asked = |world: &World| world.gate.state.asked.load(Ordering::Relaxed);
     let mut statuses = Vec::new();

@@ -257,7 +257,7 @@ mod tests {
     #[case(4, true, 0)]
     #[case(9, false, 4)]
     #[tokio::test]
-    async fn what_was_done_outside_is_not_done_again(
+    async fn an_external_effect_is_not_repeated_with_the_transaction(
         #[case] given_up: u32,
         #[case] committed: bool,
         #[case] left: u32,

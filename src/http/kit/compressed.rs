@@ -85,7 +85,10 @@ mod tests {
     #[case(Some("gzip; q=0.000, br"), false)]
     #[case(Some("identity, br"), false)]
     #[case(Some("gzipped"), false)]
-    fn only_who_reads_gzip_is_sent_it(#[case] accepted: Option<&'static str>, #[case] expected: bool) {
+    fn gzip_is_sent_only_to_clients_that_accept_it(
+        #[case] accepted: Option<&'static str>,
+        #[case] expected: bool,
+    ) {
         assert_eq!(reads_gzip(&headers(accepted)), expected);
     }
 

@@ -378,7 +378,7 @@ mod tests {
         r#"{"message":"The service is not available at the moment."}"#,
         "retry-after: 5"
     )]
-    fn an_error_is_what_the_contract_says(
+    fn errors_have_the_status_body_and_headers_of_the_contract(
         #[case] error: ApiError,
         #[case] status: u16,
         #[case] body: &str,

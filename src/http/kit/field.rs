@@ -255,7 +255,7 @@ mod tests {
     #[case(json!(" up"), Err(FieldRule::Enum("up, down".into())))]
     #[case(json!(""), Err(FieldRule::Enum("up, down".into())))]
     #[case(json!(1), Err(FieldRule::String))]
-    fn a_word_is_one_of_the_allowed_ones(#[case] value: Value, #[case] expected: Result<&str, FieldRule>) {
+    fn a_word_must_be_allowed(#[case] value: Value, #[case] expected: Result<&str, FieldRule>) {
         let body = json!({ "x": value });
         let word = |field: BodyField<'_>| field.word(&["up", "down"]).map(str::to_owned);
         expect(read(&body, |fields| fields.optional("x").and_then(word)), expected.map(str::to_owned));
@@ -265,7 +265,7 @@ mod tests {
     #[case(json!("2026-11-20"), Ok(Timestamp::from_ms(1_795_132_800_000)))]
     #[case(json!("soon"), Err(FieldRule::Timestamp))]
     #[case(json!(1_795_132_800), Err(FieldRule::String))]
-    fn a_moment_is_a_timestamp(#[case] value: Value, #[case] expected: Result<Timestamp, FieldRule>) {
+    fn a_time_must_be_a_timestamp(#[case] value: Value, #[case] expected: Result<Timestamp, FieldRule>) {
         let body = json!({ "x": value });
         expect(read(&body, |fields| fields.optional("x").and_then(|field| field.timestamp())), expected);
     }
@@ -289,7 +289,7 @@ mod tests {
     #[case(json!([1, 2, 3]), Err(FieldRule::MaxItems(2)))]
     #[case(json!({}), Err(FieldRule::List))]
     #[case(json!("a"), Err(FieldRule::List))]
-    fn a_list_has_at_most_so_many_entries(#[case] value: Value, #[case] expected: Result<usize, FieldRule>) {
+    fn a_list_has_a_maximum_length(#[case] value: Value, #[case] expected: Result<usize, FieldRule>) {
         let body = json!({ "x": value });
         let count = |field: BodyField<'_>| field.list(2).map(|entries| entries.len());
         expect(read(&body, |fields| fields.optional("x").and_then(count)), expected);

@@ -196,7 +196,7 @@ mod tests {
     #[case(FieldPatch::Absent, Some(1))]
     #[case(FieldPatch::Null, None)]
     #[case(FieldPatch::Value(2), Some(2))]
-    fn what_is_not_sent_stays(#[case] given: FieldPatch<u8>, #[case] result: Option<u8>) {
+    fn an_absent_field_keeps_its_stored_value(#[case] given: FieldPatch<u8>, #[case] result: Option<u8>) {
         assert_eq!(given.or_stored(Some(1)), result);
     }
 

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_without_a_body_knows_no_member() {
+    fn an_operation_without_a_body_has_no_known_member() {
         let body = json!({"note": 1});
         let found = texts(&KnownInput::default().unknown_members(body.as_object().unwrap()));
         assert_eq!(found, [("note".into(), "Unknown field. Nothing is allowed here.".into())]);

@@ -83,7 +83,7 @@ mod tests {
     #[case("de;q=1.5", "en")]
     #[case(";;;", "en")]
     #[case("de,,", "de")]
-    fn the_language_is_the_best_that_the_organisation_uses(#[case] accept: &str, #[case] chosen: &str) {
+    fn the_best_language_of_the_organisation_is_chosen(#[case] accept: &str, #[case] chosen: &str) {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_str(accept).unwrap());
         let locales = ["en", "de", "pt-BR"].map(str::to_owned);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_says_its_language() {
+    fn a_response_names_its_language() {
         let languages = AnswerLanguage { chosen: "de".into(), default: "en".into() };
         let headers = languages.headers();
         assert_eq!(headers[0], (header::CONTENT_LANGUAGE, HeaderValue::from_static("de")));

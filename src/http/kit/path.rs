@@ -167,7 +167,7 @@ mod tests {
     #[case("/v10/services", false)]
     #[case("/", false)]
     #[case("/healthz", false)]
-    fn everything_under_v1_is_ours(#[case] raw: &str, #[case] ours: bool) {
+    fn every_path_below_v1_belongs_to_the_api(#[case] raw: &str, #[case] ours: bool) {
         assert_eq!(RequestPath::parse(raw).is_api(), ours);
     }
 

@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_resource_says_where_it_is() {
+    fn a_created_resource_has_a_location_header() {
         let reply = ApiReply::created(json!({"id": 1}), "https://api.example.com/v1/services/1");
         let response = reply.to_response();
         assert_eq!(response.status(), StatusCode::CREATED);

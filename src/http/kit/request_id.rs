@@ -36,7 +36,7 @@ mod tests {
     #[case(b"", false)]
     #[case(b"two words", false)]
     #[case(b"t\xc3\xa4g", false)]
-    fn a_visible_id_of_the_client_is_taken_over(#[case] sent: &[u8], #[case] kept: bool) {
+    fn a_visible_client_request_id_is_used(#[case] sent: &[u8], #[case] kept: bool) {
         let mut headers = HeaderMap::new();
         headers.insert(X_REQUEST_ID, HeaderValue::from_bytes(sent).unwrap());
         let id = request_id(&headers);
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn without_one_it_is_drawn() {
+    fn a_missing_request_id_is_generated() {
         let headers = HeaderMap::new();
         assert_ne!(request_id(&headers), request_id(&headers));
     }

@@ -98,7 +98,7 @@ mod tests {
     #[case(1, 1..=10)]
     #[case(30, 1..=3)]
     #[case(101, 0..=0)]
-    fn it_does_not_grow_without_bound(#[case] bytes: usize, #[case] expected: RangeInclusive<usize>) {
+    fn the_cache_has_a_maximum_weight(#[case] bytes: usize, #[case] expected: RangeInclusive<usize>) {
         let (kept, stamp) = (StampedCache::new(10, 100), CommitTracker::default().stamp());
         for number in (0..100).chain(0..100) {
             kept.keep(number, stamp, number, bytes);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_replaced_or_dropped_weighs_nothing() {
+    fn replaced_and_dropped_values_free_their_weight() {
         let (kept, stamp) = (StampedCache::new(10, 100), CommitTracker::default().stamp());
         kept.keep("other", stamp, 0, 1);
         for number in 0..100 {

@@ -115,14 +115,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_the_api_writes_it_also_reads(ms in 0..END_MS) {
+        fn written_timestamps_can_be_parsed(ms in 0..END_MS) {
             let at = Timestamp::from_ms(ms);
             prop_assert_eq!(parse(&at.to_string()), Some(at));
             prop_assert_eq!(parse_query(&at.to_string()), Some(at));
         }
 
         #[test]
-        fn no_text_makes_it_panic(text in "\\PC{0,40}") {
+        fn no_input_causes_a_panic(text in "\\PC{0,40}") {
             let _ = (parse(&text), parse_query(&text));
         }
     }

@@ -164,7 +164,7 @@ mod tests {
     #[case(json!({"en": "toolong"}), "x.en", FieldRule::MaxLength(5))]
     #[case(json!({"en": "Hi", "de": "toolong"}), "x.de", FieldRule::MaxLength(5))]
     #[case(json!({"en": "Hi", "de": 7}), "x.de", FieldRule::String)]
-    fn what_is_wrong_is_said_where_it_stands(
+    fn an_error_names_the_path_of_the_invalid_text(
         #[case] value: Value,
         #[case] path: &str,
         #[case] rule: FieldRule,

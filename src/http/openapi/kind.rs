@@ -104,7 +104,7 @@ mod tests {
     #[case(json!({"type": "string", "minLength": 1, "maxLength": 255}), "text of 1 to 255 characters")]
     #[case(json!({"type": "string", "format": "date-time", "pattern": "x"}), "time")]
     #[case(json!({}), "anything")]
-    fn a_schema_is_said_in_words(#[case] schema: Value, #[case] words: &str) {
+    fn a_schema_is_described_in_words(#[case] schema: Value, #[case] words: &str) {
         assert_eq!(kind_of(&schema), words);
     }
 

@@ -92,7 +92,7 @@ mod tests {
     use crate::http::kit::query::QueryString;
 
     #[test]
-    fn the_description_says_what_an_operation_knows() {
+    fn known_inputs_are_read_from_the_description() {
         let document = json!({
             "paths": {"/v1/things/{thing}": {
                 "get": {"parameters": [{"in": "query", "name": "page"}, {"in": "header", "name": "Accept-Language"}]},

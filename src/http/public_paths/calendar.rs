@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_shift_stays_the_same_from_look_to_look() {
+    fn a_long_shift_keeps_its_start_between_requests() {
         let look = |now: i64| {
             let shown = TimeRange {
                 from: Timestamp::from_ms((now - DAYS_BACK) * DAY_MS),

@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn they_do_not_run_ahead_of_the_clock() {
+    fn creation_times_do_not_run_ahead_of_the_clock() {
         let (times, now) = (CreationTimes::default(), Timestamp::from_ms(5_000));
         let last = (0..3_000).map(|_| times.next(now).ms()).max().unwrap();
         assert!(last <= 5_000 + AHEAD_MS + 1, "{last}");

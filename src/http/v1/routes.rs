@@ -420,7 +420,7 @@ mod tests {
     use crate::http::kit::path::RequestPath;
 
     #[test]
-    fn the_table_may_go_into_service() {
+    fn the_route_table_is_valid() {
         let table = routes().unwrap();
         let (resource, _) = table.find(&RequestPath::parse("/v1/services/x")).unwrap();
         assert_eq!(resource.allow(), "GET, HEAD, PUT, PATCH, DELETE");

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn services_without_a_child_get_one_and_children_without_the_tag_go() {
+    fn services_without_a_child_get_one_and_children_without_the_tag_are_removed() {
         let found = changes(&group(Some(TAG)), &[managed(20, 1, "One"), managed(21, 3, "Three")]);
         assert_eq!((names(&found.added), found.removed), (vec![(0, "Two")], vec![21]));
         assert!(found.changed.is_empty());
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_stands_for_the_service_becomes_the_managed_one() {
+    fn an_existing_child_of_the_service_becomes_managed() {
         let by_hand = Component { has_own_name: true, ..child(21, 2, "Mine") };
         let found = changes(&group(Some(TAG)), &[child(20, 1, "Old"), by_hand, child(22, 1, "Second")]);
         assert_eq!(names(&found.changed), [(20, "One"), (21, "Mine")]);

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn siblings_of_one_moment_stand_by_id() {
+    fn siblings_created_at_the_same_time_are_ordered_by_id() {
         let mut components = vec![component(1, None, 0, false), component(2, None, 0, false)];
         components[1].created_at = components[0].created_at;
         components[0].id = "BBBBBBBBBBBBBBBBBBBBB".parse().unwrap();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_and_descent_are_known() {
+    fn depth_and_descent_are_computed() {
         let components = page();
         let tree = ComponentTree::of(&components);
         assert_eq!((tree.depth(None), tree.depth(Some(1)), tree.depth(Some(2))), (0, 1, 2));

@@ -33,14 +33,14 @@ const WRONG: DomainRecordsState = DomainRecordsState::Wrong(DomainProblem::Wrong
 #[case(90, 150)]
 #[case(10_050, 10_080)]
 #[case(10_080, 10_110)]
-fn a_waiting_domain_is_looked_at_less_and_less_often(#[case] now: i64, #[case] next: i64) {
+fn a_pending_domain_is_checked_less_and_less_often(#[case] now: i64, #[case] next: i64) {
     let looked = pending().after_check(DomainRecordsState::Nothing, JudgedTime::trusted(after_minutes(now)));
     assert_eq!(looked.next_look_at, Some(after_minutes(next)));
     assert_eq!(pending().next_look_at, Some(after_minutes(1)));
 }
 
 #[test]
-fn both_records_make_it_active_and_keep_it_so() {
+fn both_records_activate_a_domain_and_keep_it_active() {
     let active = active();
     assert_eq!(
         (active.status, active.verified_at, active.problem),
@@ -53,7 +53,7 @@ fn both_records_make_it_active_and_keep_it_so() {
 }
 
 #[test]
-fn a_waiting_domain_says_what_is_wrong() {
+fn a_pending_domain_has_its_problem() {
     let wrong = pending().after_check(WRONG, JudgedTime::trusted(after_minutes(1)));
     assert_eq!(
         (wrong.status, wrong.problem),
@@ -72,7 +72,7 @@ fn a_waiting_domain_says_what_is_wrong() {
 #[case(WRONG, 7 * 1_440, DomainStatus::Failed)]
 #[case(DomainRecordsState::Nothing, 30 * 1_440, DomainStatus::PendingVerification)]
 #[case(DomainRecordsState::Right, 30 * 1_440, DomainStatus::Active)]
-fn a_waiting_domain_fails_after_a_week(
+fn a_pending_domain_fails_after_a_week(
     #[case] sight: DomainRecordsState,
     #[case] minutes: i64,
     #[case] status: DomainStatus,
@@ -90,7 +90,7 @@ fn a_waiting_domain_fails_after_a_week(
 }
 
 #[test]
-fn an_active_domain_is_given_a_week() {
+fn an_active_domain_fails_after_a_week_of_wrong_records() {
     let days = |days: i64| after_minutes(1).plus_ms(days * DAY_MS);
     let wrong = active().after_check(WRONG, JudgedTime::trusted(days(1)));
     assert_eq!((wrong.status, wrong.problem, wrong.wrong_since), (DomainStatus::Active, None, Some(days(1))));
@@ -114,13 +114,13 @@ fn an_active_domain_is_given_a_week() {
 #[case(Some(9_999), Some(1))]
 #[case(Some(10_000), None)]
 #[case(Some(-5_000), None)]
-fn clients_may_ask_every_ten_seconds(#[case] ms_ago: Option<i64>, #[case] seconds: Option<u64>) {
+fn clients_may_request_a_check_every_ten_seconds(#[case] ms_ago: Option<i64>, #[case] seconds: Option<u64>) {
     let asked_at = ms_ago.map(|ms| START.plus_ms(-ms));
     assert_eq!(CustomDomain { asked_at, ..pending() }.cooldown_seconds(START), seconds);
 }
 
 #[test]
-fn every_domain_has_a_value_of_its_own() {
+fn every_domain_has_its_own_verification_value() {
     let value = pending().txt_value;
     assert!(
         value.len() == TXT_VALUE_LENGTH && value.bytes().all(|byte| byte.is_ascii_alphanumeric()),

@@ -106,7 +106,7 @@ fn memory(status: MeasuredStatus, entry: Option<(i64, CheckStatus)>) -> WatchMem
 #[case::resumed(Some((10, false)), Some(980), (MeasuredStatus::Unknown, Some((10, CheckStatus::Up))), "", Some(1_050))]
 #[case::resumed_without_history(Some((10, false)), Some(980), (MeasuredStatus::Unknown, None), "", Some(1_050))]
 #[case::resumed_but_never_pinged(None, Some(980), (MeasuredStatus::Unknown, None), "", None)]
-fn a_restart_goes_on(
+fn a_restart_continues_from_the_stored_state(
     #[case] last: Option<(i64, bool)>,
     #[case] counts_from: Option<i64>,
     #[case] (status, entry): (MeasuredStatus, Option<(i64, CheckStatus)>),
@@ -127,7 +127,7 @@ fn a_ping_from_the_store_is_not_counted_twice() {
 }
 
 #[test]
-fn a_pause_ends_what_was_reported() {
+fn a_pause_ends_the_reported_status() {
     let (mut heartbeat, _) =
         Heartbeat::begin(plan(Some((0, false)), None), WatchMemory::default(), at(1), &[]);
     assert_eq!(text(&heartbeat.end(ChangeCause::Paused, at(5), &[])), ">unknown@5");
@@ -159,7 +159,7 @@ fn new_settings_count_from_their_change() {
 #[case::it_was_found_dead_later_than_it_was_expected(Some(10), (MeasuredStatus::Down, Some((970, CheckStatus::Down))), 980, "", Some(1_030))]
 #[case::the_stop_began_before_the_deadline(Some(915), (MeasuredStatus::Up, Some((915, CheckStatus::Up))), 984, ">no_data@985", Some(1_070))]
 #[case::the_stop_began_at_the_deadline(Some(915), (MeasuredStatus::Up, Some((915, CheckStatus::Up))), 985, "missed@1000", Some(1_045))]
-fn a_restart_holds_nothing_against_a_job_that_nobody_could_hear(
+fn pings_lost_during_a_stop_are_not_counted_as_missed(
     #[case] last: Option<i64>,
     #[case] (status, entry): (MeasuredStatus, Option<(i64, CheckStatus)>),
     #[case] stopped: i64,
@@ -182,7 +182,7 @@ fn a_restart_holds_nothing_against_a_job_that_nobody_could_hear(
 #[case::not_stored((MeasuredStatus::Up, 10), Some((10, CheckStatus::Up)), ">no_data@80 missed@1000 >down@1000")]
 #[case::the_history_is_away((MeasuredStatus::Unknown, 0), None, "up@10 >up@10 >no_data@80 missed@1000 >down@1000")]
 #[case::the_clock_was_set_ahead((MeasuredStatus::Up, 985), Some((10, CheckStatus::Up)), "")]
-fn a_result_that_was_not_stored_is_judged_again(
+fn a_deadline_without_stored_result_is_judged_again(
     #[case] (status, since): (MeasuredStatus, i64),
     #[case] entry: Option<(i64, CheckStatus)>,
     #[case] expected: &str,
@@ -196,7 +196,7 @@ fn a_result_that_was_not_stored_is_judged_again(
 /// The process is restarted in each period: the third one is judged all the same, and what the earlier processes saw is not judged
 /// again.
 #[test]
-fn restarts_again_and_again_hide_a_dead_job_for_two_periods() {
+fn repeated_restarts_hide_a_dead_job_for_at_most_two_periods() {
     let stops = [55, 115, 175].map(|from| ListeningGap::new(at(from), at(from + 10)));
     let mut status = memory(MeasuredStatus::Up, Some((0, CheckStatus::Up)));
     for (count, expected, deadline, next, is_unheard) in [
@@ -255,7 +255,7 @@ fn a_deadline_is_judged_once() {
 #[rstest]
 #[case::before_the_ping(3_590, "missed@3670 >down@3670", 3_730)]
 #[case::after_it(3_635, ">no_data@3670", 3_710)]
-fn a_clock_that_is_set_moves_the_begin_of_the_period(
+fn a_clock_change_moves_the_start_of_the_period(
     #[case] absent_from: i64,
     #[case] expected: &str,
     #[case] next: i64,
@@ -271,7 +271,7 @@ fn a_clock_that_is_set_moves_the_begin_of_the_period(
 /// The process starts with a clock that is ten days ahead and doubted: nothing is missed by its age. A job that pings is up, one
 /// that is silent is missed at the third deadline.
 #[test]
-fn a_start_with_a_doubted_clock_misses_nothing_by_its_age() {
+fn a_start_with_a_doubted_clock_reports_nothing_as_missed() {
     let (start, ping) = (864_000, HeartbeatPing { at: at(864_060), has_failed: false });
     let before = memory(MeasuredStatus::Up, Some((0, CheckStatus::Up)));
     let known = |now: i64| {

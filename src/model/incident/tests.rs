@@ -108,21 +108,21 @@ fn a_notice_has_neither_severity_nor_impact() {
 }
 
 #[test]
-fn a_replaced_list_keeps_what_is_known_of_those_that_stay() {
+fn a_replaced_list_keeps_the_data_of_remaining_services() {
     let mut changed = affecting(&["b", "a"]);
-    let kept = changed.services[1].clone();
-    assert_eq!(kept.name, "b");
-    let stays = NamedService { key: kept.service, id: kept.id, name: kept.name.clone() };
+    let before = changed.services[1].clone();
+    assert_eq!(before.name, "b");
+    let stays = NamedService { key: before.service, id: before.id, name: before.name.clone() };
     let lists = [named(9, "aa"), stays];
     changed.affect(lists, at(900));
     let seen: Vec<_> = changed.services.iter().map(|row| (row.name.as_str(), row.added_at.ms())).collect();
     assert_eq!(seen, [("aa", 900), ("b", 200)]);
-    assert_eq!(changed.services[1], kept);
+    assert_eq!(changed.services[1], before);
 }
 
 /// Contract 4.9: recovered at the latest when the incident is resolved; earlier measured recoveries stay.
 #[test]
-fn resolving_marks_whoever_has_not_recovered() {
+fn resolving_marks_unrecovered_services_as_recovered() {
     let mut changed = affecting(&["a", "b"]);
     changed.services[0].recovered_at = Some(at(300));
     changed.resolve(entry(IncidentStatus::Resolved, 500), at(400));
@@ -158,7 +158,7 @@ fn a_timeline_entry_moves_ends_and_reopens() {
 
 /// Contract 7 no. 45. The unread part of a timeline counts too.
 #[test]
-fn a_full_timeline_takes_nothing_but_the_end() {
+fn a_full_timeline_accepts_only_the_resolution() {
     let mut changed = affecting(&["a"]);
     changed.unread_updates = TimelineSize { entries: 999, characters: 999 };
     changed.post(entry(IncidentStatus::Identified, 300));
@@ -173,7 +173,7 @@ fn a_full_timeline_takes_nothing_but_the_end() {
 }
 
 #[test]
-fn a_moved_end_takes_those_along_that_recovered_by_it() {
+fn a_moved_end_moves_the_recoveries_set_by_it() {
     let mut changed = affecting(&["a", "b"]);
     changed.services[0].recovered_at = Some(at(300));
     changed.post(entry(IncidentStatus::Resolved, 400));
@@ -236,7 +236,7 @@ fn a_service_is_affected_from_its_own_start(
 
 /// Services in which the engine saw it start follow a start that a person moves; those that joined do not.
 #[test]
-fn a_moved_start_takes_those_along_that_were_there() {
+fn a_moved_start_moves_the_services_affected_from_the_start() {
     let mut changed = affecting(&["a", "b"]);
     changed.services[0].added_at = at(100);
     let by_a_person = changed.clone();
@@ -262,7 +262,11 @@ fn a_moved_start_takes_those_along_that_were_there() {
 #[case(100, Some(100), 1)]
 #[case(199, None, 1)]
 #[case(200, None, 0)]
-fn a_day_counts_what_was_open_in_it(#[case] start: i64, #[case] end: Option<i64>, #[case] count: usize) {
+fn a_day_counts_the_incidents_open_during_it(
+    #[case] start: i64,
+    #[case] end: Option<i64>,
+    #[case] count: usize,
+) {
     let period = OpenPeriod { started_at: at(start), resolved_at: end.map(at) };
     assert_eq!(open_within(&[period], TimeRange { from: at(100), to: at(200) }), count);
 }

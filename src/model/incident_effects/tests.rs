@@ -52,7 +52,7 @@ fn resolution() -> (WholeIncident, WholeIncident) {
 #[case::joined_a_held_message(Some(state(MINOR, &[1, 2, 3])), state(MINOR, &[1, 2, 3, 4, 5]), Setting::default(),
     &["incident.opened 100", "incident.service_joined 990", "incident.service_joined 995 batch 1020"],
     &["replace 3 +3"])]
-#[case::joined_what_may_be_on_its_way(Some(state(MINOR, &[1, 2])), state(MINOR, &[1, 2, 3]), Setting::default(),
+#[case::joined_a_message_that_may_be_under_way(Some(state(MINOR, &[1, 2])), state(MINOR, &[1, 2, 3]), Setting::default(),
     &["incident.opened 100", "incident.service_joined 990 batch 1001"], &["incident.service_joined +1 until batch 1031"])]
 #[case::joined_behind_something_else(Some(state(MINOR, &[1, 2])), state(MINOR, &[1, 2, 3]), Setting::default(),
     &["incident.opened 100", "incident.service_joined 990 batch 1020", "incident.acknowledged 992 batch 1020"],
@@ -63,9 +63,9 @@ fn resolution() -> (WholeIncident, WholeIncident) {
     &["incident.opened 100", "incident.service_joined 99000"], &["release", "incident.service_joined +1"])]
 #[case::joined_in_quiet_hours(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::quiet(),
     &["incident.opened 100"], &["incident.service_joined +1 until quiet_hours"])]
-#[case::joins_are_not_wanted(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::only(&[NotificationEvent::IncidentOpened]),
+#[case::joins_are_not_chosen(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::only(&[NotificationEvent::IncidentOpened]),
     &["incident.opened 100"], &[])]
-#[case::updates_tell_joins(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::only(&[NotificationEvent::IncidentUpdated]),
+#[case::updates_include_joins(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::only(&[NotificationEvent::IncidentUpdated]),
     &["incident.opened 100"], &["release", "incident.updated +1"])]
 #[case::begins_to_matter_by_a_service(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::about(2), &[],
     &["release", "incident.opened"])]
@@ -74,28 +74,28 @@ fn resolution() -> (WholeIncident, WholeIncident) {
     &["release", "incident.worsened was minor"])]
 #[case::worse_and_joined(Some(state(MINOR, &[1])), state(CRITICAL, &[1, 2]), Setting::default(), &["incident.opened 100"],
     &["release", "incident.worsened +1 was minor"])]
-#[case::worse_and_joined_for_who_wants_joins(Some(state(MINOR, &[1])), state(CRITICAL, &[1, 2]),
+#[case::worse_and_joined_with_joins_chosen(Some(state(MINOR, &[1])), state(CRITICAL, &[1, 2]),
     Setting::only(&[NotificationEvent::IncidentServiceJoined]), &["incident.opened 100"],
     &["release", "incident.service_joined +1 was minor"])]
-#[case::worse_for_who_wants_updates(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::only(&[NotificationEvent::IncidentUpdated]),
+#[case::worse_with_updates_chosen(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::only(&[NotificationEvent::IncidentUpdated]),
     &["incident.opened 100"], &["release", "incident.updated was minor"])]
-#[case::no_worse_than_was_told(Some(state(MINOR, &[1])), state(MAJOR, &[1]), Setting::default().told(CRITICAL),
+#[case::no_worse_than_notified(Some(state(MINOR, &[1])), state(MAJOR, &[1]), Setting::default().told(CRITICAL),
     &["incident.opened 100"], &[])]
 #[case::begins_to_matter_by_severity(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::from(CRITICAL), &[],
     &["release", "incident.opened"])]
-#[case::wakes_who_was_asleep(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::quiet(),
+#[case::ends_quiet_hours(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::quiet(),
     &["incident.opened 100 quiet_hours 9000"], &["release", "release", "incident.worsened was minor"])]
-#[case::wakes_whatever_it_chose(Some(state(MINOR, &[1])), state(CRITICAL, &[1]),
+#[case::ends_quiet_hours_for_any_chosen_events(Some(state(MINOR, &[1])), state(CRITICAL, &[1]),
     Setting { events: vec![NotificationEvent::IncidentOpened], ..Setting::quiet() },
     &["incident.opened 100 quiet_hours 9000"], &["release"])]
 #[case::not_bad_enough_to_wake(Some(state(MINOR, &[1])), state(MAJOR, &[1]), Setting::quiet(),
     &["incident.opened 100 quiet_hours 9000"], &["incident.worsened was minor until quiet_hours"])]
-#[case::a_lower_severity_is_no_news(Some(state(CRITICAL, &[1])), state(MINOR, &[1]), Setting::default(),
+#[case::a_lower_severity_sends_nothing(Some(state(CRITICAL, &[1])), state(MINOR, &[1]), Setting::default(),
     &["incident.opened 100"], &[])]
 // Channels that are switched off.
 #[case::off(None, state(MINOR, &[1]), Setting::off(), &[], &[])]
 #[case::joined_while_off(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::off(), &["incident.opened 100"], &[])]
-fn a_change_is_told(
+fn channels_are_notified_of_a_change(
     #[case] before: Option<State<'_>>,
     #[case] after: State<'_>,
     #[case] setting: Setting,
@@ -109,15 +109,15 @@ fn a_change_is_told(
     assert_eq!(describe(&messages::message_effects(&change, &audience)), expected);
 }
 
-/// The end reaches everybody who was told the start, also a channel that was switched off meanwhile, and nobody else.
+/// The end is sent to every channel that got the start, also to one that was disabled meanwhile, and to no other.
 #[rstest]
-#[case::told(Setting::default(), &["incident.opened 100"], &["retract steps", "release", "incident.resolved"])]
-#[case::told_and_switched_off(Setting::off(), &["incident.opened 100"], &["retract steps", "release", "incident.resolved"])]
-#[case::never_told(Setting::default(), &[], &["retract steps"])]
-#[case::never_told_and_off(Setting::off(), &[], &["retract steps"])]
+#[case::notified(Setting::default(), &["incident.opened 100"], &["retract steps", "release", "incident.resolved"])]
+#[case::notified_and_disabled(Setting::off(), &["incident.opened 100"], &["retract steps", "release", "incident.resolved"])]
+#[case::never_notified(Setting::default(), &[], &["retract steps"])]
+#[case::never_notified_and_disabled(Setting::off(), &[], &["retract steps"])]
 #[case::in_quiet_hours(Setting::quiet(), &["incident.opened 100 quiet_hours 9000"],
     &["retract steps", "incident.resolved until quiet_hours"])]
-fn the_end_is_told_to_who_was_told_the_start(
+fn the_resolution_is_sent_to_channels_that_got_the_start(
     #[case] setting: Setting,
     #[case] written_before: &[&str],
     #[case] expected: &[&str],
@@ -134,7 +134,7 @@ fn the_end_is_told_to_who_was_told_the_start(
 #[case::two(&[1, 2], Setting::only(&[NotificationEvent::IncidentServiceRecovered]), &["release", "incident.service_recovered -2"])]
 #[case::the_last(&[1, 2, 3], Setting::only(&[NotificationEvent::IncidentServiceRecovered]), &[])]
 #[case::not_chosen(&[1], Setting::default(), &[])]
-fn services_that_recover_while_others_do_not_are_told(
+fn partial_recoveries_are_sent_to_channels_that_chose_them(
     #[case] recovered: &[i64],
     #[case] setting: Setting,
     #[case] expected: &[&str],
@@ -181,7 +181,7 @@ fn an_incident_follows_a_policy(
 }
 
 #[test]
-fn a_batch_is_held_by_its_own_reason() {
+fn a_batched_message_is_held_for_its_own_reason() {
     let after = with_services(incident(MINOR), &[1, 2]);
     let audience = audience(Setting::default(), written(&["incident.service_joined 990"]), &after);
     let hold =

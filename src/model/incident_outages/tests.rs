@@ -52,7 +52,7 @@ fn service(key: ServiceKey) -> NamedService {
     NamedService { key, id: Id::random(), name: format!("service {key}") }
 }
 
-fn told(key: ServiceKey, kind: OutageKind, second: i64) -> ServiceOutage {
+fn outage(key: ServiceKey, kind: OutageKind, second: i64) -> ServiceOutage {
     ServiceOutage { service: service(key), kind, began_at: at(second), severity: Severity::Major }
 }
 
@@ -66,7 +66,7 @@ fn entry(status: IncidentStatus, second: i64) -> TimelineEntry {
 #[case::again(&[OutageKind::Down], OutageKind::Down, ImpactChange::Nothing, Impact::MajorOutage)]
 #[case::worse(&[OutageKind::Degraded], OutageKind::Down, ImpactChange::Worsened, Impact::MajorOutage)]
 #[case::better(&[OutageKind::Down], OutageKind::Degraded, ImpactChange::Nothing, Impact::MajorOutage)]
-fn an_incident_knows_what_is_news(
+fn an_outage_changes_the_impact_only_when_it_is_worse(
     #[case] before: &[OutageKind],
     #[case] kind: OutageKind,
     #[case] news: ImpactChange,
@@ -74,29 +74,29 @@ fn an_incident_knows_what_is_news(
 ) {
     let mut incident = opened(Some(AutomationState::default()));
     for kind in before {
-        incident.apply_outage(&told(5, *kind, 1));
+        incident.apply_outage(&outage(5, *kind, 1));
     }
-    assert_eq!(incident.apply_outage(&told(5, kind, 2)), news);
+    assert_eq!(incident.apply_outage(&outage(5, kind, 2)), news);
     assert_eq!((incident.services[0].impact, incident.services.len()), (Some(impact), 1));
 }
 
 #[test]
-fn a_relapse_is_news() {
+fn a_relapse_is_reported() {
     let mut incident = opened(Some(AutomationState::default()));
-    incident.apply_outage(&told(5, OutageKind::Down, 1));
+    incident.apply_outage(&outage(5, OutageKind::Down, 1));
     incident.recover(5, at(2));
     assert_eq!(incident.unrecovered().count(), 0);
-    assert_eq!(incident.apply_outage(&told(5, OutageKind::Down, 3)), ImpactChange::Relapsed);
+    assert_eq!(incident.apply_outage(&outage(5, OutageKind::Down, 3)), ImpactChange::Relapsed);
     assert_eq!(incident.unrecovered().count(), 1);
 }
 
-/// The severity rises with the news, unless a member has stated it.
+/// The severity rises with the impact, unless a member has set it.
 #[rstest]
 #[case(EditedFields::default(), Severity::Major)]
 #[case(EditedFields { severity: true, ..EditedFields::default() }, Severity::Minor)]
-fn a_severity_that_a_person_has_set_stays(#[case] edited: EditedFields, #[case] severity: Severity) {
+fn a_severity_set_by_a_person_stays(#[case] edited: EditedFields, #[case] severity: Severity) {
     let mut incident = opened(Some(AutomationState { edited, ..AutomationState::default() }));
-    incident.apply_outage(&told(5, OutageKind::Down, 1));
+    incident.apply_outage(&outage(5, OutageKind::Down, 1));
     assert_eq!(incident.incident.severity, severity);
 }
 
@@ -143,7 +143,7 @@ fn play(incident: &mut WholeIncident, act: Act, second: i64) {
     let before = incident.incident.clone();
     match act {
         Act::Tell(service, kind) => {
-            incident.apply_outage(&told(service, kind, second));
+            incident.apply_outage(&outage(service, kind, second));
         }
         Act::Recover(service) => incident.recover(service, at(second)),
         Act::Settle if incident.follows_outages() && incident.unrecovered().next().is_none() => {
@@ -183,9 +183,9 @@ fn play(incident: &mut WholeIncident, act: Act, second: i64) {
         }
         Act::Delete(key) => incident.services.retain(|row| row.service != key),
         Act::Affect(key) => {
-            let kept = incident.services.iter().map(|row| row.service).chain([key]);
-            let kept: BTreeSet<ServiceKey> = kept.collect();
-            incident.affect(kept.into_iter().map(service), at(second));
+            let services = incident.services.iter().map(|row| row.service).chain([key]);
+            let services: BTreeSet<ServiceKey> = services.collect();
+            incident.affect(services.into_iter().map(service), at(second));
         }
     }
 }
@@ -212,7 +212,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
     /// Contract 4.9, 4.10.1: an end exactly when resolved; all services recovered then; statements of members stay.
     #[test]
-    fn people_and_the_engine_keep_the_rules(acts in acts()) {
+    fn the_invariants_hold_for_edits_and_automatic_changes(acts in acts()) {
         let mut incident = opened(Some(AutomationState::default()));
         let (mut title, mut severity) = (None, None);
         for (second, act) in (1..).zip(acts) {

@@ -95,7 +95,7 @@ mod tests {
     #[case(true, false, &[(ReminderKind::DayBefore, 24)])]
     #[case(false, true, &[(ReminderKind::HourBefore, 47)])]
     #[case(false, false, &[])]
-    fn reminders_are_asked_for(
+    fn reminders_are_sent_only_on_request(
         #[case] day_before: bool,
         #[case] hour_before: bool,
         #[case] expected: &[(ReminderKind, i64)],
@@ -115,8 +115,8 @@ mod tests {
     #[case::the_later_one_is_due_as_well(60, true, (false, true))]
     #[case::there_is_no_later_one(60, false, (true, false))]
     #[case::just_before(1, true, (false, true))]
-    #[case::it_has_begun(0, true, (false, false))]
-    fn a_reminder_that_is_late_is_told_while_it_is_of_use(
+    #[case::already_started(0, true, (false, false))]
+    fn a_late_reminder_is_sent_while_it_is_useful(
         #[case] minutes: i64,
         #[case] hour_before: bool,
         #[case] told: (bool, bool),

@@ -182,7 +182,7 @@ pub(crate) mod tests {
     #[case::far_ahead("FREQ=YEARLY", "2026-12-01T00:00:00Z", Some((1, "2027-11-22", "2027-11-22")))]
     #[case::no_more_than_fit("FREQ=DAILY;BYHOUR=2,3,4,5,6", "2026-12-01T00:00:00Z", Some((110, "2026-12-01", "2026-12-22")))]
     #[case::over("FREQ=DAILY;COUNT=3", "2026-12-01T00:00:00Z", None)]
-    fn what_is_wanted_is_thirty_days_ahead(
+    fn windows_are_planned_thirty_days_ahead(
         #[case] rule: &str,
         #[case] now: &str,
         #[case] expected: Option<(usize, &str, &str)>,

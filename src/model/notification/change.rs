@@ -109,7 +109,7 @@ mod tests {
     #[case::several(NotificationEvent::IncidentServiceRecovered, &[], &["Pay", "Mail"], "Pay and Mail work again, still open: Shop is down")]
     #[case::worse(NotificationEvent::IncidentWorsened, &["Pay"], &[], "Worse: Shop is down")]
     #[case::opened(NotificationEvent::IncidentOpened, &["Pay"], &[], "Shop is down")]
-    fn a_headline_names_what_changed(
+    fn a_headline_names_the_changed_services(
         #[case] event: NotificationEvent,
         #[case] joined: &[&str],
         #[case] recovered: &[&str],

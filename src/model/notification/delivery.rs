@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(wait_ms(tries), ms);
     }
 
-    /// Attempts, the milliseconds until it is given up, the pause requested by the receiver (in seconds from now),
+    /// Attempts, the milliseconds until it expires, the pause requested by the receiver (in seconds from now),
     /// jitter; the wait.
     #[rstest]
     #[case(1, GIVEN_UP_AFTER_MS, None, 0.0, Some(1_000))]
@@ -229,12 +229,12 @@ mod tests {
         assert_eq!(due.map(|due| due.ms_since(at)), expected);
     }
 
-    /// Tries, the milliseconds until it is given up, the wait.
+    /// Tries, the milliseconds until it expires, the wait.
     #[rstest]
     #[case(1, GIVEN_UP_AFTER_MS, 600_000)]
     #[case(11, GIVEN_UP_AFTER_MS, 900_000)]
     #[case(1, 60_000, 60_000)]
-    fn a_message_that_may_have_been_taken_is_sent_again_late(
+    fn a_possibly_accepted_message_is_repeated_late(
         #[case] number: u32,
         #[case] left_ms: i64,
         #[case] expected: i64,

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_as_bad_as_the_worst_that_is_not_over() {
+    fn a_digest_has_the_severity_of_the_worst_open_message() {
         let begun = message(NotificationEvent::IncidentOpened, "shop", Severity::Critical, false);
         let over = message(NotificationEvent::IncidentResolved, "shop", Severity::Critical, true);
         let other = message(NotificationEvent::IncidentOpened, "mail", Severity::Major, false);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn it_names_some_and_counts_all() {
+    fn a_digest_names_some_messages_and_counts_all() {
         let many = vec![message(NotificationEvent::IncidentOpened, "shop", Severity::Minor, false); 70];
         let facts = digest_of(&many);
         assert_eq!((facts.count, facts.entries.len()), (70, ENTRIES_MAX));

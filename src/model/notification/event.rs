@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_happens_by_itself_can_be_chosen() {
+    fn every_automatic_event_can_be_chosen() {
         let by_name =
             [NotificationEvent::ChannelTest, NotificationEvent::Digest, NotificationEvent::IncidentEscalated];
         let chosen = NotificationEvent::ALL.into_iter().filter(|event| !by_name.contains(event));

@@ -318,9 +318,9 @@ mod tests {
 
     #[rstest]
     #[case::escalations_first(|second: &mut DueMessage| second.is_escalation = true)]
-    #[case::what_was_tried_least(|second: &mut DueMessage| second.tries = 2)]
-    #[case::what_has_waited_longest(|second: &mut DueMessage| second.due_at = Timestamp::from_ms(0))]
-    fn within_a_channel_the_next_is(#[case] prefer: fn(&mut DueMessage)) {
+    #[case::fewest_tries_first(|second: &mut DueMessage| second.tries = 2)]
+    #[case::longest_wait_first(|second: &mut DueMessage| second.due_at = Timestamp::from_ms(0))]
+    fn the_next_message_within_a_channel_is_chosen(#[case] prefer: fn(&mut DueMessage)) {
         let [first, mut second] = [1, 2].map(|key| DueMessage { tries: 3, ..message(1, 1, key) });
         prefer(&mut second);
         let chosen = choose_next(vec![first, second], &mut OccupiedPlaces::default(), 1, |_| Some(()));
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_subject_one_message_is_under_way() {
+    fn one_message_of_a_subject_is_sent_at_a_time() {
         let mut places = OccupiedPlaces::default();
         let [first, second] = [1, 2].map(|key| DueMessage { subject: "shop".into(), ..message(1, 1, key) });
         assert_eq!(choose(vec![first.clone(), second.clone()], &mut places), [1]);
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn organisations_take_turns_and_then_channels() {
+    fn organisations_alternate_and_then_their_channels() {
         let due = [hanging(1, 2, 3), hanging(2, 1, 3)].concat();
         let chosen = choose_next(due, &mut OccupiedPlaces::default(), 6, |_| Some(()));
         let channels: Vec<i64> = chosen.iter().map(|(message, ())| message.channel).collect();
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn an_escalation_finds_a_place_where_nothing_else_does() {
+    fn an_escalation_gets_a_reserved_slot() {
         let mut places = OccupiedPlaces::default();
         choose(hanging(1, 1, 99), &mut places);
         assert_eq!(choose(vec![message(1, 1_000, 1)], &mut places), [0; 0]);
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_ended_leaves_nothing_behind() {
+    fn a_finished_message_frees_its_slots() {
         let mut places = OccupiedPlaces::default();
         let messages = [message(1, 1, 1), mail(2, 1, 2), mail(2, 2, 3)];
         choose(messages.to_vec(), &mut places);

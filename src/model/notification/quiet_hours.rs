@@ -60,7 +60,7 @@ mod tests {
         Severity::Minor,
         Some("2026-11-27T01:00:00Z")
     )]
-    fn what_is_not_bad_enough_waits(
+    fn a_message_below_the_severity_waits_for_the_end_of_quiet_hours(
         #[case] hours: &str,
         #[case] now: &str,
         #[case] severity: Severity,

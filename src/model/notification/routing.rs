@@ -152,8 +152,8 @@ mod tests {
     #[case::one_of_the_tags(&[7, 8], (Severity::Critical, false), &[9, 8], true)]
     #[case::none_of_the_tags(&[7, 8], (Severity::Critical, false), &[9], false)]
     #[case::a_service_by_name(&[7], (Severity::Critical, false), &[100], true)]
-    #[case::what_was_told_before(&[7], (Severity::Minor, true), &[], true)]
-    fn a_channel_is_told_of_a_notice(
+    #[case::notified_before(&[7], (Severity::Minor, true), &[], true)]
+    fn a_channel_accepts_notices_of_its_severity_and_tags(
         #[case] tags: &[i64],
         #[case] (severity, was_told): (Severity, bool),
         #[case] keys: &[i64],

@@ -189,10 +189,10 @@ mod tests {
     #[case::during_its_time(CoverStatus::Open, &[], 19, 3, Ok(CoverStatus::Accepted))]
     #[case::after_its_time(CoverStatus::Open, &[], 20, 2, Err(CoverError::Over(CoverStatus::Expired)))]
     #[case::second_thoughts(CoverStatus::Open, &[2], 1, 2, Ok(CoverStatus::Accepted))]
-    #[case::whoever_asks(CoverStatus::Open, &[], 1, 1, Err(CoverError::NotAsked))]
+    #[case::the_requester_itself(CoverStatus::Open, &[], 1, 1, Err(CoverError::NotAsked))]
     #[case::too_late(CoverStatus::Accepted, &[], 1, 2, Err(CoverError::Over(CoverStatus::Accepted)))]
-    #[case::wanted_no_more(CoverStatus::Cancelled, &[], 1, 2, Err(CoverError::Over(CoverStatus::Cancelled)))]
-    fn the_first_who_accepts_has_it(
+    #[case::cancelled(CoverStatus::Cancelled, &[], 1, 2, Err(CoverError::Over(CoverStatus::Cancelled)))]
+    fn the_first_acceptance_closes_the_request(
         #[case] outcome: CoverStatus,
         #[case] declined: &[i64],
         #[case] hour: i64,
@@ -209,7 +209,7 @@ mod tests {
     #[case::twice(&[2], 2, Ok(CoverStatus::Open))]
     #[case::the_last(&[3], 2, Ok(CoverStatus::Declined))]
     #[case::not_asked(&[], 4, Err(CoverError::NotAsked))]
-    fn a_request_that_all_decline_is_declined(
+    fn a_request_declined_by_all_is_declined(
         #[case] declined: &[i64],
         #[case] by: i64,
         #[case] expected: Result<CoverStatus, CoverError>,

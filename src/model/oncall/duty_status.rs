@@ -125,13 +125,13 @@ mod tests {
     #[case::far_ahead(weekly(40), None, "2026-11-25T12:00:00Z",
         (Some(1), Some("2026-11-01T00:00"), Some("2027-08-02T09:00"), Some("2027-08-02T09:00")))]
     #[case::too_far(weekly(70), None, "2026-11-25T12:00:00Z", (Some(1), Some("2026-11-01T00:00"), None, None))]
-    #[case::nobody(weekly(1), Some("mon,tue,wed,thu,fri 08:00-18:00"), "2026-11-25T20:00:00Z",
+    #[case::nobody_on_duty(weekly(1), Some("mon,tue,wed,thu,fri 08:00-18:00"), "2026-11-25T20:00:00Z",
         (None, Some("2026-11-25T18:00"), Some("2026-11-26T08:00"), Some("2026-11-26T08:00")))]
     #[case::not_yet(weekly(1), None, "2026-10-30T00:00:00Z",
         (None, None, Some("2026-11-01T00:00"), Some("2026-11-01T00:00")))]
     #[case::twelve_hours(Rotation::Hours { hours: 12 }, None, "2026-11-25T13:00:00Z",
         (Some(2), Some("2026-11-25T12:00"), Some("2026-11-26T00:00"), Some("2026-11-26T00:00")))]
-    fn the_present_has_a_begin_and_an_end(
+    fn the_current_shift_has_a_start_and_an_end(
         #[case] rotation: Rotation,
         #[case] hours: Option<&str>,
         #[case] now: &str,

@@ -111,19 +111,19 @@ mod tests {
 
     const TELL: OutageDecision = OutageDecision::Tell(Severity::Major);
 
-    /// An outage that began at 10 s, seen at 20 s; a policy opens after so many seconds.
+    /// An outage that began at 10 s, seen at 20 s; a policy opens after the given number of seconds.
     #[rstest]
     #[case::at_once(outage(Down), Some(0), TELL)]
     #[case::just_long_enough(outage(Down), Some(10), TELL)]
     #[case::not_long_enough(outage(Down), Some(11), OutageDecision::Wait(Some(at(21_000))))]
     #[case::without_a_policy(outage(Down), None, OutageDecision::Wait(None))]
-    #[case::of_a_kind_that_is_not_wanted(outage(Degraded), Some(0), OutageDecision::Wait(None))]
+    #[case::of_an_unwanted_kind(outage(Degraded), Some(0), OutageDecision::Wait(None))]
     #[case::blind(Outage { is_measured: false, ..outage(Down) }, Some(0), OutageDecision::Wait(None))]
     #[case::unreachable(Outage { unreachable_since: Some(at(1)), ..outage(Down) }, Some(0), OutageDecision::Wait(None))]
-    #[case::while_others_are_asked(
+    #[case::while_others_are_rechecked(
         Outage { held_until: Some(at(25_000)), ..outage(Down) }, Some(0), OutageDecision::Wait(Some(at(25_000)))
     )]
-    #[case::others_were_asked(Outage { held_until: Some(at(20_000)), ..outage(Down) }, Some(0), TELL)]
+    #[case::others_were_rechecked(Outage { held_until: Some(at(20_000)), ..outage(Down) }, Some(0), TELL)]
     fn an_outage_becomes_an_incident_in_time(
         #[case] outage: Outage,
         #[case] open_after: Option<u32>,
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn news_for_an_open_incident_need_no_patience() {
+    fn changes_of_an_open_incident_are_reported_without_delay() {
         let rules = IncidentRules { open_after_seconds: 60, ..IncidentRules::default() };
         let circumstances =
             OutageCircumstances { rules: Some(&rules), is_held_back: false, has_open_incident: true };
@@ -165,7 +165,11 @@ mod tests {
     #[case::flapping_and_degraded_in_between("d1 u2F d20 g1 d40", "down+6", "54s down since 3s")]
     #[case::flapping_is_wanted("d1 u2F d60", "down+6 unstable", "7s unstable since 1s, 33s down")]
     #[case::flapping_begins_with_down("u5 d60F", "down+0 unstable", "5s unstable since 5s, 35s down")]
-    fn trouble_is_told(#[case] script: &str, #[case] wanted: &str, #[case] expected: &str) {
+    fn outages_are_reported_as_the_policy_demands(
+        #[case] script: &str,
+        #[case] wanted: &str,
+        #[case] expected: &str,
+    ) {
         let rules = policy(wanted);
         let (mut outage, mut told, mut impact, mut from) = (None, Vec::new(), None, MeasuredStatus::Up);
         let mut now = at(0);

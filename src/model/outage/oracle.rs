@@ -211,7 +211,7 @@ proptest! {
     /// For any statuses: the reports, with their times and starts, equal those derived from the whole history every
     /// second.
     #[test]
-    fn outages_tell_what_the_whole_history_says(edges in histories(), rules in policies()) {
+    fn reports_equal_those_of_the_whole_history(edges in histories(), rules in policies()) {
         prop_assert_eq!(real(&edges, &rules), naive(&edges, &rules));
     }
 }

@@ -45,7 +45,7 @@ fn play(script: &str) -> (Option<Outage>, usize) {
 /// Only a service that is known to be bad now hides its dependents.
 #[rstest]
 #[case::down("d", false, true)]
-#[case::told("dt", false, true)]
+#[case::reported("dt", false, true)]
 #[case::degraded("g", false, false)]
 #[case::degraded_and_unreachable("g", true, true)]
 #[case::down_and_unreachable("d", true, true)]
@@ -55,18 +55,22 @@ fn play(script: &str) -> (Option<Outage>, usize) {
 #[case::settled_and_down("duFdS", false, true)]
 #[case::back("dtu", false, false)]
 #[case::relapsed("dtud", false, true)]
-#[case::nobody_knows("dtn", false, false)]
-#[case::nobody_knows_of_what_was_unstable("duFn", false, false)]
-fn what_is_bad_hides_others(#[case] script: &str, #[case] is_unreachable: bool, #[case] hides: bool) {
+#[case::no_data("dtn", false, false)]
+#[case::no_data_after_unstable("duFn", false, false)]
+fn a_failing_service_hides_its_dependents(
+    #[case] script: &str,
+    #[case] is_unreachable: bool,
+    #[case] hides: bool,
+) {
     let outage = play(script).0.unwrap();
     let unreachable_since = is_unreachable.then_some(outage.began_at);
     assert_eq!(Outage { unreachable_since, ..outage }.hides_others(), hides);
 }
 
-/// Behind a dependency that is down a service has no start of its own trouble; that starts with its first check after
+/// Behind a dependency that is down a service has no start of its own outage; that starts with its first check after
 /// the recovery of the dependency.
 #[test]
-fn trouble_is_its_own_when_it_has_looked() {
+fn an_outage_becomes_its_own_after_a_recheck() {
     let at = Timestamp::from_ms;
     let behind = play("d").0.unwrap().unreachable(at(30));
     assert_eq!((behind.unreachable_since, behind.look_at), (Some(at(10)), Some(at(30))));
@@ -98,18 +102,18 @@ fn left(script: &str) -> String {
 #[rstest]
 #[case::an_edge("d", "down@10 untold")]
 #[case::a_blip("du", "-")]
-#[case::told("dt", "down@10")]
+#[case::reported("dt", "down@10")]
 #[case::a_return_that_may_not_last("dtu", "down@10 r30")]
 #[case::up_twice("dtuu", "down@10 r30")]
 #[case::a_relapse("dtud", "down@40 untold")]
 #[case::a_relapse_that_returns("dtudu", "down@40 r50")]
 #[case::worse("gtd", "down@30 untold")]
-#[case::worse_before_it_is_told("gd", "down@20 untold")]
+#[case::worse_before_the_report("gd", "down@20 untold")]
 #[case::better("dtg", "degraded@10")]
-#[case::better_before_it_is_told("dg", "degraded@10 untold")]
+#[case::better_before_the_report("dg", "degraded@10 untold")]
 #[case::a_gap("dtn", "down@10 blind")]
-#[case::a_gap_before_it_is_told("dnd", "down@30 untold")]
-#[case::a_gap_after_it_is_told("dtnd", "down@10")]
+#[case::no_data_before_the_report("dnd", "down@30 untold")]
+#[case::no_data_after_the_report("dtnd", "down@10")]
 #[case::a_pause("d?", "down@10 untold blind")]
 #[case::a_pause_and_up("d?u", "-")]
 #[case::only_up("u", "-")]
@@ -117,12 +121,12 @@ fn left(script: &str) -> String {
 #[case::imported("i", "-")]
 #[case::imported_later("dti", "down@10")]
 #[case::flapping_while_up("duF", "unstable@30 untold")]
-#[case::flapping_goes_on("duFdu", "unstable@30 untold")]
-#[case::flapping_is_told_once("dutduFtdudu", "unstable@60")]
-#[case::flapping_of_what_is_told("dtudF", "unstable@50 untold")]
+#[case::flapping_continues("duFdu", "unstable@30 untold")]
+#[case::flapping_is_reported_once("dutduFtdudu", "unstable@60")]
+#[case::flapping_after_the_report("dtudF", "unstable@50 untold")]
 #[case::settled_up("duFtdS", "down@60 untold")]
 #[case::settled_and_up("duFtduS", "unstable@30 r70")]
-#[case::settled_before_it_is_told("duFS", "-")]
+#[case::settled_before_the_report("duFS", "-")]
 fn an_outage_follows_the_status(#[case] script: &str, #[case] expected: &str) {
     assert_eq!(left(script), expected);
 }
@@ -137,15 +141,15 @@ fn an_outage_follows_the_status(#[case] script: &str, #[case] expected: &str) {
 #[case("u?u", 0)]
 #[case("duFdudS", 1)]
 #[case("duFduS", 2)]
-fn a_service_recovers_when_it_was_in_trouble_and_is_up(#[case] script: &str, #[case] recoveries: usize) {
+fn a_reported_outage_recovers_when_the_service_is_up(#[case] script: &str, #[case] recoveries: usize) {
     assert_eq!(play(script).1, recoveries);
 }
 
 proptest! {
-    /// For any script: a service that is up without flapping has no trouble for an incident; a service that is down
+    /// For any script: a service that is up without flapping has no outage; a service that is down
     /// has.
     #[test]
-    fn who_is_up_is_in_no_trouble(script in "[dgunF?St]{1,40}") {
+    fn a_service_that_is_up_has_no_outage(script in "[dgunF?St]{1,40}") {
         let outage = play(&script).0;
         let flapping = script.chars().rfind(|step| matches!(step, 'F' | 'S')) == Some('F');
         let last = script.chars().rfind(|step| "dgu".contains(*step));
@@ -165,7 +169,7 @@ proptest! {
     }
 }
 
-/// The first edges of the trouble since the service was last up; `-` = there is none of that kind.
+/// The first edges of the outage since the service was last up; `-` = there is none of that kind.
 fn firsts(script: &str) -> String {
     let FirstEdges { unstable, degraded, down } = play(script).0.unwrap().first_edges;
     let edge = |at: Option<Timestamp>| at.map_or("-".to_owned(), |at| at.ms().to_string());
@@ -177,16 +181,16 @@ fn firsts(script: &str) -> String {
 #[case::degraded_then_down("gd", "unstable -, degraded 10, down 20")]
 #[case::back_and_forth("gdgdg", "unstable -, degraded 10, down 20")]
 #[case::up_ends_it("gdud", "unstable -, degraded -, down 40")]
-#[case::a_gap_ends_what_is_untold("gdng", "unstable -, degraded 40, down -")]
-#[case::a_gap_does_not_end_what_is_told("dtng", "unstable -, degraded 40, down 10")]
-#[case::worse_than_what_was_told("gtd", "unstable -, degraded -, down 30")]
+#[case::no_data_ends_an_unreported_outage("gdng", "unstable -, degraded 40, down -")]
+#[case::no_data_does_not_end_a_reported_outage("dtng", "unstable -, degraded 40, down 10")]
+#[case::worse_than_reported("gtd", "unstable -, degraded -, down 30")]
 #[case::a_relapse("dtug", "unstable -, degraded 40, down -")]
 #[case::flapping("duF", "unstable 30, degraded -, down -")]
 #[case::flapping_and_down("dF", "unstable 20, degraded -, down 10")]
 #[case::up_does_not_end_flapping("duFdgu", "unstable 30, degraded -, down -")]
 #[case::nor_does_a_gap("duFdnd", "unstable 30, degraded -, down 60")]
 #[case::down_when_it_has_settled("duFdS", "unstable 30, degraded -, down 40")]
-fn the_first_edge_of_each_kind_is_kept(#[case] script: &str, #[case] expected: &str) {
+fn the_first_edge_of_each_kind_is_recorded(#[case] script: &str, #[case] expected: &str) {
     assert_eq!(firsts(script), expected);
 }
 
@@ -194,7 +198,7 @@ fn the_first_edge_of_each_kind_is_kept(#[case] script: &str, #[case] expected: &
 #[rstest]
 #[case::flapping_with_an_edge_to_down("dF", Some(20), Some(20))]
 #[case::down_later("duFd", Some(40), Some(40))]
-#[case::told_as_unstable("duFtd", Some(50), Some(50))]
+#[case::reported_as_unstable("duFtd", Some(50), Some(50))]
 #[case::up_for_a_moment("duFtdu", None, None)]
 #[case::degraded_for_a_moment("duFtdgd", Some(70), Some(70))]
 #[case::a_gap("duFtdn", None, None)]
@@ -214,7 +218,7 @@ fn a_service_that_flaps_is_down_since_its_last_edge(
 /// An incident that has recovered because no policy wants an unstable service in it must not end while the service
 /// may be down.
 #[test]
-fn what_counts_as_recovered_while_it_flaps_is_undecided_when_it_is_down() {
+fn a_recovery_while_flapping_is_undone_when_the_service_goes_down() {
     let at = Timestamp::from_ms;
     let harmless = Outage { told_at: Some(at(5)), recovered_at: Some(at(5)), ..play("duF").0.unwrap() };
     let change = StatusChange { service: 5, at: at(90), from: Up, to: Down, cause: ChangeCause::Votes };

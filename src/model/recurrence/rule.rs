@@ -310,7 +310,7 @@ mod tests {
         "FREQ=DAILY;UNTIL=20260230",
         "UNTIL must look like 20261231T235959Z, 20261231T235959 or 20261231."
     )]
-    fn what_is_no_rule_is_told(#[case] text: &str, #[case] problem: &str) {
+    fn an_invalid_rule_names_its_problem(#[case] text: &str, #[case] problem: &str) {
         assert_eq!(text.parse::<RecurrenceRule>().unwrap_err().to_string(), problem);
     }
 

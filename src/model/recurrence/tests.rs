@@ -1,4 +1,4 @@
-//! Tests of windows that come again: tables of the calendar's odd days, hostile rules, and a plain calendar beside it.
+//! Tests of recurring windows: tables of the calendar's odd days, hostile rules, and a plain calendar beside it.
 
 mod calendar;
 mod hostile;
@@ -63,7 +63,7 @@ fn shown(recurrence: &Recurrence, count: usize) -> Vec<String> {
     &["2027-01-29 23:30 29", "2027-01-30 23:30 29"])]
 #[case::a_gap_makes_one_of_two("FREQ=DAILY;BYHOUR=2,3", "Europe/Berlin", ("2026-03-28T02:00:00+01:00", "2026-03-28T02:30:00+01:00"),
     &["2026-03-28 02:00 30", "2026-03-28 03:00 30", "2026-03-29 03:00 30", "2026-03-30 02:00 30"])]
-fn windows_keep_their_time_on_the_wall(
+fn windows_keep_their_wall_time(
     #[case] rule: &str,
     #[case] zone: &str,
     #[case] window: (&str, &str),
@@ -100,7 +100,7 @@ fn a_rule_must_fit_its_window(#[case] rule: &str, #[case] window: (&str, &str), 
 }
 
 #[test]
-fn a_window_that_runs_is_still_to_come() {
+fn a_running_window_counts_as_upcoming() {
     let nightly = recurrence("FREQ=DAILY", "UTC", ("2026-11-20T02:00:00Z", "2026-11-20T04:00:00Z"));
     let next = |now| nightly.upcoming(at(now)).next().unwrap().start;
     assert_eq!(next("2026-11-23T03:59:59Z"), at("2026-11-23T02:00:00Z"));
@@ -108,7 +108,7 @@ fn a_window_that_runs_is_still_to_come() {
 }
 
 #[test]
-fn another_rule_begins_with_its_own_first_time_and_another_zone_keeps_the_wall_time() {
+fn a_changed_rule_starts_at_its_first_time_and_a_changed_zone_keeps_the_wall_time() {
     let weekly = recurrence(
         "FREQ=WEEKLY;BYDAY=SU",
         "Europe/Berlin",
@@ -116,9 +116,9 @@ fn another_rule_begins_with_its_own_first_time_and_another_zone_keeps_the_wall_t
     );
     let moved = weekly.following("FREQ=WEEKLY;BYDAY=TU".parse().unwrap(), weekly.zone).unwrap();
     assert_eq!(moved.window().start, at("2026-11-24T02:00:00+01:00"));
-    let elsewhere = weekly.following(weekly.rule.clone(), "America/New_York".parse().unwrap()).unwrap();
-    assert_eq!(elsewhere.window().start, at("2026-11-22T02:00:00-05:00"));
-    assert_eq!(elsewhere.window().end, at("2026-11-22T04:00:00-05:00"));
+    let rezoned = weekly.following(weekly.rule.clone(), "America/New_York".parse().unwrap()).unwrap();
+    assert_eq!(rezoned.window().start, at("2026-11-22T02:00:00-05:00"));
+    assert_eq!(rezoned.window().end, at("2026-11-22T04:00:00-05:00"));
 }
 
 /// The night in which clocks show 02:30 twice: the second one is not the one that a series means.
@@ -150,7 +150,7 @@ fn the_second_of_two_equal_wall_times_is_refused(
 
 /// The night in which a clock shows 02:30 twice: from the first 02:30 to the second 02:15 is no window of the wall.
 #[test]
-fn a_window_that_goes_back_on_the_wall_is_refused() {
+fn a_window_with_a_wall_end_before_its_wall_start_is_refused() {
     let window = Occurrence { start: at("2026-10-25T02:30:00+02:00"), end: at("2026-10-25T02:15:00+01:00") };
     let made = Recurrence::new("FREQ=DAILY".parse().unwrap(), "Europe/Berlin".parse().unwrap(), window);
     assert_eq!(made, Err(RecurrenceProblem::Backwards));

@@ -86,15 +86,15 @@ fn outcome(script: &str, windows: &[ServiceWindow], words: &str) -> String {
     let seen = results.iter().map(Vec::as_slice).collect();
     let known = PriorStatus::default();
     let replay = CheckReplay { service: 1, plan, rhythm, seen, known, breaks: &[] };
-    let told = replay.run(range).unwrap().told;
+    let events = replay.run(range).unwrap().told;
     let incidents =
-        IncidentSimulation { service: 1, known, rules: Some(&rules), windows }.incidents(&told, range);
+        IncidentSimulation { service: 1, known, rules: Some(&rules), windows }.incidents(&events, range);
     let second = |at: Timestamp| at.ms_since(START).div_euclid(SECOND_MS);
     let word = |change: &StatusChange| match change.cause {
         ChangeCause::Flapping | ChangeCause::Settled => change.cause.as_str(),
         _ => change.to.as_str(),
     };
-    let changes = told.iter().map(|told| &told.change);
+    let changes = events.iter().map(|event| &event.change);
     let changes = changes.filter(|change| change.from != MeasuredStatus::Unknown);
     let changes = changes.map(|change| format!("{} {}", second(change.at), word(change)));
     let incidents = incidents.iter().map(|incident| {
@@ -108,7 +108,7 @@ fn outcome(script: &str, windows: &[ServiceWindow], words: &str) -> String {
 /// and the words of [`set`] for the settings of the simulation.
 #[rstest]
 #[case::an_outage("uuuddduuuuuu", "resolve=2", "3 down, 6 up, major 3-6")]
-#[case::nobody_resolves("uuuddduuuuuu", "resolve=never", "3 down, 6 up, major 3-")]
+#[case::never_resolved("uuuddduuuuuu", "resolve=never", "3 down, 6 up, major 3-")]
 #[case::a_patient_policy("uuuddduuuuuu", "open=4", "3 down, 6 up")]
 #[case::one_that_waits_just_long_enough("uuudddduuuuu", "open=3 resolve=1", "3 down, 7 up, major 3-7")]
 #[case::no_incident_wanted("uuuddduuuuuu", "quiet", "3 down, 6 up")]
@@ -120,19 +120,19 @@ fn outcome(script: &str, windows: &[ServiceWindow], words: &str) -> String {
 #[case::the_majority_is_up("uuuddduuuu/uuuuuuuuuu/uuuuuuuuuu", "", "")]
 #[case::any_is_enough("uuuddduuuu/uuuuuuuuuu/uuuuuuuuuu", "quorum=any quiet", "3 down, 5 up")]
 #[case::most_are_down("uuudddduuu/uuudddduuu/uuuuuuuuuu", "quiet", "3 down, 6 up")]
-#[case::all_are_asked_for("uuudddduuu/uuudddduuu/uuuuuuuuuu", "quorum=all quiet", "")]
+#[case::all_locations_required("uuudddduuu/uuudddduuu/uuuuuuuuuu", "quorum=all quiet", "")]
 #[case::a_degraded_service("uuugguuuu", "", "3 degraded, 5 up")]
 #[case::a_slow_one("uuussuuuu", "", "")]
 #[case::a_shorter_timeout("uuussuuuu", "timeout=300 quiet", "3 down, 5 up")]
 #[case::flapping("uududuuuuuu", "flapping=2 quiet", "2 down, 3 up, 4 down, 4 flapping, 5 up, minor 4-")]
-#[case::not_enough_turns("uududuuuuuu", "quiet", "2 down, 3 up, 4 down, 5 up")]
-fn each_setting_changes_what_one_expects(#[case] script: &str, #[case] words: &str, #[case] expected: &str) {
+#[case::not_enough_transitions("uududuuuuuu", "quiet", "2 down, 3 up, 4 down, 5 up")]
+fn each_setting_has_its_effect(#[case] script: &str, #[case] words: &str, #[case] expected: &str) {
     assert_eq!(outcome(script, &[], words), expected);
 }
 
-/// A missing result of a location that checks every second leaves a gap from the first one that did not come.
+/// A missing result of a location that checks every second leaves a gap from the first missing one.
 #[test]
-fn what_was_not_measured_is_no_data() {
+fn unmeasured_time_is_no_data() {
     let gap = format!("uuu{}uuu", "-".repeat(60));
     assert_eq!(outcome(&gap, &[], ""), "3 no_data, 63 up");
 }
@@ -142,7 +142,7 @@ fn what_was_not_measured_is_no_data() {
 #[case(WindowKind::Maintenance, "3 down, 20 up, major 3-20")]
 #[case(WindowKind::Override(OverrideStatus::Up), "3 down, 20 up, major 3-20")]
 #[case(WindowKind::Unreachable, "3 down, 20 up, major 10-20")]
-fn windows_are_taken_as_they_were(#[case] kind: WindowKind, #[case] expected: &str) {
+fn recorded_windows_are_applied(#[case] kind: WindowKind, #[case] expected: &str) {
     let window = ServiceWindow { service: 1, kind, from: at(2), to: Some(at(10)) };
     let script = format!("uuu{}uuuu", "d".repeat(17));
     assert_eq!(outcome(&script, &[window], "resolve=1"), expected);
@@ -152,7 +152,7 @@ fn windows_are_taken_as_they_were(#[case] kind: WindowKind, #[case] expected: &s
 
 /// After a pause, and for another target, earlier results do not count.
 #[test]
-fn a_break_ends_what_was_believed() {
+fn a_history_break_resets_the_verdict() {
     let seen = results("uuuddddd------uuuu");
     let plan = plan(1);
     let breaks = [HistoryBreak { at: at(8), cause: ChangeCause::Paused }];
@@ -164,8 +164,8 @@ fn a_break_ends_what_was_believed() {
         known: PriorStatus { status: MeasuredStatus::Up, since: Some(at(-60)) },
         breaks: &breaks,
     };
-    let told = replay.run(TimeRange { from: START, to: at(18) }).unwrap().told;
-    let steps: Vec<_> = told.iter().map(|told| (told.change.to, told.change.cause)).collect();
+    let events = replay.run(TimeRange { from: START, to: at(18) }).unwrap().told;
+    let steps: Vec<_> = events.iter().map(|event| (event.change.to, event.change.cause)).collect();
     let (votes, paused) = (ChangeCause::Votes, ChangeCause::Paused);
     let expected =
         [(MeasuredStatus::Down, votes), (MeasuredStatus::Unknown, paused), (MeasuredStatus::Up, votes)];
@@ -183,7 +183,7 @@ fn a_period_that_takes_too_long_is_refused() {
 }
 
 #[test]
-fn accounts_differ_where_they_say_different_things() {
+fn simulated_periods_differ_where_their_statuses_differ() {
     use MeasuredStatus::{Down, NoData, Unknown, Up};
     let change = |second: i64, to| StatusChange {
         service: 1,

@@ -46,7 +46,7 @@ mod tests {
     #[case::cut_not_rounded(99.9, 1_999, 1)]
     #[case::nothing_measured(99.9, 0, 0)]
     #[case::longer_than_any_period(50.0, i64::MAX, i64::MAX / 2)]
-    fn a_budget_is_what_the_objective_leaves(
+    fn a_budget_is_the_time_beyond_the_objective(
         #[case] percent: f64,
         #[case] time_ms: i64,
         #[case] total_ms: i64,

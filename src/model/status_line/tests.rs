@@ -46,7 +46,7 @@ fn text(changes: &[StatusChange]) -> String {
     "0 up, 100 down, 200 up"
 )]
 #[case::closed_without_data("0 up, 60 no_data, 9000 unknown!, 30 no_data!, 40 up", "0 up")]
-fn the_newest_line_that_knows_a_status_says_it(#[case] lines: &str, #[case] expected: &str) {
+fn the_newest_line_with_a_status_decides(#[case] lines: &str, #[case] expected: &str) {
     let found = in_time_order(recorded(lines));
     assert!(found.is_sorted_by(|before, after| before.at < after.at && before.to == after.from));
     assert_eq!(text(&found), expected);
@@ -57,7 +57,7 @@ fn the_newest_line_that_knows_a_status_says_it(#[case] lines: &str, #[case] expe
 #[case::changed_before(Some(50), "")]
 #[case::changed_right_now(Some(100), "")]
 #[case::changed_in_the_future(Some(3_000), "3600 no_data, 100 up")]
-fn a_line_is_closed_where_the_clock_was_set_back(#[case] since: Option<i64>, #[case] expected: &str) {
+fn a_line_ends_at_a_clock_setback(#[case] since: Option<i64>, #[case] expected: &str) {
     let mut line = StatusTimeline::new(MeasuredStatus::Up, since.map(at));
     let changes = line.set_back(at(3_600), at(100));
     let rows = changes.iter().map(|change| {
@@ -79,7 +79,7 @@ proptest! {
     /// Each second under a clock that is set at random: the status in force is the one that was recorded last for
     /// that second.
     #[test]
-    fn what_was_recorded_last_for_a_moment_holds(
+    fn the_last_recorded_status_of_a_moment_counts(
         steps in prop::collection::vec((1_i64..50, 0_usize..4, prop::option::weighted(0.2, -400_i64..400)), 1..40),
     ) {
         let statuses = [MeasuredStatus::Up, MeasuredStatus::Down, MeasuredStatus::Degraded, MeasuredStatus::Up];
@@ -101,7 +101,7 @@ proptest! {
                 if jump < 0 {
                     let closed = line.set_back(before, at(now));
                     if closed.is_empty() {
-                        // The same line goes on from here, and says anew what follows.
+                        // The same line continues from here and repeats the later changes.
                         seen.retain(|second, seen| seen.line != lines || *second < now);
                     } else {
                         lines += 1;
@@ -110,7 +110,7 @@ proptest! {
                     }
                     changes.extend(closed);
                 } else if jump > 0 {
-                    // Nobody has looked at what the clock has skipped.
+                    // Time skipped by the clock was not monitored.
                     let status = line.status();
                     changes.extend(line.change_to(MeasuredStatus::NoData, ChangeCause::Gap, before));
                     changes.extend(line.change_to(status, ChangeCause::Votes, at(now)));
@@ -120,7 +120,7 @@ proptest! {
         }
         let found = in_time_order(rows);
         prop_assert!(found.is_sorted_by(|before, after| before.at < after.at && before.to == after.from));
-        // What an undone future held is not asked for before it is the present again.
+        // Statuses of an undone future are not queried before that time is the present again.
         for (second, seen) in seen.into_iter().filter(|(second, _)| *second <= now) {
             let later = found.partition_point(|change| change.at <= at(second));
             prop_assert_eq!(found[later - 1].to, seen.status, "at second {} of {:?}", second, found);

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_stored_is_read_back() {
+    fn stored_settings_are_read_back() {
         let seo = SeoSettings {
             title: Some(TranslatedText::single("en", "Shop")),
             image_appearance: ImageAppearance::Dark,

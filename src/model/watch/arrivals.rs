@@ -56,8 +56,8 @@ impl ResultArrivals {
 mod tests {
     use super::*;
 
-    /// The results, by their seconds, that are news; results further apart than 90 s leave a silence.
-    fn news(seconds: &[i64]) -> Vec<i64> {
+    /// The results, by their seconds, that are new; results further apart than 90 s leave a gap.
+    fn new_results(seconds: &[i64]) -> Vec<i64> {
         let mut arrivals = ResultArrivals::after(Some(Timestamp::from_ms(0)));
         let is_news = |second: &&i64| arrivals.take(Timestamp::from_ms(**second * 1_000), 90_000);
         seconds.iter().filter(is_news).copied().collect()
@@ -72,19 +72,19 @@ mod tests {
     #[case::kept_and_sent_twice(&[60, 600, 120, 180, 120, 180, 240], &[60, 600, 120, 180, 240])]
     #[case::the_ends_of_a_silence_are_known(&[60, 600, 60, 600], &[60, 600])]
     #[case::an_older_silence_is_over(&[60, 600, 1_200, 120, 660], &[60, 600, 1_200, 660])]
-    fn what_is_repeated_is_no_news(#[case] arrived: &[i64], #[case] expected: &[i64]) {
-        assert_eq!(news(arrived), expected);
+    fn repeated_results_are_not_new(#[case] arrived: &[i64], #[case] expected: &[i64]) {
+        assert_eq!(new_results(arrived), expected);
     }
 
     #[test]
-    fn the_first_result_of_all_leaves_no_silence() {
+    fn the_first_result_ever_has_no_gap_before_it() {
         let mut arrivals = ResultArrivals::default();
         assert!(arrivals.take(Timestamp::from_ms(1_000_000), 90_000));
         assert!(!arrivals.take(Timestamp::from_ms(500_000), 90_000));
     }
 
     #[test]
-    fn a_clock_set_back_moves_what_was_heard() {
+    fn a_clock_setback_shifts_recorded_arrivals() {
         let mut arrivals = ResultArrivals::after(Some(Timestamp::from_ms(0)));
         arrivals.take(Timestamp::from_ms(600_000), 90_000);
         arrivals.shift(-60_000);

@@ -25,7 +25,7 @@ struct Step {
     is_stall: bool,
     /// The index of the attempt under way that ends; beyond the last one none does.
     ends: usize,
-    /// 0 up, 1 degraded, 2 down, 3 trouble of our own.
+    /// 0 up, 1 degraded, 2 down, 3 a local fault.
     how: i16,
 }
 
@@ -43,7 +43,7 @@ struct Model {
     status: MeasuredStatus,
     changed_at: Option<Timestamp>,
     missed: u64,
-    /// Due times that came during a check between two of them.
+    /// Due times that fell into a check between two of them.
     met: u64,
     /// All past events, and the changes reported for them.
     happened: Vec<Entry>,
@@ -251,7 +251,7 @@ proptest! {
     /// One attempt per location, one run per due time, changes in order, gaps only after silence, and exactly the
     /// changes that follow from the events: for any events, in any order.
     #[test]
-    fn the_invariants_hold_whatever_happens(plan in plans(), steps in steps(), start in 0_i64..600_000) {
+    fn the_invariants_hold_for_any_events(plan in plans(), steps in steps(), start in 0_i64..600_000) {
         let mut model = Model::begin(plan, Timestamp::from_ms(START + start));
         for step in steps {
             model.step(step);
@@ -270,13 +270,13 @@ proptest! {
         let (due, started) = model.due_and_started();
         let accounted = started + model.met + model.missed;
         prop_assert!(due <= accounted, "{} of {} due times", accounted, due);
-        // A single location has no turn out of its phase but the first look, which a stall may replace by a due time.
+        // A single location has no check out of its phase but the first one, which a stall may replace by a due time.
         prop_assert!(model.plan.locations.len() > 1 || accounted <= due + 1, "{} for {} due times", accounted, due);
     }
 
     /// A successor with the memory has the same verdict as the watch before it.
     #[test]
-    fn memory_carries_the_verdict_over(plan in plans(), steps in steps()) {
+    fn the_verdict_survives_a_restart(plan in plans(), steps in steps()) {
         let mut model = Model::begin(plan.clone(), Timestamp::from_ms(START));
         for step in steps {
             model.step(step);
@@ -292,7 +292,7 @@ proptest! {
 
     /// A clock that is set back starts nothing, misses nothing, and leaves the status as it is.
     #[test]
-    fn a_clock_set_back_moves_everything_with_it(plan in plans(), steps in steps(), back_ms in 1_i64..100_000_000) {
+    fn a_clock_setback_shifts_all_times(plan in plans(), steps in steps(), back_ms in 1_i64..100_000_000) {
         let mut model = Model::begin(plan, Timestamp::from_ms(START));
         for step in steps {
             model.step(step);
@@ -327,7 +327,7 @@ fn every_minute(locations: usize) -> WatchPlan {
 
 /// A suspected location does not decide, as long as another one has a vote.
 #[test]
-fn the_vote_of_a_suspect_is_set_aside_unless_it_is_the_only_one() {
+fn a_suspect_vote_is_ignored_unless_it_is_the_only_one() {
     let now = Timestamp::from_ms(START);
     let (mut watch, _) = WatchState::begin(every_minute(2), WatchMemory::default(), now);
     watch.wake(now);
@@ -349,7 +349,7 @@ fn the_vote_of_a_suspect_is_set_aside_unless_it_is_the_only_one() {
 
 /// A loaded machine wakes it a moment late: the check counts for the due time that has come meanwhile.
 #[test]
-fn a_first_look_that_comes_late_misses_no_run() {
+fn a_late_first_check_misses_no_run() {
     let planned = Timestamp::from_ms(START - 10);
     let (mut watch, _) = WatchState::begin(every_minute(1), WatchMemory::default(), planned);
     let attempt = CheckAttempt { slot: 0, scheduled_at: planned, attempt: 1 };

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn organisations_take_turns_the_idlest_first() {
+    fn organisations_alternate_with_the_idlest_first() {
         let due =
             vec![wanted(1, 10), wanted(1, 11), wanted(1, 12), wanted(2, 20), wanted(3, 30), wanted(3, 31)];
         let under_way = |organisation| if organisation == 1 { 5 } else { 0 };
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn many_channels_of_one_organisation_hide_nothing_of_another() {
+    fn many_channels_of_one_organisation_do_not_displace_another() {
         let mut due: Vec<WantedMessages> = (0..500).map(|key| wanted(1, key)).collect();
         due.push(wanted(2, 999));
         let taken = keys(take_turns(due, 0, |_| 0));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_left_out_and_looked_at_again_one_day() {
+    fn unreadable_messages_are_left_out_and_retried_later() {
         let mut unreadable = UnreadableMessages::default();
         unreadable.note(10, 1);
         assert_eq!(unreadable.without(vec![wanted(1, 10), wanted(1, 11)])[0].except, [1]);

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn an_embed_says_why() {
+    fn an_embed_contains_the_reason() {
         let body = body(ChannelKind::Discord, &settings(), &outage());
         let field = &body["embeds"][0]["fields"][0];
         assert_eq!((&field["name"], &field["inline"]), (&json!("Reason"), &json!(false)));
@@ -165,7 +165,7 @@ mod tests {
     )]
     #[case(429, "", ReplyMeaning::Later)]
     #[case(502, "", ReplyMeaning::Later)]
-    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: ReplyMeaning) {
+    fn responses_are_classified(#[case] status: u16, #[case] body: &str, #[case] expected: ReplyMeaning) {
         assert_eq!(judge(&ChannelReply { status, body }), expected);
     }
 }

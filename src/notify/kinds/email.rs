@@ -255,7 +255,7 @@ mod tests {
     use crate::notify::kinds::fixture::{AT_MS, REASON, incident, outage};
 
     #[test]
-    fn both_parts_say_why() {
+    fn both_parts_contain_the_reason() {
         assert!(text(&outage()).starts_with(&format!("Shop is down\n\n{REASON}\n\nNo answer")));
         let html = html(&outage()).unwrap();
         for cell in [
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_contact_has_its_own_mail() {
+    fn each_contact_gets_its_own_mail() {
         let mail = outgoing(Some("anna@example.com"));
         assert_eq!(mail.envelope.to(), ["anna@example.com".parse().unwrap()]);
         let text = String::from_utf8(mail.body).unwrap();
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_mail_is_shown() {
+    fn debug_output_hides_the_mail() {
         assert!(!format!("{:?}", outgoing(None)).contains("secret"));
     }
 }

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeat_is_the_same_transaction() {
+    fn a_repeat_has_the_same_transaction_id() {
         let sent = request(ChannelKind::Matrix, &settings(), &incident());
         assert_eq!(
             (sent.method, sent.url.as_str()),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_say_why() {
+    fn both_bodies_contain_the_reason() {
         let body = body(ChannelKind::Matrix, &settings(), &outage());
         let contains = |name: &str| body[name].as_str().unwrap().contains(REASON);
         assert!(contains("body") && contains("formatted_body"), "{body}");
@@ -156,7 +156,7 @@ mod tests {
         r#"{"errcode": "M_LIMIT_EXCEEDED", "retry_after_ms": 1500}"#,
         ReplyMeaning::After(Duration::from_millis(1_500))
     )]
-    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: ReplyMeaning) {
+    fn responses_are_classified(#[case] status: u16, #[case] body: &str, #[case] expected: ReplyMeaning) {
         assert_eq!(judge(&ChannelReply { status, body }), expected);
     }
 }

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn good_news_ring_as_usual() {
+    fn a_resolution_has_default_priority() {
         let settings = json!({"topic": "ops", "base_url": "http://ntfy.example/"});
         assert!(request(ChannelKind::Ntfy, &settings, &test()).headers.len() == 1);
         let over = body(ChannelKind::Ntfy, &settings, &event(NotificationEvent::IncidentResolved));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_begins_with_the_reason() {
+    fn a_message_starts_with_the_reason() {
         let body = body(ChannelKind::Ntfy, &json!({"topic": "ops"}), &outage());
         assert!(body["message"].as_str().unwrap().starts_with(&format!("{REASON}\n")), "{body}");
     }

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn details_and_the_description_say_why() {
+    fn details_and_description_contain_the_reason() {
         let body = body(ChannelKind::Opsgenie, &json!({"api_key": "k"}), &outage());
         assert_eq!(body["details"]["Reason"], REASON);
         assert!(body["description"].as_str().unwrap().starts_with(REASON), "{body}");

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn details_say_why() {
+    fn details_contain_the_reason() {
         let body = body(ChannelKind::Pagerduty, &json!({"routing_key": KEY}), &outage());
         let details = &body["payload"]["custom_details"];
         assert_eq!(details["Reason"], REASON);

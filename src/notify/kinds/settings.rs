@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn no_secret_of_any_kind_is_shown_to_programmers() {
+    fn debug_output_hides_secrets_of_every_kind() {
         let message = fixture::test();
         let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
         for kind in ChannelKind::ALL {

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_says_why() {
+    fn a_section_contains_the_reason() {
         let body = body(ChannelKind::Slack, &settings(), &outage());
         let blocks = &body["attachments"][0]["blocks"];
         assert_eq!(blocks[1]["text"]["text"], REASON);
@@ -148,7 +148,7 @@ mod tests {
     #[case(410, "channel_is_archived", ReplyMeaning::Never)]
     #[case(429, "rate_limited", ReplyMeaning::Later)]
     #[case(500, "rollup_error", ReplyMeaning::Later)]
-    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: ReplyMeaning) {
+    fn responses_are_classified(#[case] status: u16, #[case] body: &str, #[case] expected: ReplyMeaning) {
         assert_eq!(judge(&ChannelReply { status, body }), expected);
     }
 }

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_says_why() {
+    fn a_card_contains_the_reason() {
         let sent = request(ChannelKind::Teams, &settings(), &outage());
         let body: Value = serde_json::from_slice(&sent.body).unwrap();
         let blocks = body["attachments"][0]["content"]["body"].as_array().unwrap();

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_server_is_asked() {
+    fn a_custom_server_is_used() {
         let mut own = settings();
         own["base_url"] = json!("http://bots.example:8081/api/");
         let sent = request(ChannelKind::Telegram, &own, &test());
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_says_why() {
+    fn a_message_contains_the_reason() {
         let body = body(ChannelKind::Telegram, &settings(), &outage());
         let lines: Vec<&str> = body["text"].as_str().unwrap().lines().collect();
         assert_eq!(lines[1], REASON);
@@ -207,7 +207,7 @@ mod tests {
         ReplyMeaning::After(Duration::from_secs(35))
     )]
     #[case(502, "", ReplyMeaning::Later)]
-    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: ReplyMeaning) {
+    fn responses_are_classified(#[case] status: u16, #[case] body: &str, #[case] expected: ReplyMeaning) {
         assert_eq!(judge(&ChannelReply { status, body }), expected);
     }
 

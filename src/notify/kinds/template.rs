@@ -153,7 +153,7 @@ mod tests {
     use crate::notify::kinds::{OpenSettings, definition};
 
     #[test]
-    fn texts_cannot_leave_their_place_in_json() {
+    fn texts_cannot_break_out_of_json_strings() {
         let settings = json!({
             "url": "https://api.example.com/x?key=secret", "method": "PUT", "headers": {"Authorization": "Basic eDp5"},
             "body": "{\"text\": {{ text|tojson }}, \"first\": {{ incident.services[0].name|tojson }}, \"id\": \"{{ id }}\"}",
@@ -209,7 +209,7 @@ mod tests {
     #[case::too_long_for_this_message(
         "{% for one in incident.services %}{{ text }}{{ text|tojson }}{% endfor %}"
     )]
-    fn a_template_that_cannot_be_filled_sends_the_facts(#[case] body: &str) {
+    fn a_template_that_cannot_be_filled_sends_the_default_body(#[case] body: &str) {
         let message = huge();
         let headers = json!({"Content-Type": "text/plain", "X-Key": "k"});
         let settings = json!({"url": "https://api.example.com/x", "headers": headers, "body": body});

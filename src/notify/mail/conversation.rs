@@ -171,7 +171,7 @@ mod tests {
     };
 
     /// The result of reading data that a server sends before it closes.
-    async fn heard(said: &[u8]) -> Result<SmtpReply, NoReply> {
+    async fn reply_to(said: &[u8]) -> Result<SmtpReply, NoReply> {
         let (client, mut server) = duplex(1_024 * 1_024);
         server.write_all(said).await.unwrap();
         drop(server);
@@ -189,7 +189,7 @@ mod tests {
     #[tokio::test]
     async fn a_reply_is_read(#[case] said: &str, #[case] code: u16, #[case] lines: &[&str]) {
         let expected = SmtpReply { code, lines: lines.iter().map(ToString::to_string).collect() };
-        assert_eq!(heard(said.as_bytes()).await, Ok(expected));
+        assert_eq!(reply_to(said.as_bytes()).await, Ok(expected));
     }
 
     #[rstest]
@@ -200,16 +200,16 @@ mod tests {
     #[case::an_endless_line(&format!("2{}", "5".repeat(100_000)), NoReply::Nonsense("This is no SMTP server"))]
     #[case::an_endless_reply(&"250-x\r\n".repeat(5_000), NoReply::Nonsense("The server's answer has no end"))]
     #[tokio::test]
-    async fn what_is_no_reply_is_told_apart(#[case] said: &str, #[case] expected: NoReply) {
-        assert_eq!(heard(said.as_bytes()).await, Err(expected));
+    async fn failed_replies_are_classified(#[case] said: &str, #[case] expected: NoReply) {
+        assert_eq!(reply_to(said.as_bytes()).await, Err(expected));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_says_nothing_has_so_long() {
+    async fn a_silent_server_times_out() {
         let (client, _server) = duplex(64);
         let began = tokio::time::Instant::now();
-        let heard = SmtpConversation::new(client).hear(LONG).await;
-        assert_eq!(heard, Err(NoReply::Lost(ExchangeFailure::Timeout(TimeoutStage::Answering))));
+        let reply = SmtpConversation::new(client).hear(LONG).await;
+        assert_eq!(reply, Err(NoReply::Lost(ExchangeFailure::Timeout(TimeoutStage::Answering))));
         assert_eq!(began.elapsed(), LONG);
     }
 

@@ -75,7 +75,7 @@ fn members_are_found(#[case] template: &str, #[case] expected: &str) {
 #[case("{{ 1 ~ 2 ~ 'x' ~ none }}", "12xnone")]
 #[case("{{ 1 ~ 2 + 3 }}", "")]
 #[case("{{ largest }} {{ smallest }}", "9223372036854775807 -9223372036854775808")]
-fn numbers_are_computed_like_elsewhere(#[case] template: &str, #[case] expected: &str) {
+fn arithmetic_follows_the_usual_rules(#[case] template: &str, #[case] expected: &str) {
     if expected.is_empty() {
         // As in Jinja, `~` binds closer than `+`: a text and a number.
         check_error(template, "line 1, column 10: arithmetic takes numbers (~ joins texts), found a text");
@@ -149,7 +149,7 @@ fn blocks_choose_and_repeat(#[case] template: &str, #[case] expected: &str) {
     "---"
 )]
 #[case::default_that_is_not_needed("{{ count|default('-') }}[{{ empty|default('-') }}]", "3[]")]
-#[case::default_for_what_is_empty("{{ empty|default('-', true) }}{{ is_over|default('-', true) }}", "--")]
+#[case::default_for_empty_values("{{ empty|default('-', true) }}{{ is_over|default('-', true) }}", "--")]
 #[case::default_of_a_default("{{ titel|default(severity)|default(title|default('x'))|upper }}", "X")]
 fn filters_change_values(#[case] template: &str, #[case] expected: &str) {
     check_output(template, expected);
@@ -241,7 +241,7 @@ fn filters_change_values(#[case] template: &str, #[case] expected: &str) {
     "{{ and }}",
     "line 1, column 4: found `and`, expected a value: a name, a number, a text in quotes or an expression in brackets"
 )]
-fn what_is_no_template_is_refused_at_its_place(#[case] template: &str, #[case] expected: &str) {
+fn a_syntax_error_names_its_position(#[case] template: &str, #[case] expected: &str) {
     check_error(template, expected);
 }
 
@@ -293,6 +293,6 @@ const DEFAULT: &str = "use the filter default if it may be missing";
     "{{ headline|truncate(-1) }}",
     "line 1, column 13: truncate takes a whole number of characters from 0, found a number"
 )]
-fn what_cannot_be_filled_is_an_error_at_its_place(#[case] template: &str, #[case] expected: &str) {
+fn a_rendering_error_names_its_position(#[case] template: &str, #[case] expected: &str) {
     check_error(template, expected);
 }

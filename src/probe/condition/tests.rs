@@ -147,7 +147,7 @@ fn worst_condition<'a>(conditions: &'a [Condition], facts: &Found) -> Option<&'a
 #[case("header.via", "eq", json!("a, b"), true)]
 #[case("header.lost", "eq", json!(""), false)]
 #[case("header.lost", "neq", json!(""), true)]
-fn a_condition_matches_as_the_contract_says(
+fn a_condition_matches_by_the_rules_of_the_contract(
     #[case] field: &str,
     #[case] operator: &str,
     #[case] value: Value,
@@ -238,7 +238,7 @@ fn numbers_of_a_document_are_compared(
 #[case("metadata.content_length", "eq", json!(200), ConditionState::Undecided)]
 #[case("status_code", "eq", json!(503), ConditionState::Met)]
 #[case("header.lost", "neq", json!("x"), ConditionState::Met)]
-fn a_body_that_was_cut_decides_what_it_can(
+fn a_truncated_body_decides_where_it_is_conclusive(
     #[case] field: &str,
     #[case] operator: &str,
     #[case] value: Value,
@@ -252,7 +252,7 @@ fn a_body_that_was_cut_decides_what_it_can(
 }
 
 #[test]
-fn down_wins_over_degraded_whatever_the_order() {
+fn down_takes_precedence_over_degraded_in_any_order() {
     let condition = |limit: i64, status: &str| {
         let record = json!({"field": "response_time_ms", "operator": "gt", "value": limit, "status": status});
         compile(CheckType::Tcp, &record).unwrap()

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_asks_for_recursion_and_offers_1232_bytes() {
+    fn a_query_requests_recursion_and_offers_1232_bytes() {
         let message = Message::from_vec(question().bytes()).unwrap();
         assert!(message.metadata.recursion_desired);
         assert_eq!(message.max_payload(), 1232);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_response_with_the_same_id_and_question_answers() {
+    fn only_a_response_with_the_same_id_and_question_is_accepted() {
         assert!(answers(|_| {}));
         assert!(!answers(|message| message.metadata.id ^= 1));
         assert!(!answers(|message| message.metadata.message_type = MessageType::Query));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_may_leave_the_question_out() {
+    fn a_refusal_may_omit_the_question() {
         assert!(answers(|message| {
             message.queries.clear();
             message.metadata.response_code = ResponseCode::Refused;
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plain_question_differs_in_edns_alone() {
+    fn the_plain_query_differs_only_in_edns() {
         let question = question();
         let mut message = Message::from_vec(question.bytes()).unwrap();
         let plain = Message::from_vec(question.plain_bytes()).unwrap();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn garbage_does_not_answer() {
+    fn malformed_packets_are_ignored() {
         let question = question();
         for length in 0..question.bytes().len() {
             assert!(question.answer_in(&question.bytes()[..length]).is_none());

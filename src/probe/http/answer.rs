@@ -86,17 +86,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn reading_stops_behind_the_limit() {
+    async fn reading_stops_after_the_limit() {
         assert_eq!(received(&[b"abc", b"de", b"f"], true).await, (6, vec![true, true, false]));
     }
 
     #[tokio::test]
-    async fn a_body_that_is_not_wanted_is_counted_up_to_the_limit() {
+    async fn an_unneeded_body_is_counted_up_to_the_limit() {
         assert_eq!(received(&[b"abc", b"de"], false).await, (5, vec![true, false]));
     }
 
     #[tokio::test]
-    async fn a_body_that_unfolds_to_nothing_ends_as_well() {
+    async fn a_body_that_decodes_to_nothing_ends_as_well() {
         let headers = HeaderMap::from_iter([(
             http::header::CONTENT_ENCODING,
             http::HeaderValue::from_static("deflate"),

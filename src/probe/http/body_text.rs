@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_lines_the_last_one_says_the_encoding() {
+    fn the_last_content_type_header_decides_the_encoding() {
         let lines = ["text/html; charset=utf-8", "text/plain; charset=koi8-r"];
         let mut headers = HeaderMap::new();
         for line in lines {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_found_across_the_pieces() {
+    fn a_text_is_found_across_chunk_boundaries() {
         let bytes =
             [vec![0xe9; PIECE_BYTES - 3], b"n\xe9edle".to_vec(), vec![0xe9; 3 * PIECE_BYTES]].concat();
         assert_eq!(text("text/plain", &bytes, false, false).search("néedleé"), TextPresence::Present);

@@ -19,13 +19,13 @@ mod tests {
 
     #[test]
     fn neither_bytes_nor_memory_exceed_the_limit() {
-        let mut kept = Vec::new();
+        let mut buffer = Vec::new();
         for _ in 0..100 {
-            append(&mut kept, &[7; 777], 50_000);
-            assert!(kept.capacity() <= 50_000);
+            append(&mut buffer, &[7; 777], 50_000);
+            assert!(buffer.capacity() <= 50_000);
         }
-        assert_eq!(kept, [7; 50_000]);
-        append(&mut kept, b"more", 0);
-        assert_eq!(kept.len(), 50_000);
+        assert_eq!(buffer, [7; 50_000]);
+        append(&mut buffer, b"more", 0);
+        assert_eq!(buffer.len(), 50_000);
     }
 }

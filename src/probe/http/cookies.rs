@@ -235,7 +235,7 @@ mod tests {
         "http://a.test/",
         Some("n=1")
     )]
-    fn a_cookie_goes_where_it_may(
+    fn a_cookie_is_sent_only_to_matching_requests(
         #[case] from: &str,
         #[case] set: &str,
         #[case] to: &str,
@@ -252,7 +252,7 @@ mod tests {
     #[case(&["a=1"], Some("b=2; c=3"), Some("b=2; c=3; a=1"))]
     #[case(&["b=1"], Some("a=2;b=3"), Some("a=2; b=1"))]
     #[case(&[], Some("a=2"), None)]
-    fn cookies_come_together(
+    fn cookies_are_sent_in_one_header(
         #[case] set: &[&str],
         #[case] configured: Option<&str>,
         #[case] expected: Option<&str>,
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_does_not_decide_how_much_is_kept() {
+    fn the_number_and_size_of_cookies_are_limited() {
         let long = format!("a={}", "x".repeat(COOKIE_MAX_BYTES));
         assert_eq!(line("http://a.test/", &[&long], "http://a.test/", None), None);
         let many: Vec<String> = (0..200).map(|number| format!("{number}=1")).collect();

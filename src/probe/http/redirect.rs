@@ -204,7 +204,7 @@ mod tests {
     #[case("GET", "https://a/x", 302, "http://a/x", "GET", "http://a/x", false, false)]
     #[case("GET", "http://a/x", 302, "https://a/x", "GET", "https://a/x", false, false)]
     #[case("GET", "http://a/x", 302, "http://a:80/y", "GET", "http://a/y", true, true)]
-    fn a_redirect_takes_along_only_what_it_may(
+    fn a_redirect_keeps_only_permitted_headers_and_body(
         #[case] method: &str,
         #[case] from: &str,
         #[case] status: u16,
@@ -233,7 +233,7 @@ mod tests {
     #[case("gopher://127.0.0.1:6379/_FLUSHALL")]
     #[case("http://")]
     #[case("http://a b/")]
-    fn a_redirect_to_nowhere_is_a_protocol_error(#[case] location: &str) {
+    fn a_redirect_without_valid_location_is_a_protocol_error(#[case] location: &str) {
         assert_eq!(redirect(Method::GET, "http://a/", 302, location), Err(ErrorCode::HttpProtocol));
     }
 

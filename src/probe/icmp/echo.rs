@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_carries_what_the_request_said() {
+    fn a_reply_contains_the_data_of_the_request() {
         for family in [AddressFamily::V4, AddressFamily::V6] {
             assert_eq!(read(&reply_to(family), family), Some(ECHO));
         }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ipv4_header_is_taken_off_with_its_options() {
+    fn the_ipv4_header_is_removed_with_its_options() {
         let from = "192.0.2.1".parse().unwrap();
         let reply = reply_to(AddressFamily::V4);
         for header_bytes in [20, 24, 60] {

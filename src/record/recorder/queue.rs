@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_is_next_again() {
+    fn facts_put_back_are_next() {
         let mut queue = FactQueue::default();
         assert_eq!(queue.take(changes(0..10), 0), 0);
         let first = queue.next(4);
@@ -82,7 +82,7 @@ mod tests {
 
     /// The size that [`RecordLimits`](crate::config::limits::RecordLimits) states.
     #[test]
-    fn a_waiting_result_takes_about_a_hundred_bytes() {
+    fn a_queued_result_takes_about_a_hundred_bytes() {
         assert!(size_of::<CheckRecord>() <= 104, "{}", size_of::<CheckRecord>());
     }
 }

@@ -129,13 +129,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_appended_is_read_in_order() {
+    fn appended_facts_are_read_in_order() {
         assert_eq!(read(segment(3)), ((0..30).collect(), 0));
     }
 
     /// A crash in the middle of appending: every whole frame before it is there, and nothing is made up.
     #[test]
-    fn a_torn_end_takes_nothing_with_it() {
+    fn a_torn_end_damages_no_earlier_fact() {
         let (whole, torn) = (segment(2), segment(3));
         for length in 0..torn.len() {
             let (times, _) = read(torn[..length].to_vec());
@@ -166,7 +166,7 @@ mod tests {
         }
 
         #[test]
-        fn a_hole_leaves_what_is_around_it(from in 0_usize..200, length in 1_usize..200) {
+        fn a_zeroed_range_leaves_the_facts_around_it(from in 0_usize..200, length in 1_usize..200) {
             let mut bytes = segment(5);
             let whole = bytes.len();
             bytes[HEAD.len()..].iter_mut().skip(from).take(length).for_each(|byte| *byte = 0);

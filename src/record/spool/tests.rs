@@ -1,4 +1,4 @@
-//! Tests of the spool: appended facts come back, in order, whatever happens to process and disk in between.
+//! Tests of the spool: appended facts are returned in order, whatever happens to process and disk in between.
 
 use super::*;
 use crate::clock::Timestamp;
@@ -33,7 +33,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_waits_is_given_in_order_and_then_removed() {
+fn spooled_facts_are_returned_in_order_and_then_removed() {
     let folder = tempfile::tempdir().unwrap();
     let mut spool = Spool::open(folder.path(), ROOM).unwrap();
     assert!(spool.oldest().unwrap().is_none());
@@ -45,7 +45,7 @@ fn what_waits_is_given_in_order_and_then_removed() {
 
 /// A process that is killed leaves files; the next one continues, and returns again what was not removed.
 #[test]
-fn the_next_process_goes_on_where_the_killed_one_stopped() {
+fn the_next_process_continues_after_a_kill() {
     let folder = tempfile::tempdir().unwrap();
     let mut killed = Spool::open(folder.path(), ROOM).unwrap();
     (0..3).for_each(|number| killed.append(&batch(number * 10)).unwrap());
@@ -60,7 +60,7 @@ fn the_next_process_goes_on_where_the_killed_one_stopped() {
 
 /// Appending continues while the oldest segment is read.
 #[test]
-fn what_is_appended_while_it_is_read_comes_behind() {
+fn facts_appended_during_reading_come_last() {
     let folder = tempfile::tempdir().unwrap();
     let mut spool = Spool::open(folder.path(), ROOM).unwrap();
     spool.append(&batch(0)).unwrap();
@@ -97,14 +97,14 @@ fn a_segment_of_another_version_is_set_aside() {
 }
 
 #[test]
-fn what_cannot_be_appended_leaves_no_trace() {
+fn a_failed_append_leaves_no_trace() {
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().join("spool");
-    let mut spool = Spool::open(&place, ROOM).unwrap();
-    fs::remove_dir(&place).unwrap();
+    let spool_folder = folder.path().join("spool");
+    let mut spool = Spool::open(&spool_folder, ROOM).unwrap();
+    fs::remove_dir(&spool_folder).unwrap();
     spool.append(&batch(0)).unwrap_err();
     assert!(spool.is_empty());
-    fs::create_dir(&place).unwrap();
+    fs::create_dir(&spool_folder).unwrap();
     spool.append(&batch(10)).unwrap();
     assert_eq!(drain(&mut spool), (10..20).collect::<Vec<_>>());
 }
@@ -129,7 +129,7 @@ fn make_unreadable(file: &Path) -> PathBuf {
 
 /// Regression: a read that failed once set the segment aside, and its results were never written.
 #[test]
-fn a_segment_that_cannot_be_read_for_a_moment_still_waits() {
+fn a_temporarily_unreadable_segment_is_retried() {
     let folder = tempfile::tempdir().unwrap();
     let mut spool = Spool::open(folder.path(), ROOM).unwrap();
     spool.append(&batch(0)).unwrap();
@@ -145,7 +145,7 @@ fn a_segment_that_cannot_be_read_for_a_moment_still_waits() {
 }
 
 #[test]
-fn a_segment_that_can_never_be_read_holds_up_nothing_and_waits_for_the_next_start() {
+fn an_unreadable_segment_is_skipped_until_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
     let mut spool = Spool::open(folder.path(), ROOM).unwrap();
     spool.append(&batch(0)).unwrap();
@@ -168,7 +168,7 @@ fn a_segment_that_can_never_be_read_holds_up_nothing_and_waits_for_the_next_star
 
 /// Regression: after a start the number was used again, and the next segment set aside replaced this one.
 #[test]
-fn the_number_of_a_segment_that_was_set_aside_is_never_used_again() {
+fn the_number_of_a_set_aside_segment_is_not_reused() {
     let folder = tempfile::tempdir().unwrap();
     let other_version = |number: u64, rest: &str| {
         let bytes = [b"WKSPOOL\x09", rest.as_bytes()].concat();

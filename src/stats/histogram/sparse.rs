@@ -214,7 +214,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_sparse_form_comes_back_and_leaves_what_follows(
+        fn a_sparse_form_round_trips_and_leaves_the_following_bytes(
             mut values in prop::collection::vec(prop_oneof![1_u32..2_000_000, any::<u32>()], 0..200),
         ) {
             values.sort_unstable();
@@ -245,9 +245,9 @@ mod tests {
             let (mut entries, mut bytes) = (Vec::new(), Vec::new());
             let summary = sum_up(values.into_iter(), &mut entries);
             SparseHistogram { summary, entries: &entries }.write(&mut bytes);
-            for (place, byte) in changes {
-                let place = place.index(bytes.len());
-                bytes[place] = byte;
+            for (offset, byte) in changes {
+                let offset = offset.index(bytes.len());
+                bytes[offset] = byte;
             }
             entries.clear();
             if let Ok(Some(summary)) = read(&mut bytes.as_slice(), &mut entries) {

@@ -151,7 +151,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn trees_and_slivers_say_what_all_samples_say(
+    fn trees_and_slivers_equal_all_samples(
         samples in samples(),
         deal in prop::collection::vec(any::<Index>(), 1..50),
         questions in prop::collection::vec(wanted(), 1..8),
@@ -166,12 +166,12 @@ proptest! {
     #[test]
     fn changed_bytes_are_refused(
         samples in samples(),
-        (place, change) in (any::<Index>(), 1..=u8::MAX),
+        (offset, change) in (any::<Index>(), 1..=u8::MAX),
         wanted in wanted(),
     ) {
         let mut body = encode(RollupLevel::Day, at(0), &samples);
-        let place = place.index(body.len());
-        body[place] ^= change;
+        let offset = offset.index(body.len());
+        body[offset] ^= change;
         let read = cover(RollupRoot { level: RollupLevel::Day, start: at(0) }, &body, &wanted, &mut |_, _| {});
         prop_assert!(read.is_err());
     }
@@ -186,9 +186,9 @@ proptest! {
         for root in [RollupLevel::Hour, RollupLevel::Day] {
             let mut body = encode(root, at(0), &samples);
             body.truncate(body.len() - 4);
-            for (place, byte) in &changes {
-                let place = place.index(body.len());
-                body[place] = *byte;
+            for (offset, byte) in &changes {
+                let offset = offset.index(body.len());
+                body[offset] = *byte;
             }
             body.extend(crc32fast::hash(&body).to_le_bytes());
             let _ = cover(RollupRoot { level: root, start: at(0) }, &body, &wanted, &mut |_, _| {});

@@ -109,7 +109,7 @@ mod tests {
 
     /// Half a November of two services, one of which has been down for an hour, at the end of it.
     #[test]
-    fn what_is_to_come_belongs_to_the_budget() {
+    fn future_time_counts_for_the_budget() {
         let now = at("2026-11-15T23:00:00Z");
         let terms = terms(None);
         let judged = SlaCalculation::new(terms.clone(), terms.period.current(terms.zone, now), now);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn only_business_hours_are_to_come() {
+    fn only_business_hours_count_as_future_time() {
         let now = at("2026-11-27T12:00:00Z");
         let terms = terms(Some("mon,tue,wed,thu,fri 09:00-17:00"));
         let judged = SlaCalculation::new(terms.clone(), terms.period.current(terms.zone, now), now);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_past_period_is_to_come() {
+    fn a_past_period_has_no_future_time() {
         let now = at("2026-11-27T12:00:00Z");
         let terms = terms(None);
         let judged = SlaCalculation::new(terms.clone(), terms.period.previous(terms.zone, now), now);

@@ -35,7 +35,7 @@ fn window(kind: WindowKind, from: Timestamp, to: Option<Timestamp>) -> ServiceWi
 #[case::incident_over_planned(&[(WindowKind::Maintenance, 10, 30)], &[(20, 25)], &[], (0, 85, 15))]
 #[case::incident_over_stated(&[(WindowKind::Override(OverrideStatus::Up), 10, 30)], &[(20, 25)], &[], (15, 85, 0))]
 #[case::closed_over_all(&[(WindowKind::Pause, 10, 30)], &[(20, 50)], &[(0, 40)], (0, 60, 0))]
-fn what_covers_what(
+fn overlapping_periods_are_classified_by_precedence(
     #[case] windows: &[(WindowKind, i64, i64)],
     #[case] incidents: &[(i64, i64)],
     #[case] closed: &[(i64, i64)],
@@ -166,7 +166,7 @@ proptest! {
     /// Ten minutes at an edge of the calendar: sums, outages, excluded time, and the budget equal those computed for
     /// each second.
     #[test]
-    fn figures_equal_those_of_looking_at_every_second(
+    fn figures_equal_a_second_by_second_count(
         middle in prop::sample::select(MIDDLES.to_vec()),
         steps in prop::collection::vec((0_i64..120, prop::sample::select(MeasuredStatus::ALL.to_vec())), 0..10),
         until in 0_i64..LENGTH + 60,

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_postgres_does_not_take_is_found() {
+    fn values_that_postgresql_refuses_are_found() {
         assert!(CellValue::Text("a\0b").check(ColumnKind::Text).is_err());
         assert!(CellValue::Number(2).check(ColumnKind::Boolean).is_err());
         assert!(CellValue::Number(1 << 40).check(ColumnKind::Integer).is_err());

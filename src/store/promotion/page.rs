@@ -218,7 +218,7 @@ mod tests {
     use crate::store::promotion::tables;
 
     #[test]
-    fn positions_are_kept_as_they_are() {
+    fn positions_round_trip_through_json() {
         let position = KeyPosition(vec![KeyPart::Number(i64::MIN), KeyPart::Text("a \"b\" [é".into())]);
         assert_eq!(KeyPosition::from_json(&position.to_json()), Some(position));
         assert_eq!(KeyPosition::from_json("{}"), None);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_lies_between_two_keys() {
+    fn a_page_is_bounded_by_two_keys() {
         let tables = tables::main();
         let table = tables.iter().find(|table| table.name == "idempotency_key").unwrap();
         let rows = RowQuery { from: table.name, table, filter: Some("1 = 1") };

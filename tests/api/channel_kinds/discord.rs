@@ -1,4 +1,4 @@
-//! Discord's webhooks, as a server of the tests stands for them.
+//! Discord's webhooks, simulated by a test server.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ const EMBED: Shape = Shape::Object(&[
     must("timestamp", Shape::Time),
     must("footer", Shape::Object(&[must("text", Shape::Text(2_048))])),
 ]);
-/// Without `allowed_mentions`, or with anything in it, texts call people.
+/// Without `allowed_mentions`, or with anything in it, texts mention people.
 const BODY: Shape = Shape::Object(&[
     must("embeds", Shape::List(10, &EMBED)),
     must("allowed_mentions", Shape::Object(&[must("parse", Shape::List(0, &Shape::Null))])),

@@ -1,4 +1,4 @@
-//! A server of Gotify, as a server of the tests stands for it.
+//! A server of Gotify, simulated by a test server.
 
 use serde_json::json;
 

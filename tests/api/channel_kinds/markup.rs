@@ -8,7 +8,7 @@ pub(super) fn mrkdwn(text: &str) -> Result<(), String> {
     entities(text, &["amp;", "lt;", "gt;"])
 }
 
-/// Discord's Markdown: what has a meaning stands behind a backslash.
+/// Discord's Markdown: characters with a meaning are escaped by a backslash.
 pub(super) fn markdown(text: &str) -> Result<(), String> {
     let mut characters = text.chars();
     while let Some(c) = characters.next() {

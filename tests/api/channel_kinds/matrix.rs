@@ -1,4 +1,4 @@
-//! A home server of Matrix, as a server of the tests stands for it.
+//! A home server of Matrix, simulated by a test server.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ const BODY: Shape = Shape::Object(&[
     must("body", Shape::Text(65_536)),
     must("format", Shape::OneOf(&["org.matrix.custom.html"])),
     must("formatted_body", Shape::Markup(65_536, html)),
-    // Empty: nobody is mentioned, whatever stands in the text.
+    // Empty: nobody is mentioned, whatever the text contains.
     must("m.mentions", Shape::Object(&[])),
 ]);
 /// An event as a whole; the server adds some hundred bytes of its own.

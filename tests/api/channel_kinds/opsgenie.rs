@@ -1,4 +1,4 @@
-//! The Alert API of Opsgenie, as a server of the tests stands for it.
+//! The Alert API of Opsgenie, simulated by a test server.
 
 use serde_json::json;
 
@@ -25,7 +25,7 @@ pub(super) const SERVICE: Service = Service {
     read,
 };
 
-/// What is done to which alert.
+/// Action and alias of a request.
 fn read(received: &Received) -> String {
     match step_of(received) {
         Some((alias, step)) => format!("{step} {alias}"),

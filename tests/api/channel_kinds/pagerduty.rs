@@ -1,4 +1,4 @@
-//! The Events API v2 of PagerDuty, as a server of the tests stands for it.
+//! The Events API v2 of PagerDuty, simulated by a test server.
 
 use serde_json::{Value, json};
 

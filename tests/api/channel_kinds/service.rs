@@ -1,4 +1,4 @@
-//! A service of others as a server of the tests stands for it: what it takes, and how it refuses the rest.
+//! An external service, simulated by a test server: what it accepts, and how it refuses the rest.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub(super) struct Service {
     pub(super) settings: fn(&str) -> Value,
     /// The same with a secret that it does not know.
     pub(super) wrong: fn(&str) -> Value,
-    /// What it answers.
+    /// Response of the service.
     pub(super) judge: fn(&Received) -> Answer,
     /// One word for each message that it got, as it takes them.
     pub(super) read: fn(&Received) -> String,

@@ -1,4 +1,4 @@
-//! What a service takes in a body, as a tree of rules: what must be there, what may be there, how long it is.
+//! Rules for the body that a service accepts, as a tree: required and optional members and their lengths.
 //!
 //! What a rule does not name is refused, though many services would pass over it: a misspelt name is found that way. Lengths are
 //! in UTF-16 code units, the longest of the ways in which services count.
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// The rule for a value.
 pub(super) enum Shape {
-    /// A text that is not empty, of at most so many characters.
+    /// A text that is not empty, with this maximum number of characters.
     Text(usize),
     /// The same in a markup, which this function reads.
     Markup(usize, fn(&str) -> Result<(), String>),
@@ -21,11 +21,11 @@ pub(super) enum Shape {
     Flag,
     /// Nothing.
     Null,
-    /// An object of texts under any names, of at most so many characters in all.
+    /// An object of texts under any names, with this maximum number of characters in all.
     Texts(usize),
-    /// An object of any values, of at most so many characters in all.
+    /// An object of any values, with this maximum number of characters in all.
     AnyObject(usize),
-    /// A list of at most so many values.
+    /// A list with this maximum number of values.
     List(usize, &'static Self),
     /// An object of these members.
     Object(&'static [Member]),
@@ -140,7 +140,7 @@ mod tests {
     #[case(json!({"name": "a", "parts": [{}, {}, {}]}), "body.parts: not what is taken here")]
     #[case(json!({"name": "a", "at": "yesterday"}), "body.at: not what is taken here")]
     #[case(json!({"name": "a", "more": {"x": "12345678"}}), "body.more: 9 characters of 8")]
-    fn a_rule_finds_what_a_service_would_refuse(#[case] value: Value, #[case] found: &str) {
+    fn a_rule_finds_fields_that_a_service_would_refuse(#[case] value: Value, #[case] found: &str) {
         assert_eq!(RULE.check(&value, "body").err().unwrap_or_default(), found);
     }
 }

@@ -1,4 +1,4 @@
-//! Slack's incoming webhooks, as a server of the tests stands for them.
+//! Slack's incoming webhooks, simulated by a test server.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! A workflow of Microsoft Teams that posts cards, as a server of the tests stands for it.
+//! A workflow of Microsoft Teams that posts cards, simulated by a test server.
 
 use serde_json::json;
 

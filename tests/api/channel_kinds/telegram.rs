@@ -1,4 +1,4 @@
-//! The Bot API of Telegram, as a server of the tests stands for it.
+//! The Bot API of Telegram, simulated by a test server.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! An API that nobody knows, reached by a request that people wrote themselves.
+//! An arbitrary API, reached by a request that a member configured.
 
 use serde_json::{Value, json};
 

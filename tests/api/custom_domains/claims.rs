@@ -41,7 +41,7 @@ fn state(domain: &Value) -> (&str, Option<&str>) {
 
 const LOST: (&str, Option<&str>) = ("failed", Some("claimed_elsewhere"));
 
-/// What a claim answers, without what is drawn for each.
+/// Response for a claim, without the random values.
 fn undrawn(answer: &Answer) -> (u16, Value, Vec<String>) {
     let mut domain = answer.data();
     for key in ["id", "hostname", "txt_record_name", "txt_record_value", "statuspage_id"] {
@@ -52,7 +52,7 @@ fn undrawn(answer: &Answer) -> (u16, Value, Vec<String>) {
     (answer.status, domain, headers)
 }
 
-/// Whoever was first keeps the owner out no more, and whoever comes second does not learn that there is another one.
+/// An earlier claim does not block the owner, and a later one does not learn that there is another.
 #[test]
 fn an_unverified_claim_blocks_nobody_and_is_not_disclosed() {
     let shared = shared();
@@ -94,7 +94,7 @@ fn an_organisation_claims_a_name_once() {
     attach(&client, &one, "twice.example.com");
 }
 
-/// The proof ends all other claims for good, and the name is its own until the domain is deleted.
+/// The proof ends all other claims, and the name is its own until the domain is deleted.
 #[rstest]
 #[case::the_domain_is_deleted("proven.example.com", false)]
 #[case::the_page_is_deleted("proven-page.example.com", true)]
@@ -145,7 +145,7 @@ fn the_first_proof_ends_the_other_claims(#[case] host: &str, #[case] deletes_pag
 
 /// Two that prove at once: one is active, the other has failed, whichever way they overlap.
 #[test]
-fn of_two_simultaneous_proofs_one_wins() {
+fn one_of_two_simultaneous_proofs_wins() {
     let shared = shared();
     let (server, names) = &*shared;
     let rivals = ["business"; 2].map(|plan| server.tenant(plan));
@@ -162,7 +162,7 @@ fn of_two_simultaneous_proofs_one_wins() {
             });
             asked.map(|asked| asked.join().unwrap())
         });
-        // 422: the other one had won before this one was looked at.
+        // 422: the other one had won before this one was checked.
         assert!(
             answers.contains(&200) && answers.iter().all(|status| [200, 422].contains(status)),
             "{answers:?}"

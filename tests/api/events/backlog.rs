@@ -1,4 +1,4 @@
-//! A client that has missed very much, and reads what it is told slowly: all of it comes, and the stream ends when it must.
+//! A slow client with a large backlog: it gets all of it, and the stream ends when it must.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ const MISSED: usize = 800;
 /// More rounds than wait for a client, and the time of one.
 const ROUNDS: usize = 70;
 const ROUND: Duration = Duration::from_millis(120);
-/// What is read at once while more comes: more than a read from the connection, and how often that is.
+/// Number of events that are read at once while more arrive, more than one read of the connection, and the time between reads.
 const SIP: usize = 20;
 const SIP_EVERY: Duration = Duration::from_secs(2);
 const QUERY: &str = "?types=incident";
@@ -32,41 +32,41 @@ fn missed(client: &Client) -> (Vec<String>, String) {
     ((0..MISSED).map(|_| made(client, "/v1/incidents", &body)).collect(), start)
 }
 
-/// What happens while a client is told what it has missed is more than waits for it: it is told that as well.
+/// More events than its queue holds arrive while a client gets its backlog: it gets those as well.
 #[tokio::test]
-async fn a_client_that_has_missed_much_and_reads_slowly_hears_all_of_it() {
+async fn a_slow_client_gets_its_whole_backlog() {
     let server = Server::start();
     let client = server.client();
     let (mut expected, start) = missed(&client);
     let mut slow = Listener::open(&client, QUERY, Some(&start));
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     let mut taken = Instant::now();
     for _ in 0..ROUNDS {
         expected.push(incident(&client, &[]));
         tokio::time::sleep(ROUND).await;
         if taken.elapsed() > SIP_EVERY {
-            // Whoever takes nothing at all is cut off.
-            heard.extend((0..SIP).map(|_| slow.next()));
+            // A client that reads nothing is disconnected.
+            received.extend((0..SIP).map(|_| slow.next()));
             taken = Instant::now();
         }
     }
     let last = expected.last().unwrap();
-    while heard.last().is_none_or(|event: &Event| event.data["id"] != *last) {
-        heard.push(slow.next());
+    while received.last().is_none_or(|event: &Event| event.data["id"] != *last) {
+        received.push(slow.next());
     }
-    heard.extend(slow.all(QUIET));
-    let mut told: Vec<String> = subjects(&heard).into_iter().map(|(_, id)| id).collect();
+    received.extend(slow.all(QUIET));
+    let mut ids: Vec<String> = subjects(&received).into_iter().map(|(_, id)| id).collect();
     if server.databases.is_some() {
-        // On PostgreSQL the last minute comes again: what came before is told once more.
-        told.retain(|id| expected.contains(id));
+        // On PostgreSQL the last minute is repeated: earlier events are sent once more.
+        ids.retain(|id| expected.contains(id));
     }
-    assert_eq!(told.len(), expected.len(), "each once; has it been cut off: {}", slow.has_ended());
-    assert_eq!(told, expected);
+    assert_eq!(ids.len(), expected.len(), "each once; has it been cut off: {}", slow.has_ended());
+    assert_eq!(ids, expected);
 }
 
 /// Also in the middle of what was missed.
 #[tokio::test]
-async fn what_was_missed_is_not_told_to_the_end_to_a_token_that_is_revoked() {
+async fn revoking_a_token_ends_its_backlog() {
     let server = Arc::new(Server::start());
     let organisation = server.organisation("business");
     let (client, revoked) = (server.member(&organisation, "all"), server.member(&organisation, "all"));
@@ -82,7 +82,7 @@ async fn what_was_missed_is_not_told_to_the_end_to_a_token_that_is_revoked() {
 
 /// Nor to the end of the process.
 #[tokio::test]
-async fn what_was_missed_is_not_told_to_the_end_when_the_process_stops() {
+async fn stopping_the_server_ends_a_backlog() {
     let mut server = Server::start();
     let client = server.client();
     let (missed, start) = missed(&client);

@@ -1,5 +1,5 @@
-//! Whoever has shown an incident or a maintenance is told when it is nothing to do with what was asked for any more: live, and when it
-//! comes back.
+//! A client that shows an incident or a maintenance is notified when it no longer matches the subscription: live, and when the
+//! client reconnects.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -12,30 +12,30 @@ use crate::support::service;
 const TYPES: &str = "types=incident,maintenance";
 
 /// Type and `data` of each, incidents first.
-fn told(events: &[Event]) -> Vec<(String, Value)> {
-    let mut told: Vec<_> = events.iter().map(|event| (event.kind.clone(), event.data.clone())).collect();
-    told.sort_by(|one, other| one.0.cmp(&other.0));
-    told
+fn event_facts(events: &[Event]) -> Vec<(String, Value)> {
+    let mut subjects: Vec<_> = events.iter().map(|event| (event.kind.clone(), event.data.clone())).collect();
+    subjects.sort_by(|one, other| one.0.cmp(&other.0));
+    subjects
 }
 
 /// The events of an incident and a maintenance that are gone.
-fn gone(action: &str, opened: &str, planned: &str) -> Vec<(String, Value)> {
+fn leaving_events(action: &str, opened: &str, planned: &str) -> Vec<(String, Value)> {
     vec![
         ("incident".into(), json!({"action": action, "id": opened, "incident": null})),
         ("maintenance".into(), json!({"action": action, "id": planned, "maintenance": null})),
     ]
 }
 
-/// Other services are affected from now on.
+/// Replaces the affected services by others.
 fn moved(world: &World, opened: &str, planned: &str, services: &[&str]) {
     let body = json!({"service_ids": services});
     world.admin.patch(&format!("/v1/incidents/{opened}"), &body).expect(200);
     world.admin.patch(&format!("/v1/maintenances/{planned}"), &body).expect(200);
 }
 
-/// What a listener hears of an incident and a maintenance of both services when they leave the one inside: live, and when it
-/// comes back with the id of what it heard before. What becomes of them later is not told.
-fn hears_of_leaving(world: &World, is_confined: bool, query: &str) -> [Vec<Event>; 2] {
+/// Events of an incident and a maintenance of both services that lose the service inside the scope: live, and after a reconnection
+/// with the last event id. Later changes of them are not sent.
+fn assert_leaving_is_reported(world: &World, is_confined: bool, query: &str) -> [Vec<Event>; 2] {
     let client = if is_confined { &world.confined } else { &world.admin };
     let mut listener = Listener::open(client, query, None);
     let opened = incident(&world.admin, &[&world.inside, &world.outside]);
@@ -46,17 +46,17 @@ fn hears_of_leaving(world: &World, is_confined: bool, query: &str) -> [Vec<Event
     moved(world, &opened, &planned, &[&world.outside]);
     let live = everything_before(&mut listener, &world.admin, &world.inside);
     let action = if is_confined { "deleted" } else { "left" };
-    assert_eq!(told(&live), gone(action, &opened, &planned), "live");
+    assert_eq!(event_facts(&live), leaving_events(action, &opened, &planned), "live");
     world.admin.patch(&format!("/v1/incidents/{opened}"), &json!({"severity": "critical"})).expect(200);
     world.admin.delete(&format!("/v1/maintenances/{planned}")).expect(200);
     assert_eq!(everything_before(&mut listener, &world.admin, &world.inside), [], "they are nothing to it");
     let mut again = Listener::open(client, query, Some(&start));
     let mut replayed = everything_before(&mut again, &world.admin, &world.inside);
-    // Others were opened since; on PostgreSQL what came in the minute before both is told once more, too.
+    // Others were opened since; on PostgreSQL the minute before both is repeated, too.
     replayed.retain(|event| event.data["id"] == opened || event.data["id"] == planned);
-    let mut expected = gone(action, &opened, &planned);
+    let mut expected = leaving_events(action, &opened, &planned);
     expected[1].1["action"] = json!("deleted");
-    assert_eq!(told(&replayed), expected, "in the replay");
+    assert_eq!(event_facts(&replayed), expected, "in the replay");
     [live, replayed]
 }
 
@@ -64,25 +64,25 @@ fn hears_of_leaving(world: &World, is_confined: bool, query: &str) -> [Vec<Event
 #[case("service_id={inside}")]
 #[case("tag=shop")]
 #[case("statuspage_id={pages.0}")]
-fn what_concerns_nothing_any_more_that_was_asked_for_has_left(#[case] filter: &str) {
+fn a_resource_that_no_longer_matches_the_filter_has_left(#[case] filter: &str) {
     let world = World::new();
-    hears_of_leaving(&world, false, &world.fill(&format!("?{TYPES}&{filter}")));
+    assert_leaving_is_reported(&world, false, &world.fill(&format!("?{TYPES}&{filter}")));
 }
 
-/// To a confined token what has left its scope is what is deleted: it does not hear that it goes on elsewhere.
+/// For a confined token a resource that left its scope is deleted: it does not learn that the resource still exists.
 #[rstest]
 #[case("")]
 #[case("&tag=shop")]
-fn what_has_left_the_scope_is_deleted_for_it(#[case] filter: &str) {
+fn a_resource_that_left_the_scope_is_reported_as_deleted(#[case] filter: &str) {
     let world = World::new();
-    let heard = hears_of_leaving(&world, true, &format!("?{TYPES}{filter}"));
+    let heard = assert_leaving_is_reported(&world, true, &format!("?{TYPES}{filter}"));
     let text = format!("{heard:?}");
     assert!(!text.contains(&world.outside) && !text.contains("bank service"), "{text}");
 }
 
-/// It goes on where the token sees it, so it is not said to be deleted.
+/// The token still sees the resource, so it is not reported as deleted.
 #[test]
-fn what_moves_within_the_scope_has_left_a_filter() {
+fn a_resource_that_moves_within_the_scope_has_left_the_filter() {
     let world = World::new();
     let other = heartbeat(&world.admin, "Cart", &["shop"]);
     let query = world.fill(&format!("?{TYPES}&service_id={{inside}}"));
@@ -91,17 +91,17 @@ fn what_moves_within_the_scope_has_left_a_filter() {
         (incident(&world.admin, &[&world.inside]), maintenance(&world.admin, &[&world.inside]));
     listener.until("maintenance", |data| data["id"] == planned);
     moved(&world, &opened, &planned, &[&other]);
-    let heard = everything_before(&mut listener, &world.admin, &world.inside);
-    assert_eq!(told(&heard), gone("left", &opened, &planned));
+    let received = everything_before(&mut listener, &world.admin, &world.inside);
+    assert_eq!(event_facts(&received), leaving_events("left", &opened, &planned));
     moved(&world, &opened, &planned, &[&world.inside]);
     let back = everything_before(&mut listener, &world.admin, &world.inside);
     let actions: Vec<_> = back.iter().map(|event| event.data["action"].as_str().unwrap()).collect();
     assert_eq!(actions, ["updated", "updated"], "they are shown again: {back:?}");
 }
 
-/// Nobody can say afterwards which tags a service had: whoever sees everything is told to be sure.
+/// The former tags of a service are not stored: unscoped subscribers are notified in any case.
 #[test]
-fn what_loses_a_service_that_is_deleted_has_left() {
+fn a_resource_that_loses_a_deleted_service_has_left() {
     let world = World::new();
     let other = heartbeat(&world.admin, "Cart", &["shop"]);
     let mut listener = Listener::open(&world.admin, &format!("?{TYPES}&tag=shop"), None);
@@ -109,8 +109,8 @@ fn what_loses_a_service_that_is_deleted_has_left() {
     let (opened, planned) = (incident(&world.admin, &both), maintenance(&world.admin, &both));
     listener.until("maintenance", |data| data["id"] == planned);
     world.admin.delete(&service(&world.inside)).expect(200);
-    let heard = told(&everything_before(&mut listener, &world.admin, &other));
-    for event in gone("left", &opened, &planned) {
+    let heard = event_facts(&everything_before(&mut listener, &world.admin, &other));
+    for event in leaving_events("left", &opened, &planned) {
         assert!(heard.contains(&event), "{event:?} in {heard:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! Who comes back to `GET /v1/events` with the id of the last event is told what it has missed, and what cannot be told.
+//! A client that reconnects to `GET /v1/events` with the last event id gets the missed events, or a reset when they are not
+//! stored.
 
 use std::time::Duration;
 
@@ -10,9 +11,9 @@ use crate::support::listener::Listener;
 use crate::support::server::Server;
 use crate::support::service;
 
-/// Whoever comes back with the id of the last event is told what happened meanwhile, also while the server was down.
+/// A reconnecting client gets the events since its last event id, also those during a restart of the server.
 #[test]
-fn a_client_that_comes_back_misses_nothing_over_a_restart() {
+fn a_reconnecting_client_misses_nothing_across_a_restart() {
     let mut server = Server::start();
     let client = server.client();
     let id = heartbeat(&client, "Backup", &[]);
@@ -50,7 +51,7 @@ fn a_client_that_comes_back_misses_nothing_over_a_restart() {
 }
 
 #[tokio::test]
-async fn results_that_were_missed_are_told_in_the_order_of_time() {
+async fn missed_results_are_sent_in_time_order() {
     let server = Server::start();
     let client = server.client();
     let ids = ["Backup", "Export"].map(|name| heartbeat(&client, name, &[]));
@@ -65,7 +66,7 @@ async fn results_that_were_missed_are_told_in_the_order_of_time() {
         let stored = client.get(&format!("{}/checks", service(id))).expect(200).data();
         (stored.as_array().unwrap().len() == results).then_some(())
     };
-    // What is stored later is told live.
+    // Later events are sent live.
     for (id, results) in ids.iter().zip([7, 6]) {
         eventually("all of them are stored", || is_stored(id, results)).await;
     }
@@ -78,9 +79,9 @@ async fn results_that_were_missed_are_told_in_the_order_of_time() {
     assert!(times.is_sorted(), "{missed:?}");
 }
 
-/// The newest status change may go with its service: nobody's id is too old for that.
+/// The newest status change may be deleted with its service: no event id becomes too old for that.
 #[test]
-fn a_service_that_is_deleted_makes_no_id_too_old() {
+fn a_deleted_service_does_not_outdate_an_event_id() {
     let server = Server::start();
     let client = server.client();
     let id = heartbeat(&client, "Backup", &[]);
@@ -95,9 +96,9 @@ fn a_service_that_is_deleted_makes_no_id_too_old() {
     assert!(missed.iter().all(|event| event.kind != "reset"), "{missed:?}");
 }
 
-/// More than was ever read for one client, by somebody else.
+/// More events of another organisation than are ever read for one client.
 #[tokio::test]
-async fn what_others_do_meanwhile_holds_nobody_up() {
+async fn events_of_other_organisations_do_not_outdate_an_event_id() {
     let mut server = Server::start();
     let other = server.tenant("business");
     incident(&other, &[]);
@@ -125,7 +126,7 @@ async fn what_others_do_meanwhile_holds_nobody_up() {
 }
 
 #[test]
-fn an_id_that_lies_too_far_back_is_told_so_and_one_that_is_none_is_refused() {
+fn an_outdated_event_id_causes_a_reset_and_an_invalid_one_is_refused() {
     let server = Server::start();
     let client = server.client();
     let events = Listener::open(&client, "", None).all(Duration::from_millis(300));

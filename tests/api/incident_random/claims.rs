@@ -1,4 +1,4 @@
-//! What people have said of incidents, and what nobody may undo: held against the incidents as they are shown.
+//! Edits that people have made to incidents, which must not be undone: compared with the incidents as they are shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,13 +9,13 @@ use crate::support::client::Client;
 /// An incident as the list shows it.
 pub(crate) type Row = Value;
 
-/// What people have said of one incident.
+/// Edits of one incident.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Claim {
     pub(crate) title: Option<String>,
     pub(crate) severity: Option<String>,
     pub(crate) status: Option<String>,
-    /// People have opened it again, or chosen its services: how it goes on is theirs.
+    /// People have reopened it, or chosen its services: they decide about its course.
     pub(crate) is_handled: bool,
     /// The time at which it ended, however it did.
     ended: Option<Value>,
@@ -62,7 +62,7 @@ pub(crate) fn all(client: &Client) -> Vec<Row> {
 }
 
 impl Claims {
-    /// What people have said of this incident, to be added to.
+    /// The edits of this incident, for additions.
     pub(crate) fn of(&mut self, id: &str) -> &mut Claim {
         self.known.entry(id.to_owned()).or_default()
     }
@@ -104,7 +104,7 @@ fn check_row(row: &Row, about: &str) {
     assert_eq!(services.len(), services.iter().collect::<BTreeSet<_>>().len(), "{about}: {row}");
 }
 
-/// The timeline of one incident: in the order of time, and its last words are its status, unless people state another.
+/// The timeline of one incident: in time order, and its last entry has its status, unless people set another.
 pub(crate) fn check_timeline(whole: &Value, claim: &Claim, about: &str) {
     for key in ["updates", "internal_updates"] {
         let entries = whole[key].as_array().unwrap();

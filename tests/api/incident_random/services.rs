@@ -10,9 +10,9 @@ use crate::support::planned;
 use crate::support::scoped::made;
 use crate::support::service;
 
-/// Most changes of one service that flaps, in so many minutes.
+/// Maximum number of changes of one service that flaps, within this number of minutes.
 const FLAPPING: u32 = 4;
-/// An incident stands by then.
+/// An incident is open by then.
 const SEEN_AFTER: Duration = Duration::from_secs(2);
 
 /// A heartbeat: its pings are its edges.
@@ -24,16 +24,16 @@ pub(crate) struct Service {
     is_wild: bool,
     /// The last ping that counted said so; `None` before the first one.
     pub(crate) is_down: Option<bool>,
-    /// A ping has come since it was paused last.
+    /// A ping has arrived since the last pause.
     is_measured: bool,
     is_paused: bool,
     is_overridden: bool,
     maintenance: Option<String>,
-    /// It came back and failed again before anybody saw that: what it is in may be its incident of before.
+    /// It recovered and failed again unnoticed: its incident may be the earlier one.
     is_hasty: bool,
     /// The time of its last edge: what that led to may be seen a little later.
     changed_at: Instant,
-    /// It came back, which has not been seen in its incidents yet.
+    /// It recovered, which its incidents do not show yet.
     is_unseen: bool,
     /// Outages that may become new incidents.
     pub(crate) may: u32,
@@ -68,7 +68,7 @@ impl Service {
         }
     }
 
-    /// An edge, or no news, of the service itself.
+    /// A change of the service's own status, or none.
     pub(crate) fn report(&mut self, client: &Client, is_down: bool) {
         let path = if is_down { format!("{}/fail", self.ping) } else { self.ping.clone() };
         let answer = client.without_token().send("POST", &path, &[], b"");
@@ -115,7 +115,7 @@ impl Service {
         }
     }
 
-    /// Whatever holds its incidents back ends.
+    /// Ends everything that holds its incidents back.
     pub(crate) fn release(&mut self, client: &Client) {
         if self.is_paused {
             self.pause(client);
@@ -139,7 +139,7 @@ impl Service {
         self.is_down == Some(false) && self.is_measured && !self.is_paused && !self.is_wild
     }
 
-    /// Its outage is in an incident. In one whose services people chose it may not have been told yet.
+    /// Its outage is in an incident. In one whose services people chose it may not have been reported yet.
     pub(crate) const fn told(&mut self, is_sure: bool) {
         self.must = false;
         if is_sure && !self.is_wild && !self.is_hasty {

@@ -23,7 +23,7 @@ fn lines(client: &Client, path: &str, name: &str) -> Vec<String> {
     found.map(str::to_owned).collect()
 }
 
-/// Weeks of two people, from long ago.
+/// Weekly shifts of two contacts, from long ago.
 fn schedule(client: &Client, name: &str, contacts: &[&Value]) {
     let layer = json!({"name": "Weeks", "contact_ids": contacts, "starts_at": "2020-01-06T08:00:00Z",
         "rotation": {"kind": "weekly", "day": "mon", "at": "09:00"}});
@@ -51,7 +51,7 @@ fn a_calendar_shows_the_shifts_of_its_contact() {
 }
 
 #[test]
-fn an_address_works_until_it_is_replaced_or_taken_away() {
+fn an_address_works_until_it_is_replaced_or_removed() {
     let client = Server::shared().tenant("business");
     let [anna, ..] = people(&client);
     let first = make_calendar(&client, &anna);
@@ -69,9 +69,9 @@ fn an_address_works_until_it_is_replaced_or_taken_away() {
     assert_eq!(stranger.send("POST", &second, &[], b"").status, 405);
 }
 
-/// The calendar goes with its contact.
+/// The calendar is deleted with its contact.
 #[test]
-fn the_calendar_of_a_deleted_contact_is_gone() {
+fn the_calendar_of_a_deleted_contact_is_not_found() {
     let client = Server::shared().tenant("business");
     let [anna, ..] = people(&client);
     let path = make_calendar(&client, &anna);
@@ -79,9 +79,9 @@ fn the_calendar_of_a_deleted_contact_is_gone() {
     client.without_token().get(&path).expect(404);
 }
 
-/// Only the hash of the secret is kept, also where the answer of the request is.
+/// Only the hash of the secret is stored, also in the stored response of the request.
 #[test]
-fn the_address_of_a_calendar_is_kept_nowhere_in_clear() {
+fn the_address_of_a_calendar_is_not_stored_in_clear() {
     let server = Server::embedded("", &[]);
     let client = server.client();
     let [anna, ..] = people(&client);

@@ -26,9 +26,9 @@ fn answer(client: &Client, request: &Value, word: &str, contact: &Value) -> Answ
     client.post(&format!("{}/{word}", item("cover-requests", request)), &json!({"contact_id": contact}))
 }
 
-/// Everybody else in the schedule is asked; the first who accepts is on duty, and the next one is told so.
+/// All other contacts of the schedule are asked; the first acceptance decides, and a later one is refused.
 #[test]
-fn the_first_who_accepts_has_it() {
+fn the_first_acceptance_closes_the_request() {
     let client = Server::shared().tenant("business");
     let [anna, ben, cleo] = people(&client);
     let schedule =
@@ -56,7 +56,7 @@ fn the_first_who_accepts_has_it() {
 }
 
 #[test]
-fn a_request_that_all_decline_is_declined() {
+fn a_request_declined_by_all_is_declined() {
     let client = Server::shared().tenant("business");
     let [anna, ben, cleo] = people(&client);
     let schedule = create_schedule(&client, "Shop", &[daily(&[&anna, &ben, &cleo])]);
@@ -85,7 +85,7 @@ fn a_request_that_all_decline_is_declined() {
 }
 
 #[test]
-fn what_is_wrong_is_refused() {
+fn an_invalid_request_is_refused() {
     let client = Server::shared().tenant("business");
     let [anna, ben, _] = people(&client);
     let schedule = create_schedule(&client, "Shop", &[daily(&[&anna])]);
@@ -130,12 +130,12 @@ fn many_accept_at_once(client: &Client) {
 }
 
 #[test]
-fn of_many_who_accept_at_once_one_wins() {
+fn one_of_many_simultaneous_acceptances_wins() {
     many_accept_at_once(&Server::shared().tenant("business"));
 }
 
 #[test]
-fn of_many_who_accept_at_once_on_postgres_one_wins() {
+fn one_of_many_simultaneous_acceptances_wins_on_postgresql() {
     let Some(postgres) = Postgres::start() else { return };
     let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
     many_accept_at_once(&server.client());

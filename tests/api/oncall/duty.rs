@@ -1,4 +1,4 @@
-//! What follows from schedules: shifts, gaps, previews, and who is on duty now.
+//! Duty that follows from schedules: shifts, uncovered periods, previews, and the contact who is on duty now.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::{SCHEDULES, create_schedule, daily, item, people, shifts, shown};
 use crate::support::server::Server;
 
-/// Two who take turns; a later layer stands above on weekday nights; shifts and gaps are the whole period.
+/// Two alternating contacts; a later layer takes precedence on weekday nights; shifts and uncovered periods fill the whole period.
 #[test]
-fn layers_become_shifts_and_gaps() {
+fn layers_become_shifts_and_uncovered_periods() {
     let client = Server::shared().tenant("business");
     let [anna, ben, cleo] = people(&client);
     let mut days = daily(&[&anna, &ben]);
@@ -27,7 +27,7 @@ fn layers_become_shifts_and_gaps() {
 
 /// In Berlin duty changes hands at nine by the clocks on the wall, before and after they are set back.
 #[test]
-fn duty_changes_hands_by_the_clocks_of_the_schedule() {
+fn handovers_follow_the_time_zone_of_the_schedule() {
     let client = Server::shared().tenant("business");
     let [anna, ben, _] = people(&client);
     let mut layer = daily(&[&anna, &ben]);
@@ -38,9 +38,9 @@ fn duty_changes_hands_by_the_clocks_of_the_schedule() {
     assert_eq!(shown(&duty).0, ["23T07 Anna", "24T07 Ben", "25T08 Anna", "26T08 Ben"]);
 }
 
-/// A preview answers as the saved schedule does, and saves nothing; one of a change has what stands above the layers.
+/// A preview answers as the saved schedule does, and saves nothing; one of a change includes overrides and absences.
 #[test]
-fn a_preview_shows_what_would_be() {
+fn a_preview_shows_the_resulting_duty() {
     let client = Server::shared().tenant("business");
     let [anna, ben, cleo] = people(&client);
     let away =
@@ -79,7 +79,7 @@ fn owned((taken, gaps): &(Vec<&str>, Vec<&str>)) -> (Vec<String>, Vec<String>) {
 #[case("from=2026-01-01&to=2027-02-06", "to")]
 #[case("from=2026-01-02&to=2026-01-01", "to")]
 #[case("from=soon", "from")]
-fn a_period_that_is_none_is_refused(#[case] query: &str, #[case] field: &str) {
+fn an_invalid_period_is_refused(#[case] query: &str, #[case] field: &str) {
     let client = Server::shared().tenant("business");
     let [anna, ..] = people(&client);
     let schedule = create_schedule(&client, "Shop", &[daily(&[&anna])]);
@@ -87,9 +87,9 @@ fn a_period_that_is_none_is_refused(#[case] query: &str, #[case] field: &str) {
     assert_eq!(client.get(&path).expect(422).errors()[0].0, field);
 }
 
-/// Each schedule says who is on duty now and who comes next, or that nobody is.
+/// Each schedule shows the contact on duty and the next one, or that nobody is on duty.
 #[test]
-fn the_present_is_shown_of_every_schedule() {
+fn the_current_duty_of_every_schedule_is_shown() {
     let client = Server::shared().tenant("business");
     let [anna, ben, _] = people(&client);
     let mut turns = daily(&[&anna, &ben]);

@@ -12,7 +12,7 @@ const KEYS: &str = "id name time_zone layers created_at updated_at";
 
 /// Everything that is sent is read back; what is not sent stays.
 #[test]
-fn a_schedule_is_made_changed_and_deleted() {
+fn a_schedule_is_created_changed_and_deleted() {
     let client = Server::shared().tenant("business");
     let [anna, ben, cleo] = people(&client);
     let nights = json!({"name": "Nights", "contact_ids": [cleo, anna, cleo],
@@ -58,7 +58,7 @@ fn a_schedule_is_made_changed_and_deleted() {
 #[case("rotation", json!({"kind": "hours", "length": 0}), "layers.0.rotation.length")]
 #[case("rotation", json!({"kind": "hours", "length": 367}), "layers.0.rotation.length")]
 #[case("hours", json!([]), "layers.0.hours")]
-fn what_is_wrong_is_refused(#[case] key: &str, #[case] value: Value, #[case] field: &str) {
+fn an_invalid_layer_is_refused(#[case] key: &str, #[case] value: Value, #[case] field: &str) {
     let client = Server::shared().tenant("business");
     let contact = create_contact(&client, "Anna", &json!({}));
     let mut layer = daily(&[&contact]);
@@ -73,7 +73,7 @@ fn what_is_wrong_is_refused(#[case] key: &str, #[case] value: Value, #[case] fie
 }
 
 #[test]
-fn a_contact_that_somebody_names_cannot_be_deleted() {
+fn a_contact_in_use_cannot_be_deleted() {
     let client = Server::shared().tenant("business");
     let [anna, ben, cleo] = people(&client);
     let schedule = create_schedule(&client, "Shop", &[daily(&[&anna])]);
@@ -101,7 +101,7 @@ fn a_contact_that_somebody_names_cannot_be_deleted() {
 }
 
 #[test]
-fn schedules_count_in_the_plan() {
+fn the_plan_limits_schedules() {
     let client = Server::shared().tenant("team");
     let contact = create_contact(&client, "Anna", &json!({}));
     for number in 0..10 {

@@ -18,7 +18,7 @@ fn names(client: &Client, path: &str) -> Vec<String> {
 }
 
 #[test]
-fn overrides_and_absences_change_who_is_on_duty() {
+fn overrides_and_absences_change_the_contact_on_duty() {
     let client = Server::shared().tenant("business");
     let [anna, ben, cleo] = people(&client);
     let schedule = create_schedule(&client, "Shop", &[daily(&[&anna]), daily(&[&ben])]);
@@ -47,7 +47,7 @@ fn overrides_and_absences_change_who_is_on_duty() {
 }
 
 #[test]
-fn lists_are_narrowed_by_schedule_contact_and_time() {
+fn lists_are_filtered_by_schedule_contact_and_time() {
     let client = Server::shared().tenant("business");
     let [anna, ben, cleo] = people(&client);
     let [shop, stock] = ["Shop", "Stock"].map(|name| create_schedule(&client, name, &[daily(&[&anna])]));
@@ -82,7 +82,7 @@ fn lists_are_narrowed_by_schedule_contact_and_time() {
 #[case("ends_at", json!("2026-12-01"), "ends_at")]
 #[case("ends_at", json!("2027-12-03"), "ends_at")]
 #[case("starts_at", Value::Null, "starts_at")]
-fn what_is_wrong_is_refused(#[case] key: &str, #[case] value: Value, #[case] field: &str) {
+fn an_invalid_override_or_absence_is_refused(#[case] key: &str, #[case] value: Value, #[case] field: &str) {
     let client = Server::shared().tenant("business");
     let [anna, ..] = people(&client);
     let schedule = create_schedule(&client, "Shop", &[daily(&[&anna])]);

@@ -183,7 +183,7 @@ pub(super) struct Asked {
     named: Vec<(String, String)>,
 }
 
-/// The same request with words that nobody has in the place of what is unseen.
+/// The same request with unknown words in place of unseen ones.
 pub(super) struct Twin {
     pub(super) asked: Asked,
     words: Vec<(String, String)>,
@@ -223,7 +223,7 @@ impl Asked {
     }
 }
 
-/// A word that nobody has: like an id, or like a name.
+/// An unknown word: like an id, or like a name.
 fn unknown_word(number: usize, is_id: bool) -> String {
     if is_id { format!("AAAAAAAAAAAAAAAAAAA{number:02}") } else { format!("nobody{number:02}x") }
 }

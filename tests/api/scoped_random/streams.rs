@@ -1,4 +1,4 @@
-//! What confined tokens hear while all this happens: a stream of events each, looked through like the answers.
+//! Events that confined tokens receive meanwhile: one stream each, searched like the responses.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(super) struct Streams {
     open: Vec<Stream>,
     /// Everything that there ever was.
     known: BTreeMap<String, Thing>,
-    /// Events that were heard.
+    /// Received events.
     pub(super) heard: usize,
 }
 
@@ -23,7 +23,7 @@ struct Stream {
     scope: String,
     client: Client,
     listener: Listener,
-    /// What its scope has shown since the last look, and between that and the one before: what is told was true a moment ago.
+    /// Resources shown by the scope since the last comparison and before it: an event was true a moment ago.
     seen: Seen,
     seen_before: Seen,
 }
@@ -49,7 +49,7 @@ impl Streams {
         }
     }
 
-    /// Looks through what was told since the last look for anything that was not to be seen.
+    /// Searches the events since the last search for anything unseen.
     pub(super) fn check(&mut self, about: &str) {
         for stream in &mut self.open {
             while let Some(event) = stream.listener.within(SENT) {

@@ -1,5 +1,5 @@
-//! What two organisations have, read by who sees everything, and which of it an access scope shows: the rule of
-//! docs/access-scopes.md in other words than the server's.
+//! Resources of two organisations, read by an unscoped client, and the part that an access scope shows: the rule of
+//! docs/access-scopes.md, implemented independently of the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::support::client::Client;
 pub(super) struct Thing {
     pub(super) kind: &'static str,
     pub(super) id: String,
-    /// What it is called; occurs nowhere else.
+    /// Unique name of the resource.
     pub(super) words: Vec<String>,
     /// True if it belongs to the organisation of the scopes.
     pub(super) is_own: bool,
@@ -97,7 +97,7 @@ impl Truth {
         same.map(|thing| thing.id.clone()).collect()
     }
 
-    /// What a scope shows.
+    /// Resources that a scope shows.
     pub(super) fn seen(&self, scope: &str) -> Seen {
         let own = || self.things.iter().filter(|thing| thing.is_own);
         let scope = own().find(|thing| thing.id == scope).unwrap();
@@ -125,7 +125,7 @@ impl Truth {
         Seen(seen)
     }
 
-    /// What was unseen is still there and as it was, and so are the unseen links of what was seen.
+    /// Unseen resources still exist unchanged, and so do unseen links of seen resources.
     pub(super) fn check_untouched(&self, after: &Self, seen: &Seen, about: &str) {
         for before in &self.things {
             let now = after.things.iter().find(|thing| thing.id == before.id);
@@ -143,7 +143,7 @@ impl Truth {
         self.things.iter().filter(|thing| seen.contains(&thing.id) && is_counted(thing)).count()
     }
 
-    /// The total of the list at this address, if it is one that can be told.
+    /// The total of the list at this address, if it has one.
     pub(super) fn total(&self, target: &str, seen: &Seen) -> Option<usize> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let of_kind = |kind: &'static str| move |thing: &Thing| thing.kind == kind;

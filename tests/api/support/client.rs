@@ -1,6 +1,6 @@
 //! A small HTTP/1.1 client on a plain socket: one connection a request, nothing hidden, nothing added.
 //!
-//! It sends what it is told, also what a decent client would not send, and shows answers as they came, once they have
+//! It sends exactly what the test says, also malformed requests, and shows answers as they came, once they have
 //! been held against the server's own description.
 
 use std::io::{Read, Write};
@@ -13,19 +13,19 @@ use serde_json::Value;
 use crate::support::conformance;
 use crate::support::server::Server;
 
-/// How long an answer may take: longer than the server waits for its databases.
+/// Timeout of a response: longer than the server waits for its databases.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(400);
 
-/// Somebody who asks, with or without a token.
+/// A client, with or without a token.
 #[derive(Clone)]
 pub(crate) struct Client {
     pub(crate) address: SocketAddr,
     pub(crate) token: Option<String>,
-    /// The server that must live as long as somebody may ask it; `None` when its owner sees to that.
+    /// The server that must live as long as it is used; `None` when its owner sees to that.
     pub(crate) _server: Option<Arc<Server>>,
 }
 
-/// What came back.
+/// Response of the server.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -34,7 +34,7 @@ pub(crate) struct Answer {
 }
 
 impl Client {
-    /// The same server, asked without a token.
+    /// The same server, without a token.
     pub(crate) fn without_token(&self) -> Self {
         Self { token: None, ..self.clone() }
     }
@@ -55,7 +55,7 @@ impl Client {
         self.json("PATCH", path, body)
     }
 
-    /// Creates a service from a body as it goes over the wire.
+    /// Creates a service from a body as sent over the wire.
     pub(crate) fn post_text(&self, body: &str) -> Answer {
         self.send("POST", "/v1/services", &["Content-Type: application/json"], body.as_bytes())
     }

@@ -2,7 +2,7 @@
 //!
 //! So each test of the API is a test of its description as well. Bodies are held against closed schemas: a member that
 //! is not described is refused here, although clients must put up with it. Operations that the document does not know
-//! (a wrong method, a path that is none) are let pass.
+//! (a wrong method, an unknown path) are not checked.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -61,7 +61,7 @@ impl Document {
         Self { whole, schemas, fingerprint: hasher.finish() }
     }
 
-    /// What is wrong with an answer.
+    /// Violations of the description by a response.
     pub(crate) fn check(&self, method: &str, target: &str, answer: &Answer) -> Result<(), String> {
         let method = if method == "HEAD" { "GET" } else { method };
         let Some(operation) = self.operation(method, target) else { return Ok(()) };
@@ -76,7 +76,7 @@ impl Document {
         self.check_body(described, answer)
     }
 
-    /// What is wrong with the body of a request, by the schema that clients are given.
+    /// Violations of the schema by the body of a request.
     pub(crate) fn check_request(&self, method: &str, target: &str, body: &Value) -> Result<(), String> {
         let operation = self.operation(method, target).expect("the operation is described");
         let content = &self.resolve(&operation["requestBody"])["content"]["application/json"];

@@ -27,7 +27,7 @@ const CHOICE: &str = "WATCHKEEPER_TESTS_DATABASE";
 /// The variables of the program, main first.
 pub(crate) const URLS: [&str; 2] = ["WATCHKEEPER_DATABASE_URL", "WATCHKEEPER_HISTORY_URL"];
 
-/// Where a server keeps what it knows.
+/// Databases of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backend {
     /// Two files in its data folder, which no other process writes: the default of the program.
@@ -74,7 +74,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// A new pair; a run that asks for PostgreSQL where there is none fails.
+    /// A new pair; a run that requires PostgreSQL fails where there is none.
     pub(crate) fn create() -> Self {
         static PAIRS: AtomicU32 = AtomicU32::new(0);
         static TEMPLATE: OnceLock<()> = OnceLock::new();
@@ -85,7 +85,7 @@ impl Pair {
         pair
     }
 
-    /// Holds the locks of this statement in one of the two, `main` or `history`, until it is told to release them.
+    /// Holds the locks of this statement in one of the two, `main` or `history`, until they are released.
     pub(crate) fn hold(&self, kind: &str, statement: &str) -> Hold {
         postgres().hold_in(&format!("{kind}_{}", self.number), statement)
     }
@@ -103,7 +103,7 @@ impl Pair {
 impl Drop for Pair {
     fn drop(&mut self) {
         let orders = self.names().map(|name| format!("DROP DATABASE {name} WITH (FORCE)"));
-        // Whoever unwinds has said what is wrong; the folder goes with the process in any case.
+        // A panic has been reported; the folder is removed with the process in any case.
         if !std::thread::panicking() {
             postgres().answer("postgres", &[&orders[0], &orders[1]]);
         }

@@ -1,4 +1,4 @@
-//! Somebody who listens to events: a request whose answer has no end, read as it comes.
+//! A client of the event stream: a request with an endless response, read as it arrives.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::support::client::Client;
 
-/// How long an event may take.
+/// Timeout of an event.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A stream of events.
@@ -34,7 +34,7 @@ pub(crate) struct Event {
 }
 
 impl Listener {
-    /// Opens a stream with this query, from now on or from the event with this id on. Returns when the server listens for it.
+    /// Opens a stream with this query, live or after the event with this id. Returns when the server has subscribed it.
     pub(crate) fn open(client: &Client, query: &str, last_id: Option<&str>) -> Self {
         let mut stream = TcpStream::connect(client.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
@@ -54,7 +54,7 @@ impl Listener {
         listener
     }
 
-    /// The connection; what has been read of it stays unread by whoever takes it.
+    /// The connection; data that has been read of it is not passed on.
     #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn into_stream(self) -> TcpStream {
         self.stream
@@ -160,7 +160,7 @@ impl Listener {
         }
     }
 
-    /// All events until nothing has come for this long.
+    /// All events until none has arrived for this long.
     pub(crate) fn all(&mut self, quiet: Duration) -> Vec<Event> {
         std::iter::from_fn(|| self.within(quiet)).collect()
     }

@@ -1,4 +1,4 @@
-//! What the API tests share: the real binary as a server, a small HTTP client, targets that can be stopped.
+//! Shared code of the API tests: the real binary as a server, a small HTTP client, targets that can be stopped.
 //!
 //! Nothing here knows the program's inside: what a test sees is what a client, an operator or a target sees.
 
@@ -31,10 +31,10 @@ use tokio::time::Instant;
 
 use crate::support::client::Client;
 
-/// How long an event may take on a busy machine before a test gives up.
+/// Time after which a test gives up waiting for an event, on a busy machine.
 const EVENT_SECONDS: u64 = 300;
 
-/// An id of the right form that nobody has.
+/// An unknown id of the right form.
 pub(crate) const UNKNOWN_ID: &str = "AAAAAAAAAAAAAAAAAAAAA";
 
 /// Stands for a stored secret (contract 4.3.5).

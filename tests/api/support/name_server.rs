@@ -1,6 +1,6 @@
 //! A name server on loopback whose answers can be changed while it runs. It ends with the process.
 //!
-//! Names that it was told nothing about do not exist.
+//! Names without records do not exist.
 
 use std::collections::HashMap;
 use std::net::{SocketAddr, UdpSocket};
@@ -11,11 +11,11 @@ use hickory_proto::op::{Message, MessageType, ResponseCode};
 use hickory_proto::rr::rdata::{CNAME, TXT};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 
-/// What the server knows of a name.
+/// Records of a name.
 #[derive(Clone, Debug)]
 enum Known {
     Records(Vec<RData>),
-    /// Its signatures do not hold: it is told only to those who do not want them checked.
+    /// Its signatures are invalid: it is returned only to clients that disable their validation.
     BadlySigned,
     Silent,
 }
@@ -28,7 +28,7 @@ pub(crate) struct NameServer {
     is_dead: Arc<AtomicBool>,
 }
 
-/// The time that an answer may be kept.
+/// The time for which a response may be cached.
 const LIFETIME_SECONDS: u32 = 60;
 
 impl NameServer {
@@ -36,7 +36,7 @@ impl NameServer {
         Self::with_lifetime(LIFETIME_SECONDS)
     }
 
-    /// One whose answers are kept for a second only.
+    /// A server whose responses may be cached for one second only.
     #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn start_short_lived() -> Self {
         Self::with_lifetime(1)
@@ -81,7 +81,7 @@ impl NameServer {
         self.names.lock().unwrap().insert(name(host), Known::Silent);
     }
 
-    /// From now on nobody gets an answer, or everybody again.
+    /// Stops or resumes all responses.
     #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn set_dead(&self, is_dead: bool) {
         self.is_dead.store(is_dead, Ordering::SeqCst);

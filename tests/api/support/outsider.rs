@@ -1,4 +1,4 @@
-//! Another process with the server's embedded database open: it can look, and keep everybody else from writing.
+//! Another process with the server's embedded database open: it can read, and block all writes.
 
 use sea_orm::{ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, DbBackend, Statement};
 use tokio::runtime::{Builder, Runtime};
@@ -26,14 +26,14 @@ impl Outsider {
         self.runtime.block_on(self.database.execute_unprepared(statement)).unwrap();
     }
 
-    /// How many rows the question finds.
+    /// Number of rows that the query finds.
     #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn rows(&self, question: &str) -> usize {
         let question = Statement::from_string(DbBackend::Sqlite, question);
         self.runtime.block_on(self.database.query_all_raw(question)).unwrap().len()
     }
 
-    /// Keeps everybody else from writing until [`Self::release`].
+    /// Blocks all writes until [`Self::release`].
     pub(crate) fn hold(&self) {
         self.run("BEGIN IMMEDIATE");
     }

@@ -106,7 +106,7 @@ pub(crate) fn host_of(page: &Value) -> String {
     format!("{}.localhost", page["slug"].as_str().unwrap())
 }
 
-/// A page without the moment of which it speaks.
+/// A page without its time.
 pub(crate) fn timeless(html: &str) -> String {
     html.lines().filter(|line| !line.starts_with("<p class=\"as-of\">")).collect::<Vec<_>>().join("\n")
 }

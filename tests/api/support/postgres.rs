@@ -142,7 +142,7 @@ impl Postgres {
         self.answer("postgres", &[question])
     }
 
-    /// What these statements say in one of the databases, each in a transaction of its own.
+    /// Output of these statements in one of the databases, each in a transaction of its own.
     pub(crate) fn answer(&self, database: &str, statements: &[&str]) -> String {
         let mut psql = self.psql(database);
         for statement in statements {
@@ -153,7 +153,7 @@ impl Postgres {
         String::from_utf8(output.stdout).expect("it is text").trim().to_owned()
     }
 
-    /// Holds the locks of this statement until it is told to release them.
+    /// Holds the locks of this statement until they are released.
     pub(crate) fn hold(&self, statement: &str) -> Hold {
         self.hold_in("postgres", statement)
     }
@@ -198,7 +198,7 @@ impl Postgres {
 impl Drop for Postgres {
     fn drop(&mut self) {
         drop(self.keeper.stdin.take());
-        // Nobody can do anything about a shell that does not end well.
+        // A shell that does not end well cannot be helped.
         let _ = self.keeper.wait();
     }
 }
@@ -220,7 +220,7 @@ impl Hold {
     /// Ends the transaction.
     pub(crate) fn release(&mut self) {
         self.input = None;
-        // What has ended already may be waited for again.
+        // Waiting again for an ended process is harmless.
         let _ = self.child.wait();
     }
 }

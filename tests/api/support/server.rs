@@ -256,13 +256,13 @@ impl Server {
         (self.child, self.client.address) = launch(&self.folder, &self.environment);
     }
 
-    /// Starts with this variable from now on.
+    /// Sets this variable for later starts.
     #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn set(&mut self, variable: &str, value: &str) {
         self.environment.push((variable.to_owned(), value.to_owned()));
     }
 
-    /// Starts without this variable from now on.
+    /// Removes this variable for later starts.
     #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn unset(&mut self, variable: &str) {
         self.environment.retain(|(name, _)| name != variable);
@@ -301,7 +301,7 @@ impl Drop for Server {
     }
 }
 
-/// A `serve` that does not come up, with these settings: its exit code and what it says.
+/// A failed start of `serve` with these settings: its exit code and its output.
 pub(crate) fn failing_start(file: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("settings.toml"), file).unwrap();
@@ -341,12 +341,12 @@ fn data_folder(folder: &TempDir, environment: &[(String, String)]) -> PathBuf {
     folder.path().join(chosen.map_or("data", |(_, chosen)| chosen))
 }
 
-/// Starts the process and reads where it answers: where it was told to, or what it says.
+/// Starts the process and reads its address: the given one, or the printed one.
 fn launch(folder: &TempDir, environment: &[(String, String)]) -> (Child, SocketAddr) {
     let log = File::options().create(true).append(true).open(folder.path().join("log")).unwrap();
     let mut command = command(folder, environment);
-    let told = environment.iter().find(|(name, _)| name == "WATCHKEEPER_LISTEN");
-    command.env("WATCHKEEPER_LISTEN", told.map_or("127.0.0.1:0", |(_, address)| address));
+    let listen = environment.iter().find(|(name, _)| name == "WATCHKEEPER_LISTEN");
+    command.env("WATCHKEEPER_LISTEN", listen.map_or("127.0.0.1:0", |(_, address)| address));
     command.arg("serve").stdout(Stdio::piped()).stderr(log);
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
@@ -358,8 +358,8 @@ fn launch(folder: &TempDir, environment: &[(String, String)]) -> (Child, SocketA
         Some(base) => {
             let said = || base.strip_prefix("http://").unwrap().to_owned();
             // A name is no address.
-            let told = told.and_then(|(_, address)| address.parse().ok());
-            let address = told.unwrap_or_else(|| said().parse().unwrap());
+            let listen = listen.and_then(|(_, address)| address.parse().ok());
+            let address = listen.unwrap_or_else(|| said().parse().unwrap());
             conformance::forget(address);
             (child, address)
         }

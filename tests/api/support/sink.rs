@@ -1,5 +1,5 @@
 //! A real web server on loopback that takes messages as a receiver of webhooks would: it keeps what arrives, and answers as
-//! it is told to.
+//! it is set to.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -11,14 +11,14 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-/// What a sink does with a request.
+/// Behaviour of a sink for a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Conduct {
     /// It answers with this status and these further lines of the head.
     Answer(u16, &'static str),
     /// It answers with this status, these further lines of the head, and this body.
     Say(u16, &'static str, &'static str),
-    /// It looks at the request as the service does that it stands for, and answers as that does: a status and a body.
+    /// It judges the request as the simulated service does, and responds as that does: a status and a body.
     Judge(fn(&Received) -> (u16, String)),
     /// It reads and says nothing.
     Hang,
@@ -28,7 +28,7 @@ pub(crate) enum Conduct {
     Drip,
     /// It answers with 100 MB.
     Flood,
-    /// It refuses for good, and says what it was sent, headers and all.
+    /// It refuses permanently, and repeats the request, headers and all.
     Echo,
     /// It fails, and says the same.
     EchoLater,
@@ -37,7 +37,7 @@ pub(crate) enum Conduct {
 /// A request that arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
-    /// Request line and headers, as they came.
+    /// Request line and headers, as received.
     pub(crate) head: String,
     /// The body.
     pub(crate) body: String,
@@ -53,7 +53,7 @@ impl Received {
         self.head.split(" HTTP/").next().unwrap_or_default()
     }
 
-    /// All of it, as it came.
+    /// The whole request, as received.
     pub(crate) fn whole(&self) -> String {
         format!("{}{}", self.head, self.body)
     }
@@ -117,7 +117,7 @@ impl Sink {
         Self { address, state, thread: Some(thread) }
     }
 
-    /// Where messages go.
+    /// Address for messages.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/hook", self.address)
     }

@@ -1,4 +1,4 @@
-//! A mail server in clear on loopback that answers as a test wants it: to each recipient, and to the dot that ends a mail.
+//! A mail server in clear on loopback with scripted replies: to each recipient, and to the dot that ends a mail.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,12 +10,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-/// What the server does.
+/// Behaviour of the server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SmtpConduct {
     /// The reply to a recipient.
     pub(crate) recipient: fn(&str) -> &'static str,
-    /// What follows the end of a mail with this text; `None` closes the connection without a word.
+    /// Reply to the end of a mail with this text; `None` closes the connection without a reply.
     pub(crate) end: fn(&str) -> Option<(Duration, &'static str)>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct SentMail {
 }
 
 impl SentMail {
-    /// The value of a header that stands on one line.
+    /// The value of a header on a single line.
     pub(crate) fn header(&self, name: &str) -> &str {
         let mut lines = self.text.lines().filter_map(|line| line.split_once(": "));
         lines.find(|(known, _)| *known == name).map_or("", |(_, value)| value)

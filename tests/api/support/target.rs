@@ -30,7 +30,7 @@ impl Target {
         format!("http://{}/", self.address)
     }
 
-    /// From now on connections are accepted and nobody is answered, until it stops.
+    /// Later connections are accepted and get no response, until it stops.
     pub(crate) fn hang(&self) {
         self.hangs.store(true, Ordering::SeqCst);
     }

@@ -15,7 +15,7 @@ use watchkeeper::model::token::TokenText;
 use watchkeeper::store::{Database, Transaction, access_scopes, organisations, tokens};
 use watchkeeper_entities::organisation::{Column, Entity};
 
-/// A file has one writer at a time; on a busy machine the server may keep its turn for long.
+/// A file has one writer at a time; on a busy machine the server may hold the lock for long.
 const ACQUIRE_TIMEOUT_SECONDS: u64 = 60;
 
 /// A new organisation with these languages, the first of which is the default. Gives its id.

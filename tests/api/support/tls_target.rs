@@ -26,7 +26,7 @@ pub(crate) struct TlsTarget {
 }
 
 impl TlsTarget {
-    /// Shows a certificate that ends in so many days.
+    /// Serves a certificate that expires in this number of days.
     pub(crate) fn ending_in_days(days: i64) -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -50,7 +50,7 @@ impl TlsTarget {
         Self { address, authority, file, shown, stopping, thread: Some(thread) }
     }
 
-    /// Shows another one from now on.
+    /// Serves another certificate for later connections.
     pub(crate) fn renew(&self, days: i64) {
         *self.shown.lock().unwrap() = config(&self.authority, days);
     }

@@ -1,4 +1,4 @@
-//! What PostgreSQL holds of checks and status changes, read past the API: what several nodes have written together.
+//! Checks and status changes in PostgreSQL, read directly: the common result of several nodes.
 //!
 //! Rows are what is read; who may find results sealed meanwhile, which an hour is ten minutes after its end, asks the API
 //! for them.
@@ -63,7 +63,7 @@ impl History {
         history
     }
 
-    /// The same, with the checks of these services as the API tells them: sealed ones as well.
+    /// The same, with the checks of these services as the API returns them: sealed ones as well.
     pub(crate) fn told(postgres: &Postgres, client: &Client, ids: &[String]) -> Self {
         let mut history = Self::read(postgres);
         for id in ids {

@@ -1,4 +1,4 @@
-//! What the tests share: a bus with users, and waiting without sleeping blindly.
+//! Shared code of the tests: a bus with users, and waiting for conditions.
 
 pub(crate) mod history;
 pub(crate) mod nats;
@@ -36,7 +36,7 @@ use crate::support::server::Server;
 /// The time that anything may take here, beside whatever the machine does.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// How long a test waits for what is promised within `limit`. The long forms, which have the machine to themselves, hold the
+/// Time that a test waits for an effect that is promised within `limit`. The long forms, which have the machine to themselves, hold the
 /// promise; the others show that it happens at all, so that their verdict does not depend on the machine.
 pub(crate) fn patience(limit: Duration) -> Duration {
     if endures() { limit } else { limit.max(DEADLINE) }
@@ -142,12 +142,12 @@ pub(crate) fn location(code: &str) -> LocationCode {
     code.parse().unwrap()
 }
 
-/// Waits until `look` says yes.
+/// Waits until `look` returns true.
 pub(crate) async fn until<F: Future<Output = bool>>(what: &str, look: impl FnMut() -> F) {
     within(DEADLINE, what, look).await;
 }
 
-/// Waits until `look` says yes, which is promised within this time; returns how long that was.
+/// Waits until `look` returns true, which is promised within this time; returns the elapsed time.
 pub(crate) async fn within<F: Future<Output = bool>>(
     limit: Duration,
     what: &str,

@@ -18,7 +18,7 @@ pub(crate) const PARTITIONS: u64 = 64;
 /// Lines of each node's log that a failing test shows.
 const SHOWN_LINES: usize = 80;
 
-/// The nodes, by number. They end before what they stand on.
+/// The nodes, by number. They end before the servers they need.
 pub(crate) struct Nodes {
     servers: Vec<Server>,
     settings: Vec<(&'static str, String)>,
@@ -51,7 +51,7 @@ impl Nodes {
         self.servers[node].unset(OTHER_BINARY);
     }
 
-    /// Other settings for nodes that join from now on.
+    /// Other settings for nodes that join later.
     pub(crate) fn forget_settings(&mut self) {
         self.settings.clear();
     }
@@ -136,7 +136,7 @@ impl Nodes {
         self.until_shares("all partitions are shared evenly", those, limit, is_even).await
     }
 
-    /// Waits until these nodes own all partitions in shares as wanted; more than all they own never.
+    /// Waits until these nodes own all partitions in these shares, and never more than all.
     async fn until_shares(
         &self,
         what: &str,
@@ -146,7 +146,7 @@ impl Nodes {
     ) -> Duration {
         let begin = Instant::now();
         loop {
-            // One node is asked after the other. What both looks say was true at one moment between them.
+            // One node is asked after the other. What both reads agree on was true at one moment between them.
             let owned = self.owned(those);
             let is_one_moment = self.owned(those) == owned;
             let sum: u64 = owned.iter().sum();

@@ -41,7 +41,7 @@ pub(crate) async fn until_online(client: &Client, code: &str) {
     eventually(&format!("{code} is online"), is_online).await;
 }
 
-/// Every check of a service that is told.
+/// Every check of a service that is returned.
 pub(crate) fn checks(client: &Client, id: &str) -> Vec<Value> {
     let first = format!("{}/checks?per_page=100", service(id));
     let (mut all, mut path) = (Vec::new(), first.clone());
@@ -70,9 +70,9 @@ pub(crate) async fn changes(engine: &Server) -> String {
 pub(crate) async fn scene() -> Option<(Bus, Server, Place)> {
     let bus = Bus::start().await?;
     let engine = engine(&bus);
-    let place = Place::joining(&invited(&engine, "fra"));
+    let location = Place::joining(&invited(&engine, "fra"));
     until_online(&engine.client(), "fra").await;
-    Some((bus, engine, place))
+    Some((bus, engine, location))
 }
 
 /// The process, killed at the end.
@@ -121,7 +121,7 @@ impl Place {
         self.process.try_wait().unwrap().map(|status| status.code())
     }
 
-    /// What it has said.
+    /// Output of the process.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap()
     }

@@ -15,7 +15,7 @@ pub(crate) fn used_by(process: u32) -> Duration {
     time(family + living.map(|child| ticks(child, 2)).sum::<u64>())
 }
 
-/// The time that everybody on this machine has used, and that which others on its host have taken from it.
+/// Processor time used on this machine, and time taken from it by others on its host.
 pub(crate) fn used_by_all() -> Duration {
     let stat = std::fs::read_to_string("/proc/stat").unwrap();
     let fields: Vec<u64> =

@@ -1,4 +1,4 @@
-//! A way to the bus that can be cut, as by a network that swallows everything: nobody is told, and what is under way arrives
+//! A way to the bus that can be cut, as by a network that drops everything silently: no error is seen, and what is under way arrives
 //! when it is mended.
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -29,7 +29,7 @@ impl Relay {
         self.port
     }
 
-    /// Swallows everything from now on.
+    /// Drops everything from this call on.
     pub(crate) fn cut(&self) {
         self.is_open.send_replace(false);
     }

@@ -1,4 +1,4 @@
-//! What the times of visits say: how long nobody came, how soon somebody came again.
+//! Intervals between visits: the longest and the shortest.
 
 /// The visits of a time, with its two ends.
 pub(crate) struct Rhythm {
@@ -8,7 +8,7 @@ pub(crate) struct Rhythm {
 }
 
 impl Rhythm {
-    /// Those of all visits that lie in `[from_ms, until_ms]`.
+    /// The visits within `[from_ms, until_ms]`.
     pub(crate) fn between(visits_ms: &[i64], from_ms: i64, until_ms: i64) -> Self {
         let within = visits_ms.iter().copied().filter(|at| (from_ms..=until_ms).contains(at));
         let mut visits_ms: Vec<i64> = within.collect();
@@ -27,7 +27,7 @@ impl Rhythm {
         times.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or_default()
     }
 
-    /// The visits that came sooner than this after the one before.
+    /// The visits that were sooner than this after the one before.
     pub(crate) fn sooner_than(&self, ms: i64) -> Vec<i64> {
         let pairs = self.visits_ms.windows(2);
         pairs.filter(|pair| pair[1] - pair[0] < ms).map(|pair| pair[1]).collect()
@@ -41,7 +41,7 @@ impl Rhythm {
 }
 
 #[test]
-fn a_rhythm_knows_its_longest_and_its_shortest() {
+fn a_rhythm_has_its_longest_and_shortest_interval() {
     let rhythm = Rhythm::between(&[90, 100, 200, 1_200, 1_250, 1_900], 100, 1_800);
     assert_eq!((rhythm.count(), rhythm.longest_ms()), (4, 1_000));
     assert_eq!((rhythm.sooner_than(100), rhythm.sooner_than(101)), (vec![1_250], vec![200, 1_250]));

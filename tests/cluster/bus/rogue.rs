@@ -1,4 +1,4 @@
-//! A user of the bus who tries what it wants, past our own code, and hears what the server says to that.
+//! A user of the bus that tries any operation without our own client code, and reads the server's errors.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use watchkeeper::bus::users::inbox_prefix;
 
 use crate::bus::{Bus, until};
 
-/// A connection of its own, and the errors that the server told it.
+/// A connection of its own, and the errors that the server sent to it.
 pub(crate) struct Rogue {
     pub(crate) client: Client,
     said: Arc<Mutex<Vec<String>>>,
@@ -61,7 +61,7 @@ impl Rogue {
             .await;
     }
 
-    /// What the server has complained about.
+    /// Errors that the server has reported.
     pub(crate) fn said(&self) -> Vec<String> {
         self.said.lock().unwrap().clone()
     }

@@ -1,6 +1,6 @@
-//! A website to be watched that knows when it was asked: each page keeps the times of its visits, and can be broken.
+//! A monitored website that records its requests: each page stores the times of its visits, and can be broken.
 //!
-//! Every connection has a thread of its own, so a visitor that stops in the middle holds up nobody else.
+//! Every connection has a thread of its own, so a stalled visitor delays no other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
@@ -49,7 +49,7 @@ impl Site {
         format!("http://{}/{page}", self.address)
     }
 
-    /// The times at which a page was asked for, in milliseconds since 1970.
+    /// The times at which a page was requested, in milliseconds since 1970.
     pub(crate) fn visits(&self, page: &str) -> Vec<i64> {
         self.pages.visits.lock().unwrap().get(page).cloned().unwrap_or_default()
     }

@@ -24,7 +24,7 @@ pub(crate) struct WrongPlace {
 }
 
 impl WrongPlace {
-    /// A machine that becomes the location of this token, and whose clock is so many milliseconds ahead.
+    /// A machine that joins as the location of this token, with a clock ahead by this number of milliseconds.
     pub(crate) fn joining(token: String, ahead_ms: i64) -> Self {
         let (end, ended) = oneshot::channel();
         let thread = std::thread::spawn(move || System::new().block_on(run(token, ahead_ms, ended)));

@@ -37,7 +37,7 @@ async fn serve(nodes: &Nodes, arguments: &[&str]) -> Ended {
 }
 
 #[tokio::test]
-async fn a_process_without_nats_does_not_watch_what_others_share() {
+async fn a_process_without_nats_refuses_shared_databases() {
     let Some(mut nodes) = Nodes::start(1).await else { return };
     nodes.until_even(&[0], JOINED).await;
     let Ended { code, log } = serve(&nodes, &[]).await;

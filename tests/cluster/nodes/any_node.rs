@@ -16,12 +16,12 @@ use crate::support::{create_watched, service};
 const SERVICES: usize = 8;
 /// Requests that are sent four times each.
 const REQUESTS: usize = 20;
-/// No visit for this long means that nobody checks any more.
+/// No visit for this long means that the page is not checked any more.
 const QUIET: Duration = Duration::from_secs(3);
-/// A change is in force, and the next check, which is due within a second, has come.
+/// A change applies, and the next check, which is due within a second, has run.
 const CHECKED: Duration = IN_FORCE.saturating_add(Duration::from_secs(2));
 
-/// The last visits of the pages come before `IN_FORCE` after `since_ms`.
+/// The last visits of the pages are before `IN_FORCE` after `since_ms`.
 async fn assert_quiet(scene: &Scene, those: &[Watched], since_ms: i64) {
     let latest_ms = since_ms + ms(patience(IN_FORCE));
     let visits = |watched: &Watched| scene.site.visits(&watched.page).last().copied();
@@ -43,7 +43,7 @@ async fn until_visited(scene: &Scene, those: &[Watched], since_ms: i64) {
 }
 
 #[tokio::test]
-async fn what_one_node_has_written_every_node_reads_at_once() {
+async fn a_write_at_one_node_is_read_at_every_node_at_once() {
     let Some(scene) = Scene::start(2, 0).await else { return };
     let clients = [scene.nodes.client(0), scene.nodes.client(1)];
     for round in 0..SERVICES {
@@ -70,7 +70,7 @@ async fn what_one_node_has_written_every_node_reads_at_once() {
 }
 
 #[tokio::test]
-async fn a_change_at_any_node_is_in_force_at_the_owner_within_two_seconds() {
+async fn a_change_at_any_node_applies_at_the_owner_within_two_seconds() {
     let Some(mut scene) = Scene::start(2, SERVICES).await else { return };
     let those = scene.services.clone();
     // Paused at one node, resumed at the other; then the other way round.
@@ -104,7 +104,7 @@ async fn a_change_at_any_node_is_in_force_at_the_owner_within_two_seconds() {
         scene.nodes.client(number / 2 % 2).delete(&service(&watched.id)).expect(200);
     }
     assert_quiet(&scene, &moved, now().ms()).await;
-    // What is made afterwards is checked at once, whoever took it.
+    // Services created afterwards are checked at once, whichever node created them.
     let made = now().ms();
     let fresh: Vec<Watched> =
         (0..SERVICES).map(|number| scene.add(number % 2, &format!("fresh-{number}"))).collect();
@@ -115,9 +115,9 @@ async fn a_change_at_any_node_is_in_force_at_the_owner_within_two_seconds() {
     }
 }
 
-/// The same request reaches both nodes at the same moment, again and again: it happens once, and both tell of the same.
+/// The same request reaches both nodes at the same moment, again and again: it happens once, and both return the same.
 #[tokio::test]
-async fn a_request_that_two_nodes_get_at_once_happens_once() {
+async fn a_request_sent_to_two_nodes_happens_once() {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let clients = [nodes.client(0), nodes.client(1)];

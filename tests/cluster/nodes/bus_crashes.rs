@@ -34,7 +34,7 @@ async fn stop(nodes: &mut Nodes, node: usize) {
 }
 
 #[tokio::test]
-async fn no_partition_is_without_owner_after_the_bus_was_killed() {
+async fn every_partition_has_an_owner_after_the_bus_was_killed() {
     let Some(mut nodes) = Nodes::start(3).await else { return };
     nodes.until_even(&[0, 1, 2], JOINED).await;
     for round in 0..rounds() {
@@ -57,9 +57,9 @@ async fn no_partition_is_without_owner_after_the_bus_was_killed() {
     }
 }
 
-/// What a server does that has brought back the key of a node that is gone: it lies there for good.
+/// A server may restore the lease of a dead node: it stays there permanently.
 #[tokio::test]
-async fn a_key_that_nobody_renews_keeps_no_partition() {
+async fn an_expired_lease_holds_no_partition() {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let ghost = nodes.bus.node("c").await;
@@ -77,9 +77,9 @@ async fn a_key_that_nobody_renews_keeps_no_partition() {
     }
 }
 
-/// Whatever lies among the leases that is not of this program counts for nothing, and the log says so once.
+/// Foreign values among the leases are ignored, and the log reports them once.
 #[tokio::test]
-async fn a_key_that_is_no_lease_is_ignored_and_logged() {
+async fn a_malformed_lease_is_ignored_and_logged() {
     let Some(nodes) = Nodes::start(1).await else { return };
     nodes.until_even(&[0], JOINED).await;
     let stranger = nodes.bus.node("b").await;

@@ -1,4 +1,4 @@
-//! A node that reaches NATS and not PostgreSQL: others watch its services. PostgreSQL away from all: everybody goes on.
+//! A node that reaches NATS and not PostgreSQL: others take over its services. Without PostgreSQL for all: every node continues.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use crate::nodes::{JOINED, TAKEN_OVER, ms};
 const SERVICES: usize = 30;
 /// Until a node that cannot write has given everything back, and others have it.
 const GIVEN_BACK: Duration = Duration::from_secs(15);
-/// The longest time that a service is watched by nobody, or its outage told to nobody.
+/// The longest time that a service is not checked, or its outage not reported.
 const UNWATCHED: Duration = Duration::from_secs(20);
-/// Longer than any node waits before it gives back.
+/// Longer than any node waits before it releases its partitions.
 const AWAY_SECONDS: u64 = 16;
 
 // The way to PostgreSQL is carried by this process, which also asks the nodes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_that_cannot_write_gives_its_partitions_back_and_takes_none() {
+async fn a_node_that_cannot_write_releases_its_partitions_and_takes_none() {
     let Some(mut nodes) = Nodes::start(2).await else { return };
     let relay = Relay::to(nodes.postgres.port()).await;
     nodes.join_by(relay.port());
@@ -60,21 +60,21 @@ async fn a_node_that_cannot_write_gives_its_partitions_back_and_takes_none() {
 }
 
 #[tokio::test]
-async fn nobody_gives_back_while_postgresql_is_away_from_all() {
+async fn no_node_releases_partitions_while_postgresql_is_unavailable_for_all() {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
-    let told = |name| [0, 1].map(|node| nodes.number(node, name));
-    let before = ["partitions_owned", "partitions_released_total", "partitions_lost_total"].map(told);
+    let numbers = |name| [0, 1].map(|node| nodes.number(node, name));
+    let before = ["partitions_owned", "partitions_released_total", "partitions_lost_total"].map(numbers);
     nodes.postgres.stop();
     within(2 * JOINED, "it is away for long", async || {
-        told("database_contact_age_seconds").into_iter().all(|seconds| seconds >= AWAY_SECONDS)
+        numbers("database_contact_age_seconds").into_iter().all(|seconds| seconds >= AWAY_SECONDS)
     })
     .await;
-    let after = ["partitions_owned", "partitions_released_total", "partitions_lost_total"].map(told);
-    assert_eq!((after, told("nodes_cut_off")), (before, [0, 0]));
+    let after = ["partitions_owned", "partitions_released_total", "partitions_lost_total"].map(numbers);
+    assert_eq!((after, numbers("nodes_cut_off")), (before, [0, 0]));
     nodes.postgres.start_again();
     within(JOINED, "it is there again", async || {
-        told("database_contact_age_seconds").into_iter().all(|seconds| seconds < AWAY_SECONDS)
+        numbers("database_contact_age_seconds").into_iter().all(|seconds| seconds < AWAY_SECONDS)
     })
     .await;
     nodes.until_even(&[0, 1], JOINED).await;

@@ -1,4 +1,4 @@
-//! A service on one node depends on one that another node watches: whoever watches it is asked at once when the first fails.
+//! A service on one node depends on one that another node checks: the other node rechecks it at once when the first fails.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::support::{create, service};
 
 /// Pairs of a service and one behind it: some of them are split between two nodes.
 const PAIRS: usize = 8;
-/// Far less than a parent's interval, and than the time that its look may take.
+/// Far less than a parent's interval, and than the time that its check may take.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
 fn watched(client: &Client, site: &Site, (name, page): (&str, &str), more: &Value) -> String {
@@ -23,7 +23,7 @@ fn watched(client: &Client, site: &Site, (name, page): (&str, &str), more: &Valu
 }
 
 #[tokio::test]
-async fn a_parent_on_another_node_is_asked_at_once() {
+async fn a_dependency_on_another_node_is_rechecked_at_once() {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let (site, client) = (Site::start(), nodes.client(0));

@@ -1,4 +1,4 @@
-//! Who listens at any node hears what all of them measure, and what becomes of incidents anywhere, each once.
+//! Events at any node: a subscriber gets the results and incidents of all nodes, each once.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use crate::support::service;
 
 /// So many that each node watches some.
 const SERVICES: usize = 40;
-/// Until what is on its way has been told, and stored.
+/// Until events under way have been sent, and results stored.
 const TOLD: Duration = Duration::from_secs(3);
 
-/// What it hears until it has listened for this long.
-fn heard(listener: &mut Listener, patience: Duration) -> Vec<Event> {
+/// Events received until it has listened for this long.
+fn received_events(listener: &mut Listener, patience: Duration) -> Vec<Event> {
     let begun = Instant::now();
     let mut heard = Vec::new();
     while begun.elapsed() < patience && !listener.has_ended() {
@@ -62,7 +62,7 @@ fn statuses(events: &[Event], id: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn whoever_listens_at_any_node_hears_of_all_of_them_once() {
+async fn a_subscriber_at_any_node_gets_events_of_all_nodes_once() {
     let Some(scene) = Scene::start(2, SERVICES).await else { return };
     // That they are up is stored by then.
     sleep(Duration::from_secs(2)).await;
@@ -84,7 +84,7 @@ async fn whoever_listens_at_any_node_hears_of_all_of_them_once() {
     let begun = Instant::now();
     let stored = loop {
         for (events, listener) in events.iter_mut().zip(&mut listeners) {
-            events.extend(heard(listener, Duration::from_millis(500)));
+            events.extend(received_events(listener, Duration::from_millis(500)));
         }
         let stored = stored(&scene, listened);
         let is_told = events.iter().all(|events| results(events, listened) == stored);
@@ -105,9 +105,9 @@ async fn whoever_listens_at_any_node_hears_of_all_of_them_once() {
     }
 }
 
-/// Nobody can say what it had stored at last: who listens to results comes again, and is told from the history.
+/// The last stored results of a dead node are unknown: a subscriber to results restarts, and gets them from the history.
 #[tokio::test]
-async fn nothing_is_missed_of_a_node_that_dies() {
+async fn no_event_of_a_dying_node_is_missed() {
     let Some(mut scene) = Scene::start(2, SERVICES).await else { return };
     let client = scene.nodes.client(0);
     let mut listener = Listener::open(&client, "?types=result&tag=even", None);
@@ -116,11 +116,11 @@ async fn nothing_is_missed_of_a_node_that_dies() {
         client.patch(&service(id), &json!({"tags": ["even"]})).expect(200);
     }
     let begin = now().ms();
-    let mut events = heard(&mut listener, TOLD);
+    let mut events = received_events(&mut listener, TOLD);
     scene.nodes.server_mut(1).kill();
     let killed = Instant::now();
     while !listener.has_ended() {
-        events.extend(heard(&mut listener, Duration::from_millis(500)));
+        events.extend(received_events(&mut listener, Duration::from_millis(500)));
         assert!(killed.elapsed() < patience(TAKEN_OVER), "the stream goes on");
     }
     let last = listener.last_id.clone().unwrap();
@@ -130,7 +130,7 @@ async fn nothing_is_missed_of_a_node_that_dies() {
     let listened = (begin, now().ms());
     let begun = Instant::now();
     loop {
-        events.extend(heard(&mut again, TOLD));
+        events.extend(received_events(&mut again, TOLD));
         if again.has_ended() {
             again = come_again(again.last_id.as_ref().unwrap_or(&last));
         }

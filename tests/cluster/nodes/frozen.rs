@@ -1,6 +1,6 @@
-//! A node that stands still loses its partitions, does not know it when it wakes, and must do no harm then.
+//! A frozen node loses its partitions, does not know it when it resumes, and must do no harm then.
 //!
-//! It stands still for 20 s, with `WATCHKEEPER_ENDURE=1` for 60 s.
+//! It is frozen for 20 s, with `WATCHKEEPER_ENDURE=1` for 60 s.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::nodes::scene::{INTERVAL_MS, Scene, Watched, assert_outages};
 use crate::nodes::{JOINED, TAKEN_OVER, endures, ms};
 
 const SERVICES: usize = 20;
-/// Services that go down while the node stands still.
+/// Services that go down while the node is frozen.
 const BROKEN: usize = 8;
 /// The services are watched for this long after the wake.
 const WATCHED: Duration = Duration::from_secs(10);
@@ -24,7 +24,7 @@ fn standstill() -> Duration {
 }
 
 /// The woken node is refused what it writes, or writes nothing: what is acknowledged by the time at which it knows of its loss
-/// are the results of the last moments before it stood still.
+/// are the results of the last moments before it was frozen.
 async fn assert_fenced(scene: &Scene, acknowledged: u64, last_moments: u64) {
     let begin = Instant::now();
     let takeovers = scene.nodes.number(SLEEPER, "partition_takeovers_total");
@@ -68,7 +68,7 @@ fn visits(scene: &Scene, from_ms: i64, until_ms: i64) -> u64 {
     scene.services.iter().map(|watched| scene.rhythm(watched, from_ms, until_ms).count() as u64).sum()
 }
 
-/// While the node stands still some services go down, and half of those come up again.
+/// While the node is frozen some services go down, and half of those come up again.
 async fn change_targets(scene: &Scene, broken: &[Watched]) {
     let pages = |those: &[Watched]| those.iter().map(|one| one.page.clone()).collect::<Vec<_>>();
     let (lasting, passing) = broken.split_at(broken.len() / 2);
@@ -81,7 +81,7 @@ async fn change_targets(scene: &Scene, broken: &[Watched]) {
 }
 
 #[tokio::test]
-async fn a_node_that_stood_still_does_no_harm_when_it_wakes() {
+async fn a_frozen_node_causes_no_wrong_results_when_it_resumes() {
     let Some(scene) = Scene::start(2, SERVICES).await else { return };
     sleep(Duration::from_secs(2)).await;
     let acknowledged = scene.nodes.number(SLEEPER, "results_acked_total");
@@ -109,7 +109,7 @@ async fn a_node_that_stood_still_does_no_harm_when_it_wakes() {
     for node in scene.everybody() {
         scene.until_all(node, "up").await;
     }
-    // What was under way when the node was stopped is no data.
+    // Checks under way when the node was stopped are no data.
     let history = scene.until_stored(2).await;
     for (number, watched) in scene.services.iter().enumerate() {
         assert_outages(&history, watched, usize::from(number < BROKEN));

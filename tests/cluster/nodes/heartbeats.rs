@@ -1,4 +1,4 @@
-//! A heartbeat service may be pinged at any node: its owner hears of it, and every node shows it.
+//! A heartbeat service may be pinged at any node: its owner is notified, and every node shows it.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ async fn ping_all(clients: &[Client; 2], made: &[(String, String)], first: usize
 }
 
 #[tokio::test]
-async fn a_ping_counts_at_whichever_node_it_arrives() {
+async fn a_ping_counts_at_any_node() {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let clients = [nodes.client(0), nodes.client(1)];
@@ -72,9 +72,9 @@ async fn a_ping_counts_at_whichever_node_it_arrives() {
     ping_all(&clients, &made, 0).await;
 }
 
-/// Nobody can be told of it then: the owner finds it where it is stored.
+/// The owner cannot be notified then: it finds the ping in the database.
 #[tokio::test]
-async fn a_ping_counts_while_the_nats_server_is_away() {
+async fn a_ping_counts_while_the_nats_server_is_unavailable() {
     let Some(mut nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let clients = [nodes.client(0), nodes.client(1)];

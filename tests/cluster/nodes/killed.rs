@@ -1,5 +1,5 @@
 //! A node is killed again and again, while some services go down and come up: others go on, nothing is stored twice, and
-//! nobody is called down who was up.
+//! no service that was up is reported down.
 //!
 //! Three rounds at 20 checks a second, with `WATCHKEEPER_ENDURE=1` twenty at 2,000, or at
 //! `WATCHKEEPER_TESTS_CHECKS_PER_SECOND`: that needs an optimised program (`WATCHKEEPER_TESTS_BINARY`) and an idle machine.

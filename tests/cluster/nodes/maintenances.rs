@@ -11,15 +11,15 @@ use crate::support::planned::{id_of, planned, shown, timeline};
 
 /// Works that begin while all nodes live, and such that begin while the leader is dead; they end later.
 const EACH: usize = 5;
-/// What falls due when the leader may be dead.
+/// Start of the maintenances that fall due while the leader may be dead.
 const BEGIN_MS: i64 = 3_000;
 const LATER_MS: i64 = 12_000;
 
 #[rstest]
 #[case::the_leader_dies("KILL")]
-#[case::the_leader_stands_still_and_wakes("STOP")]
+#[case::the_leader_freezes_and_resumes("STOP")]
 #[tokio::test]
-async fn planned_work_begins_and_ends_once(#[case] signal: &str) {
+async fn planned_maintenance_starts_and_ends_once(#[case] signal: &str) {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let leading = nodes.until_led().await;

@@ -28,19 +28,19 @@ use std::time::Duration;
 
 /// Until partitions are shared evenly after a node has joined.
 pub(crate) const JOINED: Duration = Duration::from_secs(15);
-/// Until others own the partitions of a node that was asked to stop.
+/// Until others own the partitions of a node that was stopped.
 const LEFT: Duration = Duration::from_secs(2);
-/// Until others own the partitions of a node that has died or stands still.
+/// Until others own the partitions of a node that has died or is frozen.
 pub(crate) const TAKEN_OVER: Duration = Duration::from_secs(15);
 /// Until a change that any node has taken is in force at the owner.
 const IN_FORCE: Duration = Duration::from_secs(2);
 
-/// Returns true when the long forms are asked for.
+/// Returns true when the long forms are enabled.
 pub(crate) fn endures() -> bool {
     std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1")
 }
 
-/// The rate that somebody asks for who runs a long form.
+/// The rate set for a long form.
 pub(crate) fn checks_per_second() -> Option<usize> {
     std::env::var("WATCHKEEPER_TESTS_CHECKS_PER_SECOND").ok().and_then(|rate| rate.parse().ok())
 }

@@ -1,4 +1,4 @@
-//! What is told of and is no incident begins and ends once, whichever node leads: also when that one dies in between.
+//! A notice starts and ends once, whichever node leads: also when the leader dies in between.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,21 +27,21 @@ fn ping(client: &Client, address: &str) {
     client.without_token().send("POST", address, &[], b"").expect(200);
 }
 
-/// Titles of the notices that a sink was told of, each with the ids of the messages that told it.
-fn told(sink: &Sink) -> BTreeMap<String, BTreeSet<String>> {
-    let mut told = BTreeMap::<String, BTreeSet<String>>::new();
+/// Titles of the notices that a sink received, each with the ids of its messages.
+fn received_notices(sink: &Sink) -> BTreeMap<String, BTreeSet<String>> {
+    let mut messages = BTreeMap::<String, BTreeSet<String>>::new();
     for message in sink.received() {
         let title = message.json()["data"]["notice"]["title"].as_str().unwrap().to_owned();
-        told.entry(title).or_default().insert(message.header("webhook-id").to_owned());
+        messages.entry(title).or_default().insert(message.header("webhook-id").to_owned());
     }
-    told
+    messages
 }
 
 #[rstest]
 #[case::the_leader_dies("KILL")]
-#[case::the_leader_stands_still_and_wakes("STOP")]
+#[case::the_leader_freezes_and_resumes("STOP")]
 #[tokio::test]
-async fn a_notice_is_told_once(#[case] signal: &str) {
+async fn a_notice_is_sent_once(#[case] signal: &str) {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
     let leading = nodes.until_led().await;
@@ -52,7 +52,7 @@ async fn a_notice_is_told_once(#[case] signal: &str) {
         (0..2 * EACH).map(|number| heartbeat(&client, &format!("Backup {number}"))).collect();
     let (first, later) = heartbeats.split_at(EACH);
     first.iter().for_each(|address| ping(&client, &format!("{address}/fail")));
-    eventually("the first ones are told", || (told(&sink).len() == EACH).then_some(())).await;
+    eventually("the first ones are told", || (received_notices(&sink).len() == EACH).then_some(())).await;
     nodes.server(leading).signal(signal);
     nodes.until_owned(&[1 - leading], TAKEN_OVER).await;
     if signal == "STOP" {
@@ -64,11 +64,11 @@ async fn a_notice_is_told_once(#[case] signal: &str) {
     let over = (0..EACH).map(|number| format!("Backup {number} reports again"));
     let expected: BTreeSet<String> = begun.chain(over).collect();
     eventually("everything is told", || {
-        let told: BTreeSet<String> = told(&sink).into_keys().collect();
+        let told: BTreeSet<String> = received_notices(&sink).into_keys().collect();
         expected.is_subset(&told).then_some(())
     })
     .await;
-    let told = told(&sink);
+    let told = received_notices(&sink);
     assert!(told.values().all(|messages| messages.len() == 1), "each once: {told:?}");
     assert!(told.keys().eq(expected.iter()), "and nothing else: {told:?}");
     let notices = client.get("/v1/notices?per_page=100").expect(200).data();

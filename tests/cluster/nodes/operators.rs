@@ -7,7 +7,7 @@ use crate::nodes::{JOINED, TAKEN_OVER};
 use crate::support::client::Client;
 use crate::support::eventually;
 
-/// Two nodes, and somebody who may see how they are.
+/// Two nodes, and an operator who may see their state.
 struct Watched {
     nodes: Nodes,
     token: String,
@@ -50,7 +50,7 @@ fn shares(engine: &Value) -> Vec<(String, u64, bool)> {
 }
 
 #[tokio::test]
-async fn who_watches_what_is_seen_at_any_node() {
+async fn partition_owners_are_shown_at_any_node() {
     let Some(mut scene) = Watched::start().await else { return };
     let both = scene.nodes.count();
     eventually("both see the same", || {

@@ -1,4 +1,4 @@
-//! The nats-server or PostgreSQL is away: checks go on at their rhythm, everything is stored once afterwards, nobody is called
+//! The nats-server or PostgreSQL is unavailable: checks continue on schedule, everything is stored once afterwards, no service is reported
 //! down, and the API says what is true, or that it cannot say.
 //!
 //! Away for 10 s each; with `WATCHKEEPER_ENDURE=1` NATS for 5 minutes, PostgreSQL for one.
@@ -16,14 +16,14 @@ use crate::support::client::Client;
 use crate::support::{eventually, service};
 
 const SERVICES: usize = 20;
-/// Until the partitions are shared again: connections come back, and then as after a join.
+/// Until the partitions are shared again: after the reconnection as after a join.
 const SHARED: Duration = JOINED.saturating_mul(2);
 
 fn away(endure_seconds: u64) -> Duration {
     Duration::from_secs(if endures() { endure_seconds } else { 10 })
 }
 
-/// What the node says of the service is what it is, or that it cannot say; returns true if it says so.
+/// Checks that the node shows the service correctly or answers 503; returns true for 503.
 fn is_unavailable(client: &Client, watched: &Watched) -> bool {
     let answer = client.get(&service(&watched.id));
     if answer.status == 503 {
@@ -74,7 +74,7 @@ async fn assert_nothing_happened(scene: &Scene, begin_ms: i64) {
 }
 
 #[tokio::test]
-async fn checks_go_on_while_the_nats_server_is_away() {
+async fn checks_continue_while_the_nats_server_is_unavailable() {
     let Some(mut scene) = Scene::start(2, SERVICES).await else { return };
     sleep(Duration::from_secs(2)).await;
     let begin = now().ms();
@@ -102,7 +102,7 @@ async fn checks_go_on_while_the_nats_server_is_away() {
         }
         let id = answer.expect(201).data()["id"].as_str().unwrap().to_owned();
         for reader in scene.everybody() {
-            // Whoever does not own it cannot ask what it is just now.
+            // A node that does not own it cannot get its live status.
             let answer = scene.nodes.client(reader).get(&service(&id));
             assert!([200, 503].contains(&answer.status), "{}: {}", answer.status, answer.body);
         }
@@ -129,7 +129,7 @@ async fn checks_go_on_while_the_nats_server_is_away() {
 }
 
 #[tokio::test]
-async fn checks_go_on_while_postgresql_is_away() {
+async fn checks_continue_while_postgresql_is_unavailable() {
     let Some(scene) = Scene::start(2, SERVICES).await else { return };
     sleep(Duration::from_secs(2)).await;
     let begin = now().ms();

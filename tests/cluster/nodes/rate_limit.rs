@@ -1,4 +1,4 @@
-//! A token has one limit, whichever nodes it asks.
+//! A token has one limit, whichever nodes it uses.
 
 use crate::bus::node::Nodes;
 use crate::nodes::JOINED;

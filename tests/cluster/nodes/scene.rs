@@ -47,7 +47,7 @@ pub(super) fn settings() -> Value {
 }
 
 impl Scene {
-    /// Nodes that share the partitions evenly, and so many services that they have found up; `None` without nats-server or
+    /// Nodes that share the partitions evenly, and this number of services that are up; `None` without nats-server or
     /// PostgreSQL.
     pub(super) async fn start(nodes: usize, services: usize) -> Option<Self> {
         Some(Self::of(Nodes::start(nodes).await?, services).await)
@@ -82,7 +82,7 @@ impl Scene {
     /// The status of every service, by its id, as this node lists them; `None` while some of them have no owner that answers.
     pub(super) fn statuses(&self, node: usize) -> Option<BTreeMap<String, String>> {
         let client = self.nodes.client(node);
-        let mut told = BTreeMap::new();
+        let mut statuses = BTreeMap::new();
         for page in 1.. {
             let answer = client.get(&format!("/v1/services?per_page={PAGE}&page={page}"));
             if answer.status == 503 {
@@ -90,7 +90,7 @@ impl Scene {
             }
             let listed = answer.expect(200).data();
             let listed = listed.as_array().unwrap();
-            told.extend(listed.iter().map(|service| {
+            statuses.extend(listed.iter().map(|service| {
                 let text = |key: &str| service[key].as_str().unwrap().to_owned();
                 (text("id"), text("status"))
             }));
@@ -98,7 +98,7 @@ impl Scene {
                 break;
             }
         }
-        Some(told)
+        Some(statuses)
     }
 
     /// Waits until this node says that all services have this status.
@@ -110,11 +110,12 @@ impl Scene {
     pub(super) async fn until_these(&self, node: usize, those: &[Watched], status: &str) {
         let begin = Instant::now();
         loop {
-            let told = self.statuses(node);
+            let statuses = self.statuses(node);
             let differs = those.iter().filter_map(|one| {
-                let told =
-                    told.as_ref().map(|told| told.get(&one.id).map_or("unknown to it", String::as_str));
-                let known = told.unwrap_or("not told");
+                let statuses = statuses
+                    .as_ref()
+                    .map(|statuses| statuses.get(&one.id).map_or("unknown to it", String::as_str));
+                let known = statuses.unwrap_or("not told");
                 (known != status).then(|| format!("{} is {known}", one.page))
             });
             let differs: Vec<String> = differs.collect();
@@ -156,7 +157,7 @@ impl Scene {
         self.until_stored_by(lost, || History::read(&self.nodes.postgres)).await
     }
 
-    /// The same by what the first node tells of results, some of which may be sealed by now.
+    /// The same by the results that the first node returns, some of which may be sealed by now.
     pub(super) async fn until_told(&self, lost: usize) -> History {
         let ids: Vec<String> = self.services.iter().map(|watched| watched.id.clone()).collect();
         self.until_stored_by(lost, || History::told(&self.nodes.postgres, &self.nodes.client(0), &ids)).await
@@ -222,17 +223,17 @@ async fn until_these_are_stored(wanted: Vec<Wanted<'_>>, lost: usize, read: impl
     }
 }
 
-/// Every due time since the first look has its check.
+/// Every due time since the first check has its check.
 #[track_caller]
 pub(super) fn assert_no_due_time_is_missing(history: &History, watched: &Watched) {
-    // The first look is at once, between two due times.
+    // The first check is at once, between two due times.
     let mut due: Vec<i64> = history.checks(&watched.id).iter().skip(1).map(|one| one.scheduled_ms).collect();
     due.sort_unstable();
     let holes: Vec<&[i64]> = due.windows(2).filter(|pair| pair[1] - pair[0] != INTERVAL_MS).collect();
     assert!(holes.is_empty(), "{}: no check between {holes:?}", watched.page);
 }
 
-/// No status was told twice in a row, and the verdicts are up, then down and up again so many times.
+/// No status was stored twice in a row, and the verdicts are up, then down and up again this number of times.
 #[track_caller]
 pub(super) fn assert_outages(history: &History, watched: &Watched, outages: usize) {
     let statuses = history.statuses(&watched.id);
@@ -247,7 +248,7 @@ pub(super) fn assert_outages(history: &History, watched: &Watched, outages: usiz
     assert!((not_up > 0) == (outages > 0), "{}: {not_up} checks found it not up", watched.page);
 }
 
-/// The service as this client is told.
+/// The service as this client gets it.
 pub(super) fn told(client: &Client, watched: &Watched) -> Value {
     client.get(&service(&watched.id)).expect(200).data()
 }

@@ -1,4 +1,4 @@
-//! Every service is checked by one node, at its rhythm, and all nodes say the same of it.
+//! Every service is checked by one node, on schedule, and all nodes show the same.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use crate::nodes::scene::{INTERVAL_MS, Scene, assert_no_due_time_is_missing, ass
 
 const SERVICES: usize = 40;
 const BROKEN: usize = 6;
-/// The rhythm is watched for this long.
+/// The schedule is observed for this long.
 const WATCHED: Duration = Duration::from_secs(10);
 
 #[tokio::test]
 async fn two_nodes_check_every_service_once_an_interval() {
     let Some(scene) = Scene::start(2, SERVICES).await else { return };
-    // The first look may be anywhere between two due times.
+    // The first check may be anywhere between two due times.
     sleep(Duration::from_secs(2)).await;
     let begin = now().ms();
     sleep(WATCHED).await;
@@ -28,9 +28,9 @@ async fn two_nodes_check_every_service_once_an_interval() {
         assert!(soon.is_empty(), "{}: too soon in {}", watched.page, rhythm.as_told());
     }
     scene.assert_no_gap_above(2 * INTERVAL_MS, begin, end);
-    let told = scene.statuses(0).unwrap();
-    assert_eq!(told.len(), SERVICES);
-    assert_eq!(Some(told), scene.statuses(1));
+    let statuses = scene.statuses(0).unwrap();
+    assert_eq!(statuses.len(), SERVICES);
+    assert_eq!(Some(statuses), scene.statuses(1));
 
     let broken = &scene.services[..BROKEN];
     scene.site.break_pages(broken.iter().map(|one| one.page.as_str()));

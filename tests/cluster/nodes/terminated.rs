@@ -1,4 +1,4 @@
-//! A node that is asked to stop hands its services over: no check that was due is missed, and nothing is lost.
+//! A stopped node hands its services over: no due check is missed, and nothing is lost.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::nodes::scene::{INTERVAL_MS, Scene, assert_no_due_time_is_missing, ass
 use crate::support::eventually;
 
 const SERVICES: usize = 20;
-/// The services are watched for this long after the node was asked.
+/// The services are observed for this long after the stop.
 const WATCHED: Duration = Duration::from_secs(8);
 
 #[tokio::test]
@@ -32,7 +32,7 @@ async fn sigterm_misses_no_check() {
         assert!(rhythm.count() <= most, "{}: checked by both: {}", watched.page, rhythm.as_told());
     }
     scene.until_all(0, "up").await;
-    // What both have checked while one handed over to the other is stored once.
+    // Checks made by both nodes during the handover are stored once.
     let history = scene.until_stored(1).await;
     for watched in &scene.services {
         assert_no_due_time_is_missing(&history, watched);

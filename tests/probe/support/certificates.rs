@@ -75,7 +75,7 @@ impl Authority {
         Identity::new(vec![certificate.der().clone(), self.issuer.der().clone()], &key)
     }
 
-    /// A certificate for this name behind so many others between it and this authority.
+    /// A certificate for this name with this number of intermediate certificates below this authority.
     pub(crate) fn issue_behind(&self, count: usize, name: &str) -> Identity {
         self.issue_behind_others(count, name, |_, _| ())
     }
@@ -207,7 +207,7 @@ impl Identity {
         self
     }
 
-    /// How a server shows it.
+    /// Server configuration with this certificate.
     pub(crate) fn acceptor(&self, protocols: &[&str]) -> TlsAcceptor {
         // The server is not to judge what it shows.
         let key = aws_lc_rs::sign::any_supported_type(&self.key).unwrap();
@@ -220,7 +220,7 @@ impl Identity {
     }
 }
 
-/// How a server shows a chain whose first certificate has this key.
+/// Server configuration with a chain whose first certificate has this key.
 pub(crate) fn acceptor(
     chain: Vec<CertificateDer<'static>>,
     key: Arc<dyn SigningKey>,
@@ -265,7 +265,7 @@ pub(crate) fn not_yet_valid(params: &mut CertificateParams) {
     params.not_after = date_time_ymd(2091, 1, 1);
 }
 
-/// A certificate with a critical extension that nobody knows.
+/// A certificate with an unknown critical extension.
 pub(crate) fn with_unknown_extension(params: &mut CertificateParams) {
     let mut extension = CustomExtension::from_oid_content(&[1, 3, 6, 1, 4, 1, 99_999, 1], vec![5, 0]);
     extension.set_criticality(true);

@@ -1,6 +1,6 @@
-//! A name server on loopback, UDP and TCP, that answers as it is told.
+//! A name server on loopback, UDP and TCP, with scripted responses.
 //!
-//! Names it was told nothing about are refused, which is a sign of life. It ends when it is dropped.
+//! Names without a script are refused, which is a sign of life. It ends when it is dropped.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -13,12 +13,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::task::JoinHandle;
 
-/// What the server does when it is asked for a name.
+/// Reaction of the server to a query for a name.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
-    /// The records of the type that is asked for, and aliases.
+    /// The records of the queried type, and aliases.
     Records(Vec<RData>),
-    /// All of these, whatever they are called and whatever is asked for.
+    /// All of these, whatever their names and the query.
     Verbatim(Vec<Record>),
     /// An error, or with `NoError` an empty answer.
     Code(ResponseCode),
@@ -26,7 +26,7 @@ pub(crate) enum Answer {
     Silence,
     /// "Truncated" over UDP, the records over TCP.
     Truncated(Vec<RData>),
-    /// "Truncated" over UDP; over TCP the records, and something beside them that nobody asked for.
+    /// "Truncated" over UDP; over TCP the records, and additional data that was not queried.
     TruncatedBeside(OddPart, Vec<RData>),
     /// A message with another id and a wrong record first, then the true one.
     WrongIdFirst(Vec<RData>),
@@ -36,7 +36,7 @@ pub(crate) enum Answer {
     GarbageFirst(Vec<RData>),
     /// Bytes that are no message.
     Garbage,
-    /// The records, and something beside them that nobody asked for.
+    /// The records, and additional data that was not queried.
     Beside(OddPart, Vec<RData>),
     /// The records for a question without EDNS; this for one with it.
     Plain(EdnsRefusal, Vec<RData>),
@@ -45,7 +45,7 @@ pub(crate) enum Answer {
 /// Records that are added to a message as they are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OddPart {
-    /// The section: its count stands at this byte of the header.
+    /// The section: its count is at this byte of the header.
     pub(crate) count_at: usize,
     /// By so much the count is raised.
     pub(crate) count: u8,
@@ -62,16 +62,16 @@ impl OddPart {
     }
 }
 
-/// What a server that knows no EDNS makes of it (RFC 6891, section 7, and what is seen).
+/// Response of a server without EDNS (RFC 6891, section 7, and observed behaviour).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EdnsRefusal {
     /// This code, with the question.
     Code(ResponseCode),
     /// A header that says FORMERR, and nothing else.
     BareHeader,
-    /// BADVERS, half of which stands in an OPT record.
+    /// BADVERS, half of which is in an OPT record.
     BadVersion,
-    /// BADCOOKIE, half of which stands in an OPT record.
+    /// BADCOOKIE, half of which is in an OPT record.
     BadCookie,
     /// Bytes that are no message.
     Garbage,
@@ -82,13 +82,13 @@ pub(crate) enum EdnsRefusal {
 /// A name server that runs until it is dropped.
 #[derive(Debug)]
 pub(crate) struct DnsServer {
-    /// Where it listens.
+    /// Address of the server.
     pub(crate) address: SocketAddr,
     questions: Arc<Mutex<Vec<String>>>,
     tasks: [JoinHandle<()>; 2],
 }
 
-/// What the server was told.
+/// Received queries.
 struct Script {
     answers: HashMap<Name, Answer>,
     default: Answer,
@@ -120,7 +120,7 @@ impl DnsServer {
         }
     }
 
-    /// The names that were asked for over UDP, in order.
+    /// The names that were queried over UDP, in order.
     pub(crate) fn questions(&self) -> Vec<String> {
         self.questions.lock().unwrap().clone()
     }
@@ -292,7 +292,7 @@ fn response(question: &Message) -> Message {
     message
 }
 
-/// A response with those of the records that were asked for, and aliases.
+/// A response with the matching records, and aliases.
 fn holding(question: &Message, data: &[RData]) -> Message {
     let query = &question.queries[0];
     let is_wanted =

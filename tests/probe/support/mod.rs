@@ -1,4 +1,4 @@
-//! What the probe tests share: real listeners, certificates, and short ways to run one check.
+//! Shared code of the probe tests: real listeners, certificates, and short ways to run one check.
 
 pub(crate) mod certificates;
 pub(crate) mod dns_server;
@@ -15,7 +15,7 @@ use watchkeeper::model::check::{CheckOutcome, CheckStatus, CheckType, ErrorCode,
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 
-/// A toolbox with a name server that does not matter: tests with literal addresses never ask it.
+/// A toolbox with an unused name server: tests with literal addresses never query it.
 pub(crate) fn offline() -> ToolboxConfig {
     ToolboxConfig { dns_servers: vec!["127.0.0.1:9".parse().unwrap()], ..ToolboxConfig::default() }
 }
@@ -49,7 +49,7 @@ pub(crate) fn condition(field: &str, operator: &str, value: &Value) -> Value {
     json!({ "field": field, "operator": operator, "value": value, "status": "down" })
 }
 
-/// Runs a check that must come to a measurement.
+/// Runs a check that must result in a measurement.
 pub(crate) async fn measure(spec: &CheckSpec, toolbox: &Toolbox) -> Measurement {
     match watchkeeper::probe::run(spec, toolbox).await {
         CheckOutcome::Measured(measurement) => measurement,

@@ -13,7 +13,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 const REQUIRED: &str = "WATCHKEEPER_TESTS_REQUIRE_NAMESPACES";
 
-/// Whether this machine lets us make namespaces: whoever may open raw sockets usually may. Says so when not.
+/// True if this machine permits namespaces: a user who may open raw sockets usually may create them. Prints a line if not.
 pub(crate) fn may_make_namespaces() -> bool {
     let may = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4)).is_ok();
     let is_required = std::env::var_os(REQUIRED).is_some_and(|value| value == "1");
@@ -47,7 +47,7 @@ pub(crate) fn ip(arguments: &str) {
     assert!(status.success(), "ip {arguments}: {status}");
 }
 
-/// Another machine, in a network namespace of its own: it answers pings, and HTTP where it is told to. It is gone when it is
+/// Another machine, in a network namespace of its own: it answers pings, and HTTP where it is set to. It is gone when it is
 /// dropped, with its end of every cable.
 pub(crate) struct Peer {
     orders: Option<Sender<String>>,
@@ -95,7 +95,7 @@ impl Peer {
         self.order(format!("set {path} {value}"));
     }
 
-    /// Answers every request with 200 on this address and port from now on.
+    /// Answers every request with 200 on this address and port.
     pub(crate) fn serve(&self, address: &str) {
         self.order(format!("serve {address}"));
     }
@@ -109,7 +109,7 @@ impl Peer {
 impl Drop for Peer {
     fn drop(&mut self) {
         self.orders = None;
-        // It has panicked where it could not do as it was told.
+        // It has panicked where it could not follow its orders.
         let _ = self.running.take().map(std::thread::JoinHandle::join);
     }
 }

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 const IP_HEADER_BYTES: usize = 20;
 
-/// What comes back for an echo request.
+/// Reply to an echo request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
     /// The reply.
@@ -27,11 +27,11 @@ pub(crate) enum Manner {
     WrongIdentifier,
     /// A reply that was damaged on the way.
     WrongChecksum,
-    /// A reply that is none: the request itself comes back.
+    /// An invalid reply: the request itself is returned.
     Mirror,
     /// A reply that was sent by another address.
     FromElsewhere,
-    /// The reply to the request three before: it comes when its check is over.
+    /// The reply to the request three before: it arrives after its check is over.
     ThreeLate,
     /// "Destination unreachable" with this code, quoting the request.
     Unreachable(u8),
@@ -70,7 +70,7 @@ impl Drop for Responder {
     }
 }
 
-/// A raw socket that hears what is sent to `address`, and sends from there.
+/// A raw socket that receives packets to `address`, and sends from there.
 fn socket(address: &str) -> UdpSocket {
     let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4)).unwrap();
     socket.set_nonblocking(true).unwrap();
@@ -80,7 +80,7 @@ fn socket(address: &str) -> UdpSocket {
     UdpSocket::from_std(socket.into()).unwrap()
 }
 
-/// What is sent after the last of these requests (with their IP headers).
+/// Packets sent after the last of these requests (with their IP headers).
 fn answers(manner: Manner, requests: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let request = requests.last().unwrap();
     let mut reply = request[IP_HEADER_BYTES..].to_vec();

@@ -21,7 +21,7 @@ pub(crate) const RESTRICTED: &str = include_str!("certificates/restricted.pem");
 /// Another authority of the same name.
 pub(crate) const STRANGER: &str = include_str!("certificates/restricted_stranger.pem");
 
-/// How the server signs, whatever it was offered.
+/// Signature scheme of the server, whatever it was offered.
 #[derive(Clone, Debug)]
 pub(crate) enum Signing {
     /// As its key may.

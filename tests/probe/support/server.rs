@@ -1,6 +1,6 @@
-//! A real TCP listener on loopback that treats its visitors as told, and remembers what they sent.
+//! A real TCP listener on loopback that treats its visitors as scripted, and records what they sent.
 //!
-//! Stops when it is dropped. Its handlers speak bytes, so that they can misbehave in every way.
+//! Stops when it is dropped. Its handlers send bytes, so that they can misbehave in every way.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -65,7 +65,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// The requests so far, head and body as they came.
+    /// The requests so far, head and body as received.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
     }
@@ -77,7 +77,7 @@ impl Drop for Server {
     }
 }
 
-/// Where a handler notes what its visitor sent.
+/// Record of the received requests, for a handler.
 #[derive(Clone)]
 pub(crate) struct Visit {
     seen: Arc<Mutex<Vec<String>>>,
@@ -123,7 +123,7 @@ pub(crate) fn reset(stream: TcpStream) {
     drop(stream);
 }
 
-/// An address on which nobody listens: its port was free a moment ago.
+/// An address without a listener: its port was free a moment ago.
 pub(crate) async fn closed_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap()
 }

@@ -15,7 +15,7 @@ use crate::support::sink::{Conduct, Sink};
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const PAGER_KEY: &str = "0123456789abcdef0123456789abcdef";
 
-/// Which incidents a channel is about.
+/// Incidents that a channel selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interest {
     /// All of them.
@@ -35,7 +35,7 @@ pub(crate) struct Receiver {
     pub(crate) is_enabled: bool,
     pub(crate) is_failing: bool,
     pub(crate) is_quiet: bool,
-    /// When it was switched off: from, and to; `None` while it is off.
+    /// Periods in which it was switched off: from, and to; `None` while it is off.
     off_times: Vec<(Timestamp, Option<Timestamp>)>,
     sink: Sink,
 }
@@ -131,7 +131,7 @@ impl Receiver {
         self.change(client, &json!({"quiet_hours": if is_quiet { hours } else { Value::Null }}));
     }
 
-    /// A change that concerns nothing of what it hears.
+    /// A change that does not affect its messages.
     pub(crate) fn rename(&self, client: &Client, number: usize) {
         self.change(client, &json!({"name": format!("{} {number}", self.name)}));
     }
@@ -140,7 +140,7 @@ impl Receiver {
         client.patch(&format!("/v1/notification-channels/{}", self.id), body).expect(200);
     }
 
-    /// What a webhook has accepted, each id once, in the order of arrival.
+    /// Messages that a webhook has accepted, each id once, in the order of arrival.
     pub(crate) fn accepted(&self) -> Vec<AcceptedMessage> {
         let mut seen = BTreeSet::new();
         let taken = self.sink.received().into_iter().filter(|message| message.is_accepted);

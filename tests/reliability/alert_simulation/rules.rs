@@ -1,4 +1,4 @@
-//! Who must know what: the simple model against which everything that receivers have accepted is held.
+//! Required messages: the simple model against which all accepted messages are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ pub(crate) fn check(receiver: &Receiver, incidents: &[KnownIncident], about: &st
         let messages = by_incident.get(&incident.id).map_or(&[][..], Vec::as_slice);
         let events: Vec<&str> = messages.iter().map(|message| message.event.as_str()).collect();
         let about = format!("{about}channel {}, incident {}: {events:?}", receiver.name, incident.id);
-        // A channel that is off when an incident begins or grows hears of it with its next change.
+        // A channel that is disabled when an incident starts or grows is notified with its next change.
         let was_off = receiver.was_off_since(&incident.created_at);
         check_order(messages, was_off, &about);
         if incident.is_resolved {
@@ -73,7 +73,7 @@ fn check_open(incident: &KnownIncident, messages: &[AcceptedMessage], about: &st
     assert!(unknown.is_empty(), "services {unknown:?} are not known\n{about}");
 }
 
-/// Begin and end alternate, nothing comes before the begin or after the end, and nothing is repeated under another id.
+/// Starts and ends alternate, nothing precedes the start or follows the end, and nothing is repeated under another id.
 fn check_order(messages: &[AcceptedMessage], was_off: bool, about: &str) {
     let mut is_open = false;
     let mut previous_time = "";

@@ -20,9 +20,9 @@ const SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
 const GROUPINGS: [&str; 3] = ["tag", "parent", "none"];
 /// Tags of the services, in turn.
 const TAGS: [&[&str]; 3] = [&["shop"], &["shop", "pay"], &["pay"]];
-/// How long incidents may take to follow the services on a busy machine.
+/// Time in which incidents must follow the services on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Steps that are kept for the message of a failure.
+/// Steps that are stored for the message of a failure.
 const STEPS_SHOWN: usize = 40;
 
 /// A service that reports its own edges.
@@ -109,8 +109,8 @@ impl World {
         if open.is_empty() {
             return "nothing to edit".into();
         }
-        let place = self.below(open.len());
-        let path = format!("/v1/incidents/{}", open[place]["id"].as_str().unwrap());
+        let index = self.below(open.len());
+        let path = format!("/v1/incidents/{}", open[index]["id"].as_str().unwrap());
         let (what, severity) = (self.below(6), SEVERITIES[self.below(3)]);
         let chosen: Vec<String> = self.services.iter().map(|service| service.id.clone()).collect();
         let chosen: Vec<String> = chosen.into_iter().filter(|_| self.below(2) == 0).collect();
@@ -165,14 +165,14 @@ impl World {
     }
 
     fn rename_channel(&mut self) -> String {
-        let place = self.below(self.receivers.len());
-        self.receivers[place].rename(&self.client(), self.counter);
-        format!("channel {} renamed", self.receivers[place].name)
+        let index = self.below(self.receivers.len());
+        self.receivers[index].rename(&self.client(), self.counter);
+        format!("channel {} renamed", self.receivers[index].name)
     }
 
     fn fail_receiver(&mut self) -> String {
-        let place = self.below(self.receivers.len());
-        let receiver = &mut self.receivers[place];
+        let index = self.below(self.receivers.len());
+        let receiver = &mut self.receivers[index];
         let is_failing = !receiver.is_failing;
         receiver.fail(is_failing);
         format!("receiver {} {}", receiver.name, if is_failing { "refuses" } else { "accepts" })
@@ -200,7 +200,7 @@ impl World {
         "killed".into()
     }
 
-    /// What the incidents do not show yet: a service that is down and in no open incident, or well and in an open one of the
+    /// Differences between services and incidents: a service that is down and in no open incident, or up and in an open one of the
     /// engine.
     fn missing(&self, client: &Client) -> Option<String> {
         for service in &self.services {
@@ -240,7 +240,7 @@ impl World {
         rows
     }
 
-    /// Every receiver accepts, every channel is switched on, nobody is quiet, and nothing waits any more.
+    /// Every receiver accepts, every channel is enabled, there are no quiet hours, and nothing waits any more.
     pub(crate) async fn settle(&mut self) {
         let client = self.client();
         for receiver in &mut self.receivers {

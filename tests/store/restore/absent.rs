@@ -1,4 +1,4 @@
-//! A restart before the locations elsewhere are known to the engine: the store says which of them will be.
+//! A restart before the remote locations are known to the engine: the store says which of them will be.
 
 use actix::System;
 use rstest::rstest;
@@ -16,7 +16,7 @@ use crate::support::rows::{
     append_changes, append_checks, at, change, check, code, service, stored_organisation, stored_service,
 };
 
-/// A service that is checked from `far` only, which is elsewhere.
+/// A service that is checked only from the remote location `far`.
 async fn watched_from_far(store: &Store) -> Service {
     let owner = stored_organisation(store, "owner").await;
     let plain = service(owner.key, "watched");
@@ -37,7 +37,7 @@ async fn store_far(store: &Store, is_enabled: bool) {
     transaction.commit().await.unwrap();
 }
 
-/// Named after what it mends: the status ended as if the service had been paused, because its location came a moment later.
+/// Regression: the status ended as if the service had been paused, because its location became known a moment later.
 #[rstest]
 #[case::in_use(true, Verdict::Down, &[])]
 #[case::out_of_use(false, Verdict::Unknown, &[MeasuredStatus::Unknown])]

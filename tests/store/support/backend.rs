@@ -15,7 +15,7 @@ use crate::support::postgres::Postgres;
 /// The files of SQLite: main, history.
 const FILES: [&str; 2] = ["main.db", "history.db"];
 
-/// Where main and history live.
+/// Kinds of databases for main and history.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Backend {
     /// Two files in a folder of their own.
@@ -83,7 +83,7 @@ impl Place {
         Self::copying(postgres, "template1").await
     }
 
-    /// A copy of a database of this server, to which nobody is connected.
+    /// A copy of a database of this server without connections.
     async fn copying(postgres: &Postgres, template: &str) -> Self {
         static DATABASES: AtomicU32 = AtomicU32::new(0);
         let name = format!("wk_{}", DATABASES.fetch_add(1, Ordering::Relaxed));

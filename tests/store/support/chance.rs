@@ -1,4 +1,4 @@
-//! Reproducible chance: the numbers that a seed stands for (splitmix64).
+//! Reproducible random numbers from a seed (splitmix64).
 
 /// Draws numbers.
 pub(crate) struct Chance(pub(crate) u64);

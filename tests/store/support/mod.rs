@@ -1,4 +1,4 @@
-//! What the tests of the store share: the two kinds of databases, rows to store, and reproducible chance.
+//! Shared code of the store tests: the two kinds of databases, rows to store, and reproducible random numbers.
 
 pub(crate) mod backend;
 pub(crate) mod chance;

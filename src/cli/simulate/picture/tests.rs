@@ -41,7 +41,7 @@ fn simulation(minutes: i64, before: &Value, after: &Value) -> SimulationReply {
 #[case::degraded("degraded", "30 up", "gggggggggguuuuuuuuuu")]
 #[case::a_gap("up", "30 no_data, 57 up", "uuuuuuuuuu---------u")]
 #[case::a_change_to_itself("down", "30 down, 57 up", "dddddddddddddddddddu")]
-fn a_cell_is_the_worst_of_its_time(#[case] start: &str, #[case] changes: &str, #[case] bar: &str) {
+fn a_cell_shows_the_worst_status_of_its_time(#[case] start: &str, #[case] changes: &str, #[case] bar: &str) {
     let simulation = simulation(60, &account(start, changes), &account("up", ""));
     let picture = draw(&simulation, 28, false).unwrap();
     assert_eq!(picture.lines().nth(2).unwrap(), format!("before  {bar}"));
@@ -52,11 +52,7 @@ fn a_cell_is_the_worst_of_its_time(#[case] start: &str, #[case] changes: &str, #
 #[case(60, 28, "|00:00    |00:30")]
 #[case(1_440, 68, "|00:00 |03:00  |06:00 |09:00  |12:00 |15:00  |18:00 |21:00")]
 #[case(10_080, 68, "|01-01  |01-02   |01-03  |01-04   |01-05  |01-06   |01-07")]
-fn an_axis_has_as_many_marks_as_there_is_room_for(
-    #[case] minutes: i64,
-    #[case] columns: usize,
-    #[case] axis: &str,
-) {
+fn an_axis_has_as_many_marks_as_fit(#[case] minutes: i64, #[case] columns: usize, #[case] axis: &str) {
     let simulation = simulation(minutes, &account("up", ""), &account("up", ""));
     let picture = draw(&simulation, columns, false).unwrap();
     let line = picture.lines().nth(4).unwrap();
@@ -65,7 +61,7 @@ fn an_axis_has_as_many_marks_as_there_is_room_for(
 }
 
 #[test]
-fn the_figures_stand_side_by_side() {
+fn figures_are_drawn_side_by_side() {
     let after = json!({"outages": 0, "incidents": [], "detection_seconds": null, "uptime_percentage": 100.0});
     let mut changed = account("up", "");
     changed.as_object_mut().unwrap().extend(after.as_object().unwrap().clone());
@@ -93,7 +89,7 @@ A replay by the present settings agrees with the record for 99.997 % of the know
 }
 
 #[test]
-fn a_terminal_is_given_colours() {
+fn a_terminal_gets_colours() {
     let picture =
         draw(&simulation(60, &account("up", "30 down, 60 up"), &account("up", "")), 28, true).unwrap();
     assert!(picture.contains("\u{1b}[32m█") && picture.contains("\u{1b}[31m█"), "{picture}");

@@ -8,7 +8,7 @@ use crate::cli::status::node::NodeFailure;
 
 const NOW: &str = "2026-11-23 12:00:05";
 
-fn seen(port: u16, answer: Result<Value, &str>) -> NodeReport {
+fn report(port: u16, answer: Result<Value, &str>) -> NodeReport {
     let answer = answer.map_err(|problem| NodeFailure::Away(problem.into()));
     let read = |raw: Value| EngineReply { engine: serde_json::from_value(raw.clone()).unwrap(), raw };
     NodeReport { url: format!("http://127.0.0.1:{port}").parse().unwrap(), answer: answer.map(read) }
@@ -62,12 +62,12 @@ fn among_others(node: &str) -> Value {
 fn a_warning_is_a_line_of_its_own() {
     let mut full = alone();
     full["warnings"] = json!(["the disk of data is full"]);
-    let picture = draw(&[seen(8080, Ok(full))], NOW, false);
+    let picture = draw(&[report(8080, Ok(full))], NOW, false);
     assert!(picture.lines().any(|line| line == "127.0.0.1:8080: the disk of data is full"), "{picture}");
 }
 
 #[test]
-fn a_node_that_is_alone_is_one_line() {
+fn a_single_node_is_drawn_in_one_line() {
     let expected = "\
 1 of 1 node answers  2026-11-23 12:00:05
 
@@ -80,15 +80,15 @@ queues          waiting  spool  late  bus   pending  lag  redelivered  refused
 location  status  waiting  spool  late
 local     online        –      –     –
 ";
-    assert_eq!(draw(&[seen(8080, Ok(alone()))], NOW, false), expected);
+    assert_eq!(draw(&[report(8080, Ok(alone()))], NOW, false), expected);
 }
 
 #[test]
-fn nodes_that_share_are_drawn_with_what_is_wrong() {
+fn clustered_nodes_are_drawn_with_their_problems() {
     let nodes = [
-        seen(8080, Ok(among_others("a"))),
-        seen(8081, Ok(among_others("b"))),
-        seen(8082, Err("does not answer: Connection refused (os error 111)")),
+        report(8080, Ok(among_others("a"))),
+        report(8081, Ok(among_others("b"))),
+        report(8082, Err("does not answer: Connection refused (os error 111)")),
     ];
     let expected = "\
 2 of 3 nodes answer  2026-11-23 12:00:05
@@ -117,7 +117,7 @@ local     online         –         –     –
 
 #[test]
 fn colours_change_no_letter() {
-    let nodes = [seen(8080, Ok(among_others("b"))), seen(8081, Err("does not answer"))];
+    let nodes = [report(8080, Ok(among_others("b"))), report(8081, Err("does not answer"))];
     let coloured = draw(&nodes, NOW, true);
     assert!(coloured.contains("\u{1b}[36ma\u{1b}[0m") && coloured.contains("\u{1b}[31m×\u{1b}[0m"));
     let mut plain = String::new();
@@ -128,12 +128,12 @@ fn colours_change_no_letter() {
 }
 
 #[test]
-fn nothing_but_problems_is_a_line_each() {
+fn only_unreachable_nodes_are_drawn_in_one_line_each() {
     let expected = "\
 0 of 1 node answers  2026-11-23 12:00:05
 
   node  address         partitions  taken  of dead  released  lost  fenced  since
   ?     127.0.0.1:8080  does not answer
 ";
-    assert_eq!(draw(&[seen(8080, Err("does not answer"))], NOW, false), expected);
+    assert_eq!(draw(&[report(8080, Err("does not answer"))], NOW, false), expected);
 }

@@ -32,7 +32,7 @@ fn change(at_ms: i64, to: MeasuredStatus) -> StatusChange {
 }
 
 #[test]
-fn the_open_stretch_counts_only_as_far_as_results_back_it() {
+fn the_current_status_counts_only_as_far_as_results_cover_it() {
     let mut live = LiveServiceState::new(at(0));
     live.take_result(&result(100, ProbeRole::Full), Some(at(1_000)));
     live.take_change(&change(100, MeasuredStatus::Up), Verdict::Up);
@@ -44,7 +44,7 @@ fn the_open_stretch_counts_only_as_far_as_results_back_it() {
 }
 
 #[test]
-fn an_override_counts_as_it_says_and_a_pause_not_at_all() {
+fn an_override_counts_as_stated_and_a_pause_is_left_out() {
     let mut live = LiveServiceState::new(at(0));
     live.take_decision(1, ManualDecision { is_left_out: true, stated: None }, at(0));
     assert_eq!(live.snapshot(at(1_000)).uptime_30d, None);
@@ -65,7 +65,7 @@ fn an_override_counts_as_it_says_and_a_pause_not_at_all() {
 
 /// It is down, at first without a known cause; 1,000 ms later the service that it depends on is back.
 #[test]
-fn time_in_which_it_cannot_be_reached_counts_for_nothing_while_it_lasts() {
+fn unreachable_time_is_left_out_of_uptime() {
     let mut live = LiveServiceState::new(at(0));
     live.take_result(&result(0, ProbeRole::Full), Some(at(9_000)));
     live.take_change(&change(0, MeasuredStatus::Up), Verdict::Up);
@@ -85,7 +85,7 @@ fn time_in_which_it_cannot_be_reached_counts_for_nothing_while_it_lasts() {
 
 /// 1,000 ms up; then the clock is an hour ahead for 500 ms, in which the target is down; then it is right again.
 #[test]
-fn what_was_recorded_in_the_time_undone_goes_when_the_past_is_computed_anew() {
+fn figures_of_undone_time_are_dropped_when_the_past_is_recomputed() {
     const HOUR_MS: i64 = 3_600_000;
     let mut live = LiveServiceState::new(at(0));
     live.take_result(&result(0, ProbeRole::Full), Some(at(1_000)));
@@ -121,7 +121,7 @@ fn reachability_results_do_not_enter_the_mean() {
 
 /// `u`, `d`: the status in the newest check of each location, the first one at 1, the next at 2; `-`: it was up long ago.
 #[rstest]
-#[case::nobody_has_looked("", Verdict::Up, None)]
+#[case::no_checks("", Verdict::Up, None)]
 #[case::one("u", Verdict::Up, Some(1))]
 #[case::a_verdict_that_waits_for_more("u", Verdict::Down, None)]
 #[case::all("ddd", Verdict::Down, Some(1))]
@@ -129,9 +129,9 @@ fn reachability_results_do_not_enter_the_mean() {
 #[case::most("udd", Verdict::Down, Some(1))]
 #[case::half("ud", Verdict::Up, None)]
 #[case::a_silent_location_does_not_count("-ud", Verdict::Down, None)]
-#[case::nor_one_that_looks_no_more("--dd", Verdict::Down, Some(3))]
-#[case::nobody_knows("u", Verdict::Unknown, None)]
-fn a_verdict_is_sure_when_most_locations_say_so(
+#[case::a_location_without_recent_checks_does_not_count("--dd", Verdict::Down, Some(3))]
+#[case::unknown_verdict("u", Verdict::Unknown, None)]
+fn a_verdict_is_sure_when_most_locations_agree(
     #[case] seen: &str,
     #[case] verdict: Verdict,
     #[case] since: Option<i64>,
@@ -163,8 +163,8 @@ fn a_month_of_a_service_fits_in_memory() {
         live.window.day(day).unwrap().availability.up_ms += 1;
     }
     // A hash table holds up to 7/8 of its power of two, and a control byte each.
-    let place = (size_of::<(i64, LiveServiceState)>() + 1) * 131_072 / 100_000;
+    let slot = (size_of::<(i64, LiveServiceState)>() + 1) * 131_072 / 100_000;
     let votes = live.votes.capacity() * size_of::<(LocationCode, LocationVote)>() + ALLOCATOR_BYTES;
-    let service = place + votes + live.window.heap_bytes() + ALLOCATOR_BYTES;
+    let service = slot + votes + live.window.heap_bytes() + ALLOCATOR_BYTES;
     assert!(service * 100_000 <= 300 << 20, "{service} bytes a service");
 }

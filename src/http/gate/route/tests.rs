@@ -46,7 +46,7 @@ fn a_route_without_permission_or_twice_does_not_start() {
 }
 
 #[test]
-fn methods_that_no_route_knows_have_no_verb() {
+fn methods_without_a_route_have_no_verb() {
     assert_eq!(HttpVerb::of(&Method::PATCH), Some(HttpVerb::Patch));
     assert_eq!(HttpVerb::of(&Method::TRACE), None);
     assert_eq!(HttpVerb::of(&Method::from_bytes(b"get").unwrap()), None);

@@ -45,6 +45,6 @@ use super::*;
     FieldRule::TagKey,
     r#"Use 1 to 50 letters, digits, "_", "." or "-"; the first and the last must be a letter or digit."#
 )]
-fn a_rule_speaks_the_text_of_the_contract(#[case] rule: FieldRule, #[case] text: &str) {
+fn a_rule_is_rendered_with_the_text_of_the_contract(#[case] rule: FieldRule, #[case] text: &str) {
     assert_eq!(rule.to_string(), text);
 }

@@ -11,7 +11,7 @@ fn shown(shape: ApiSchema) -> Value {
 }
 
 #[test]
-fn null_is_a_further_type_a_further_word_or_a_further_choice() {
+fn null_is_added_as_a_type_an_enum_value_or_an_alternative() {
     assert_eq!(shown(integer().nullable()), json!({"type": ["integer", "null"]}));
     let words = json!({"type": ["string", "null"], "enum": ["a", null]});
     assert_eq!(shown(one_of(&["a"]).nullable()), words);
@@ -22,7 +22,7 @@ fn null_is_a_further_type_a_further_word_or_a_further_choice() {
 }
 
 #[test]
-fn members_stand_as_they_were_written() {
+fn members_keep_their_order() {
     let shape = object().has("b", string()).may_have("a", boolean()).closed();
     let text = r#"{"type":"object","required":["b"],"properties":{"b":{"type":"string"},"a":{"type":"boolean"}},"additionalProperties":false}"#;
     assert_eq!(serde_json::to_string(&shape.into_schema()).unwrap(), text);

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_picture_is_found_where_it_lies() {
+    fn the_best_picture_of_an_icon_is_found() {
         let side = |bytes: &[u8]| best_png(bytes).map(|png| png.width);
         assert_eq!(side(&icon(&[(16, 32, 40), (32, 8, 0)])), Some(16), "colours count more than size");
         assert_eq!(side(&icon(&[(16, 32, 40), (0, 32, 40)])), Some(256));

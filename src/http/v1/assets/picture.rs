@@ -238,7 +238,7 @@ mod tests {
     #[case(ImageFormat::Png, Ok("image/png"), Ok("image/png"))]
     #[case(ImageFormat::WebP, Ok("image/webp"), Err(ICON_TYPES))]
     #[case(ImageFormat::Ico, Err(LOGO_TYPES), Ok("image/x-icon"))]
-    fn types_are_told_by_content(
+    fn image_types_are_detected_by_content(
         #[case] format: ImageFormat,
         #[case] logo: Result<&str, FieldRule>,
         #[case] icon: Result<&str, FieldRule>,
@@ -276,7 +276,7 @@ mod tests {
     #[rstest]
     #[case(8_192, 1)]
     #[case(1, 8_192)]
-    fn the_longest_sides_are_taken(#[case] width: u32, #[case] height: u32) {
+    fn the_longest_sides_are_accepted(#[case] width: u32, #[case] height: u32) {
         accept(AssetKind::Logo, encoded(width, height, ImageFormat::Png)).unwrap();
     }
 
@@ -284,7 +284,7 @@ mod tests {
     #[rstest]
     #[case(8_000, 5_000, true)]
     #[case(8_001, 5_000, false)]
-    fn forty_megapixels_are_the_most(#[case] width: u32, #[case] height: u32, #[case] fits: bool) {
+    fn an_image_has_at_most_forty_megapixels(#[case] width: u32, #[case] height: u32, #[case] fits: bool) {
         let image = DynamicImage::ImageLuma8(image::GrayImage::new(width, height));
         let mut bytes = Cursor::new(Vec::new());
         image.write_to(&mut bytes, ImageFormat::Png).unwrap();
@@ -293,16 +293,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_in_a_png_is_gone_and_its_pixels_stay() {
+    fn hidden_data_of_a_png_is_removed_and_its_pixels_stay() {
         let mut bytes = encoded(5, 4, ImageFormat::Png);
         bytes.extend_from_slice(b"<script>alert(1)</script>");
-        let kept = accept(AssetKind::Logo, bytes.clone()).unwrap().bytes;
-        assert!(!kept.windows(7).any(|part| part == b"<script"));
+        let accepted = accept(AssetKind::Logo, bytes.clone()).unwrap().bytes;
+        assert!(!accepted.windows(7).any(|part| part == b"<script"));
         let pixels = |bytes: &[u8]| image::load_from_memory(bytes).unwrap().to_rgba8();
-        assert_eq!(pixels(&kept), pixels(&bytes));
+        assert_eq!(pixels(&accepted), pixels(&bytes));
         assert_eq!(
-            accept(AssetKind::Logo, kept.clone()).unwrap().bytes,
-            kept,
+            accept(AssetKind::Logo, accepted.clone()).unwrap().bytes,
+            accepted,
             "a second time it stays the same"
         );
     }
@@ -311,8 +311,8 @@ mod tests {
     fn sixteen_bits_a_channel_stay() {
         let mut bytes = Vec::new();
         PngEncoder::new(&mut bytes).write_image(&[1, 2, 3, 4, 5, 6], 1, 1, ExtendedColorType::Rgb16).unwrap();
-        let kept = accept(AssetKind::Logo, bytes.clone()).unwrap().bytes;
-        assert_eq!(image::load_from_memory(&kept).unwrap(), image::load_from_memory(&bytes).unwrap());
+        let accepted = accept(AssetKind::Logo, bytes.clone()).unwrap().bytes;
+        assert_eq!(image::load_from_memory(&accepted).unwrap(), image::load_from_memory(&bytes).unwrap());
     }
 
     #[test]

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn types_stand_in_the_order_of_the_contract() {
+    fn check_types_are_in_the_order_of_the_contract() {
         let shown = check_types();
         let slugs: Vec<_> = shown.as_object().unwrap().keys().collect();
         assert_eq!(slugs, ["http", "tcp", "dns", "icmp", "ssl", "manual", "heartbeat"]);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn parametric_fields_say_how_they_are_named() {
+    fn parametric_fields_show_their_prefix_and_key_texts() {
         let http = without_texts(check_types()["http"].take());
         let fields = http["conditions"]["fields"].as_array().unwrap();
         let json_field = fields.iter().find(|field| field["field"] == "json").unwrap();

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_look_has_to_wait() {
+    fn a_second_verification_has_to_wait() {
         let start = Timestamp::from_ms(1_000_000);
         let domain = CustomDomain::attached(1, "status.example.com".into(), start);
         let cooldowns = VerificationCooldowns::default();

@@ -120,12 +120,12 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_is_alone_shares_nothing() {
+    fn a_single_node_has_no_ownership() {
         assert!(OwnershipView::of(&Ownership::alone(), ShareFigures::default()).is_none());
     }
 
     #[test]
-    fn every_node_that_lives_or_owns_something_is_shown() {
+    fn every_node_that_lives_or_owns_partitions_is_shown() {
         let [a, b, c] = ["a", "b", "c"].map(|name| name.parse::<NodeName>().unwrap());
         let ownership = Ownership::among_others(NodeIdentity { name: a.clone(), folder: Id::random() });
         ownership.note_ledger(&PartitionLedger::default().taken(&a, some([0, 2])).taken(&b, some([1])));

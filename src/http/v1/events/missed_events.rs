@@ -296,15 +296,12 @@ mod tests {
     #[case(EventCursor { at_ms: NEWEST.at_ms + 2 * AHEAD_MS, ..NEWEST }, false)]
     #[case(EventCursor { change: 101, ..NEWEST }, true)]
     #[case(EventCursor { event: 51, ..NEWEST }, false)]
-    fn a_position_is_known_while_what_follows_it_is_stored(
-        #[case] since: EventCursor,
-        #[case] expected: bool,
-    ) {
+    fn a_position_is_known_while_later_events_are_stored(#[case] since: EventCursor, #[case] expected: bool) {
         assert_eq!(is_known(since, NEWEST.event, NEWEST.at_ms), expected);
     }
 
     #[test]
-    fn a_quiet_hour_forgets_no_position() {
+    fn a_quiet_hour_does_not_invalidate_a_position() {
         assert!(is_known(NEWEST, 0, NEWEST.at_ms));
     }
 }

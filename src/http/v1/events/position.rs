@@ -84,7 +84,7 @@ mod tests {
     use crate::model::secret::KEY_LENGTH;
 
     #[test]
-    fn an_id_is_read_back_by_its_organisation_only_and_tells_nothing() {
+    fn an_event_id_is_opaque_and_bound_to_its_organisation() {
         let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
         let positions = EventIdCodec { sealer, organisation: Id::random() };
         let cursor = EventCursor { change: 17, event: 4, at_ms: 1_795_193_460_000 };

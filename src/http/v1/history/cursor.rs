@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_is_read_back_by_its_own_walk_only() {
+    fn a_cursor_is_bound_to_its_query() {
         let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
         let walk = HistoryCursorCodec {
             purpose: CHECKS,

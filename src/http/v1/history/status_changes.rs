@@ -110,7 +110,7 @@ mod tests {
     #[case::to_is_exclusive(0, 30, 9, &[(20, Some(30)), (10, Some(20))])]
     #[case::some(0, 100, 2, &[(40, None), (30, Some(40))])]
     #[case::none(41, 100, 9, &[])]
-    fn entries_say_from_when_until_when(
+    fn entries_have_a_start_and_an_end(
         #[case] from: i64,
         #[case] to: i64,
         #[case] most: u64,

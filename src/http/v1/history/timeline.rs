@@ -93,7 +93,7 @@ mod tests {
     #[case(&[(50, Some(90)), (210, None)], 0)]
     #[case(&[(110, Some(150)), (120, Some(130)), (140, Some(160))], 50)]
     #[case(&[(110, Some(110))], 0)]
-    fn what_was_unreachable_is_added_up(#[case] windows: &[(i64, Option<i64>)], #[case] ms: i64) {
+    fn unreachable_periods_are_added_up(#[case] windows: &[(i64, Option<i64>)], #[case] ms: i64) {
         let at = Timestamp::from_ms;
         let window = |(from, to): &(i64, Option<i64>)| ServiceWindow {
             service: 1,

@@ -112,7 +112,7 @@ mod tests {
     #[case(DAY_MS, 3_600_000, 82_800)]
     #[case(3_600_000, 3_600_000, 0)]
     #[case(1_000, 3_600_000, 0)]
-    fn a_day_says_how_long_nobody_looked(
+    fn a_day_has_its_unmeasured_seconds(
         #[case] elapsed_ms: i64,
         #[case] known_ms: i64,
         #[case] seconds: i64,

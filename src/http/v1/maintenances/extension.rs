@@ -108,17 +108,14 @@ mod tests {
             ("notify_subscribers", FieldRule::NotNull),
         ]
     )]
-    fn what_is_wrong_is_told_in_the_order_of_the_table(
-        #[case] body: Value,
-        #[case] expected: &[(&str, FieldRule)],
-    ) {
+    fn errors_are_in_the_order_of_the_table(#[case] body: Value, #[case] expected: &[(&str, FieldRule)]) {
         let expected: Vec<_> =
             expected.iter().map(|(path, rule)| ((*path).to_owned(), rule.clone())).collect();
         assert_eq!(check(&body), Err(expected));
     }
 
     #[test]
-    fn what_is_said_is_taken_over_and_a_blank_text_is_none() {
+    fn the_message_is_trimmed_and_a_blank_one_is_none() {
         let read = |message: &str| {
             check(&json!({"scheduled_end": null, "message": message, "notify_subscribers": true})).unwrap()
         };

@@ -47,7 +47,7 @@ mod tests {
     use crate::model::secret::KEY_LENGTH;
 
     #[test]
-    fn a_cursor_is_read_back_by_its_own_organisation_only() {
+    fn a_cursor_is_bound_to_its_organisation() {
         let sealer = SecretSealer::new(&[7; KEY_LENGTH]);
         let walk = NotificationCursorCodec { sealer: &sealer, organisation: Id::random() };
         let cursor = walk.write(42);

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn absent_and_null_say_nothing() {
+    fn absent_and_null_tags_change_nothing() {
         for body in [json!({}), json!({"tags": null})] {
             let (entries, errors) = read_entries(body.as_object().unwrap(), TAGS_MAX);
             assert!(entries.is_none() && errors.is_empty());

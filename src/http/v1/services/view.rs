@@ -264,7 +264,7 @@ mod tests {
 
     /// Contract 4.3.1, the example.
     #[test]
-    fn a_measured_service_is_the_one_of_the_example() {
+    fn a_measured_service_matches_the_example_of_the_contract() {
         let service = Service {
             id: "rNSJxMbDTX2uHc08AiCqo".parse().unwrap(),
             target: Some("https://shop.example.com/health".into()),
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_and_an_override_say_why_and_since_when() {
+    fn a_pause_and_an_override_show_reason_and_time() {
         let at = CREATED_AT.plus_ms(1);
         let service = Service {
             pause: Some(ServicePause { reason: PauseReason::PlanLimit, at }),

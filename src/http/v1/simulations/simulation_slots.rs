@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_organisation_has_one_place_and_leaves_the_others_theirs() {
+    fn an_organisation_runs_one_simulation_at_a_time() {
         let simulations = SimulationSlots::default();
         let first = simulations.take(1);
         assert!(first.is_some() && simulations.take(1).is_none());

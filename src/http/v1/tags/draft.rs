@@ -149,7 +149,7 @@ mod tests {
     #[case(json!({"value": null}), "env", "#2563eb")]
     #[case(json!({"value": null, "color": null}), "env", "#d97706")]
     #[case(json!({"color": "#FFFFFF", "id": "x", "source": "system"}), "env:prod", "#FFFFFF")]
-    fn what_is_not_sent_stays(#[case] body: Value, #[case] label: &str, #[case] color: &str) {
+    fn absent_fields_keep_their_stored_values(#[case] body: Value, #[case] label: &str, #[case] color: &str) {
         let stored = stored(TagSource::User);
         let changed = TagDraft::update(body.as_object().unwrap(), &stored).unwrap();
         assert_eq!((changed.name.label().as_str(), changed.color.as_str()), (label, color));

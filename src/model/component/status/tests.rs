@@ -103,7 +103,7 @@ const NO_PAGES: ChosenPages = ChosenPages::None;
 #[case(Verdict::Down, false, MajorOutage)]
 #[case(Verdict::Unknown, false, Unknown)]
 #[case(Verdict::Up, true, Unknown)]
-fn without_a_statement_the_measurement_counts(
+fn without_override_or_incident_the_measurement_counts(
     #[case] verdict: Verdict,
     #[case] paused: bool,
     #[case] status: ComponentStatus,
@@ -183,7 +183,7 @@ fn the_worse_of_incident_and_measurement_counts(
 #[case(None, Severity::Minor, Degraded)]
 #[case(None, Severity::Major, PartialOutage)]
 #[case(None, Severity::Critical, MajorOutage)]
-fn an_incident_claims(
+fn an_incident_sets_the_status_of_its_impact(
     #[case] impact: Option<Impact>,
     #[case] severity: Severity,
     #[case] status: ComponentStatus,
@@ -193,7 +193,7 @@ fn an_incident_claims(
 
 /// Contract 4.10.2: the chosen pages show an incident, else those with a visible component of an affected service.
 #[test]
-fn an_incident_counts_only_where_it_is_shown() {
+fn an_incident_counts_only_on_pages_that_show_it() {
     let scene = |pages| Scene { incidents: vec![incident(pages, Some(PartialOutage))], ..Scene::default() };
     assert_eq!(scene(ChosenPages::This).status(), PartialOutage);
     assert_eq!(scene(ChosenPages::Others).status(), Operational);
@@ -214,7 +214,7 @@ fn an_incident_counts_only_where_it_is_shown() {
 
 /// Rows 1 and 2.
 #[test]
-fn what_is_hidden_has_no_effective_status_and_what_is_unlinked_is_operational() {
+fn hidden_components_have_no_effective_status_and_unlinked_ones_are_operational() {
     let components = [
         component(1, None, None),
         hidden(component(2, None, None)),

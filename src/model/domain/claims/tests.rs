@@ -37,7 +37,7 @@ fn claim((organisation, key, status): (i64, i64, DomainStatus)) -> HostnameClaim
 #[case(&[(OURS, FAILED), (THEIRS, PENDING)], true)]
 #[case(&[(OURS, FAILED), (THEIRS, ACTIVE)], false)]
 #[case(&[(THEIRS, PENDING), (OURS, PENDING)], false)]
-fn only_proven_and_own_claims_keep_a_name_taken(
+fn only_proven_and_own_claims_make_a_name_unavailable(
     #[case] claims: &[(i64, DomainStatus)],
     #[case] expected: bool,
 ) {
@@ -86,7 +86,7 @@ fn a_proof_ends_the_other_claims(
 }
 
 #[test]
-fn a_due_look_that_came_second_counts_for_nothing() {
+fn an_outdated_domain_check_is_ignored() {
     let claimed = claim((OURS, 1, PENDING));
     let look = |reason| DomainRecordsCheck { reason, sight: RIGHT, at: JudgedTime::trusted(NOW) };
     let outcome = |key, look| apply_domain_check(vec![claimed.clone()], key, look);

@@ -17,7 +17,7 @@ fn terms(interval: i64, grace: i64) -> PeriodTerms {
     PeriodTerms { interval_ms: interval * 1_000, grace_ms: grace * 1_000 }
 }
 
-/// Judges from a ping at 0 on: the deadline that was missed, the one that was not heard, the next one, and the periods before it that
+/// Judges from a ping at 0 on: the deadline that was missed, the one without data, the next one, and the periods before it that
 /// were no data.
 fn judged(
     terms: PeriodTerms,
@@ -39,13 +39,13 @@ fn absences(spans: &[(i64, i64)]) -> Vec<ListeningGap> {
 #[case::missed(&[], &[], 70, (Some(70), None, 130, 0))]
 #[case::many_missed_are_one(&[], &[], 500, (Some(70), None, 550, 0))]
 #[case::ends_with_the_ping(&[(-5, 0)], &[], 70, (Some(70), None, 130, 0))]
-#[case::goes_on_after_a_ping_and_does_not_count(&[(-5, 1)], &[], 70, (None, Some(70), 71, 0))]
+#[case::ongoing_from_a_ping_does_not_count(&[(-5, 1)], &[], 70, (None, Some(70), 71, 0))]
 #[case::right_after_the_ping(&[(0, 1)], &[], 70, (None, Some(70), 71, 1))]
 #[case::long_before_the_ping_is_expected(&[(20, 30)], &[], 70, (None, Some(70), 100, 1))]
 #[case::then_the_next_deadline_decides(&[(20, 30)], &[], 100, (Some(100), Some(70), 160, 0))]
 #[case::when_the_ping_is_expected(&[(60, 61)], &[], 70, (None, Some(70), 131, 1))]
 #[case::begins_before_the_deadline(&[(69, 200)], &[], 269, (None, Some(70), 270, 1))]
-#[case::goes_on(&[(69, 70)], &[], 70, (None, Some(70), 140, 1))]
+#[case::ongoing(&[(69, 70)], &[], 70, (None, Some(70), 140, 1))]
 #[case::begins_at_the_deadline(&[(70, 200)], &[], 70, (Some(70), None, 130, 0))]
 #[case::two_in_one_period_count_once(&[(10, 15), (40, 45)], &[], 70, (None, Some(70), 115, 1))]
 #[case::two_in_a_row(&[(60, 61), (120, 121)], &[], 131, (None, Some(70), 191, 2))]
@@ -69,9 +69,9 @@ fn a_period_is_missed_unless_its_ping_may_have_been_lost(
     assert_eq!(judged(terms(60, 10), hearing, now), expected);
 }
 
-/// Nobody listens from 60 until 250; an absence ends now, as far as is known. It counts once, however often it is judged.
+/// No process listens from 60 until 250; an absence ends now, as far as is known. It counts once, however often it is judged.
 #[test]
-fn an_absence_that_goes_on_counts_once() {
+fn an_ongoing_absence_counts_once() {
     let terms = terms(60, 10);
     let mut next = terms.period_from(at(0));
     for (now, deadline) in [(70, 140), (140, 210), (210, 280), (280, 320)] {
@@ -88,7 +88,7 @@ fn an_absence_that_goes_on_counts_once() {
 
 /// A deadline was missed at 70, the next one is at 130: nothing is missed there while a ping may have been lost.
 #[rstest]
-#[case::heard(&[], 130, (Some(130), 190))]
+#[case::received(&[], 130, (Some(130), 190))]
 #[case::before_the_deadline_that_was_missed(&[(60, 70)], 130, (Some(130), 190))]
 #[case::after_it(&[(80, 90)], 130, (None, 160))]
 #[case::and_then(&[(80, 90)], 160, (Some(160), 220))]
@@ -109,7 +109,7 @@ fn after_a_missed_deadline_absences_count_as_well(
 #[case::a_period_without_data_before(&[(480, 481)], 500, 545, (None, 551, 1))]
 #[case::two_of_them(&[(420, 421), (480, 481)], 500, 545, (None, 551, 2))]
 #[case::long_ago(&[(60, 61), (120, 121)], 500, 545, (None, 551, 0))]
-fn what_was_judged_before_is_not_judged_again(
+fn judged_deadlines_are_not_judged_again(
     #[case] spans: &[(i64, i64)],
     #[case] judged_until: i64,
     #[case] now: i64,
@@ -162,11 +162,11 @@ fn apart(steps: &[(i64, i64)], apart: i64) -> Vec<(i64, i64)> {
 
 proptest! {
     #[test]
-    fn any_absences_come_to_what_looking_at_each_second_says(
+    fn any_absences_equal_a_simulation_of_each_second(
         interval in (3_i64..40).prop_map(|tens| tens * 10), grace in 0_i64..100,
         steps in prop::collection::vec((1_i64..300, 1_i64..900), 0..8), now in 0_i64..4_000,
     ) {
-        // An absence that goes on ends now, as far as is known.
+        // An ongoing absence ends now, as far as is known.
         let spans = apart(&steps, 0).into_iter().filter(|(from, _)| *from < now);
         let spans: Vec<(i64, i64)> = spans.map(|(from, to)| (from, to.min(now))).collect();
         let hearing = ListeningHistory { absences: &absences(&spans), judged_until: None };

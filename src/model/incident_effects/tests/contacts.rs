@@ -41,34 +41,34 @@ fn follow(
     &["incident.escalated@5 100 quiet_hours 9000"], &["incident.service_joined@5 +1 until quiet_hours"])]
 #[case::joined_in_quiet_hours_on_duty(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), QUIET),
     &["incident.escalated@5 100"], &["release", "incident.service_joined@5 +1"])]
-#[case::the_channel_is_told(state(MINOR, &[1]), state(MINOR, &[1, 2]), (Setting::default(), !QUIET),
+#[case::the_channel_is_notified(state(MINOR, &[1]), state(MINOR, &[1, 2]), (Setting::default(), !QUIET),
     &["incident.opened 100", "incident.escalated@5 100"], &["release", "incident.service_joined +1"])]
-#[case::told_together(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET), &["incident.escalated 100"],
+#[case::notified_together(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET), &["incident.escalated 100"],
     &["release", "incident.service_joined +1"])]
-#[case::joined_what_was_told_together(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET),
+#[case::joined_a_shared_message(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET),
     &["incident.escalated 100", "incident.service_joined 995 batch 1020"], &["replace 2 +2"])]
 #[case::the_channel_is_off(state(MINOR, &[1]), state(MINOR, &[1, 2]), (Setting::off(), !QUIET),
     &["incident.escalated@5 100"], &[])]
-#[case::told_the_end(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET),
+#[case::notified_of_the_end(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET),
     &["incident.escalated@5 100", "incident.resolved@5 200"], &[])]
-#[case::told_after_the_end(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET),
+#[case::notified_after_the_end(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET),
     &["incident.resolved@5 100", "incident.escalated@5 200"], &["release", "incident.service_joined@5 +1"])]
-#[case::nobody_was_told(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET), &[], &[])]
+#[case::nobody_was_notified(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET), &[], &[])]
 #[case::nothing_joined(state(MINOR, &[1]), state(MINOR, &[1]), (by_name(), !QUIET), &["incident.escalated@5 100"], &[])]
 // It gets worse.
 #[case::worse(state(MINOR, &[1]), state(MAJOR, &[1]), (by_name(), !QUIET), &["incident.escalated@5 100"],
     &["release", "incident.worsened@5 was minor"])]
 #[case::worse_and_joined(state(MINOR, &[1]), state(MAJOR, &[1, 2]), (by_name(), !QUIET), &["incident.escalated@5 100"],
     &["release", "incident.worsened@5 +1 was minor"])]
-#[case::no_worse_than_was_told(state(MINOR, &[1]), state(MAJOR, &[1]), (by_name().told(CRITICAL), !QUIET),
+#[case::no_worse_than_notified(state(MINOR, &[1]), state(MAJOR, &[1]), (by_name().told(CRITICAL), !QUIET),
     &["incident.escalated@5 100"], &[])]
 #[case::no_worse_and_joined(state(MINOR, &[1]), state(MAJOR, &[1, 2]), (by_name().told(CRITICAL), !QUIET),
     &["incident.escalated@5 100"], &["release", "incident.service_joined@5 +1 was minor"])]
 #[case::not_bad_enough_to_wake(state(MINOR, &[1]), state(MAJOR, &[1]), (by_name(), QUIET),
     &["incident.escalated@5 100 quiet_hours 9000"], &["incident.worsened@5 was minor until quiet_hours"])]
-#[case::wakes_who_was_asleep(state(MINOR, &[1]), state(CRITICAL, &[1]), (by_name(), QUIET),
+#[case::ends_quiet_hours(state(MINOR, &[1]), state(CRITICAL, &[1]), (by_name(), QUIET),
     &["incident.escalated@5 100 quiet_hours 9000"], &["release", "release", "incident.worsened@5 was minor"])]
-fn contacts_are_told_joins_and_rises(
+fn contacts_are_notified_of_joined_services_and_raised_severity(
     #[case] before: State<'_>,
     #[case] after: State<'_>,
     #[case] channel: (Setting, bool),
@@ -83,7 +83,7 @@ fn contacts_are_told_joins_and_rises(
 
 /// With a mailbox each, contacts have messages and batches of their own, independent of those of the channel.
 #[test]
-fn contacts_with_mailboxes_are_told_each() {
+fn contacts_with_mailboxes_get_their_own_messages() {
     let before = with_services(incident(MINOR), &[1, 2]);
     let after = with_services(incident(MINOR), &[1, 2, 3]);
     let change = IncidentTransition { before: Some(&before), after: &after, leaving: None, at: at(1_000) };
@@ -105,29 +105,29 @@ fn contacts_with_mailboxes_are_told_each() {
 
 /// Contacts are not notified of recoveries.
 #[test]
-fn a_service_that_fails_again_is_no_news_for_contacts() {
+fn contacts_are_not_notified_of_a_relapse() {
     let mut before = with_services(incident(MINOR), &[1, 2]);
     before.services[0].recovered_at = Some(at(900));
     let after = with_services(incident(MINOR), &[1, 2]);
     let change = IncidentTransition { before: Some(&before), after: &after, leaving: None, at: at(1_000) };
-    let told = follow(&change, ChannelKind::Webhook, (by_name(), !QUIET), &["incident.escalated@5 100"]);
-    assert_eq!(told, [""; 0]);
+    let effects = follow(&change, ChannelKind::Webhook, (by_name(), !QUIET), &["incident.escalated@5 100"]);
+    assert_eq!(effects, [""; 0]);
 }
 
 /// A contact gets the end of an incident of which it got the start. A step that is held beyond now is taken back with the
 /// incident.
 #[rstest]
-#[case::told(&["incident.escalated@5 100"], &["retract steps", "release", "incident.resolved@5"])]
-#[case::not_told(&[], &["retract steps"])]
+#[case::notified(&["incident.escalated@5 100"], &["retract steps", "release", "incident.resolved@5"])]
+#[case::not_notified(&[], &["retract steps"])]
 #[case::the_step_is_held(&["incident.escalated@5 100 quiet_hours 9000"], &["retract steps"])]
 #[case::its_quiet_hours_end_now(&["incident.escalated@5 100 quiet_hours 1000"],
     &["retract steps", "incident.resolved@5 until quiet_hours"])]
-#[case::told_before_a_held_step(&["incident.escalated@5 100", "incident.escalated@5 200 quiet_hours 9000"],
+#[case::notified_before_a_held_step(&["incident.escalated@5 100", "incident.escalated@5 200 quiet_hours 9000"],
     &["retract steps", "incident.resolved@5 until quiet_hours"])]
-#[case::a_join_comes_after_the_held_step(
+#[case::a_join_follows_the_held_step(
     &["incident.escalated@5 100 quiet_hours 9000", "incident.service_joined@5 200 quiet_hours 9000"],
     &["retract steps", "incident.resolved@5 until quiet_hours"])]
-fn the_end_is_told_to_contacts_who_know_the_start(
+fn the_resolution_is_sent_to_contacts_that_got_the_start(
     #[case] written_before: &[&str],
     #[case] expected: &[&str],
 ) {

@@ -138,18 +138,18 @@ impl Reader {
         written.sort_by_key(|written| written.key);
         let severity = |one: &Delivery| Some((one.key, one.message.severity()?));
         let severities = self.outbox.iter().filter(|_| change.is_rise()).filter_map(severity).collect();
-        let mut told = ChannelAudience {
+        let mut audience = ChannelAudience {
             channel: self.setting.clone().into_channel(1),
             recent: RecentMessages::default(),
             severities,
             written,
             batches: Vec::new(),
         };
-        if let Some(key) = told.open_batch(NotificationEvent::IncidentServiceJoined, None, change.at) {
+        if let Some(key) = audience.open_batch(NotificationEvent::IncidentServiceJoined, None, change.at) {
             let message = self.outbox.iter().find(|one| one.key == key).unwrap().message.clone();
-            told.batches.push(HeldBatch { key, message });
+            audience.batches.push(HeldBatch { key, message });
         }
-        IncidentAudience { channels: vec![told], ..base }
+        IncidentAudience { channels: vec![audience], ..base }
     }
 
     fn carry_out(&mut self, effects: Vec<LifecycleEffect>) {
@@ -264,7 +264,7 @@ fn run(seed: u64) {
 }
 
 #[test]
-fn everybody_knows_what_they_must_know_and_nothing_twice() {
+fn every_recipient_gets_every_required_message_once() {
     for seed in 1..600_u64 {
         run(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     }
@@ -293,13 +293,13 @@ fn many_joins_are_few_messages() {
         before = Some(after);
     }
     reader.send(now.plus_ms(60_000));
-    let told: usize = reader
+    let joined: usize = reader
         .sent
         .iter()
         .filter_map(NotificationMessage::incident)
         .filter_map(|facts| facts.change.joined.as_ref())
         .map(|group| group.count)
         .sum();
-    assert_eq!(told, 599, "each is counted");
+    assert_eq!(joined, 599, "each is counted");
     assert!(reader.sent.len() <= 3 + 600 / 30, "{} messages", reader.sent.len());
 }

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::nothing_stands(&[(22, 2), (29, 2)], &[], &[],
+    #[case::no_existing_windows(&[(22, 2), (29, 2)], &[], &[],
         (vec![(22, 2), (29, 2)], vec![], vec![], vec![], vec![]))]
     #[case::nothing_moves(&[(22, 2), (29, 2)], &[((22, 2), Follows), ((29, 2), Follows)], &[],
         (vec![], vec![(1, (22, 2)), (2, (29, 2))], vec![], vec![], vec![]))]
@@ -178,7 +178,7 @@ mod tests {
         (vec![(24, 2)], vec![], vec![], vec![1], vec![]))]
     #[case::one_that_people_changed(&[(22, 3), (29, 3)], &[((22, 2), Stays), ((29, 2), Follows)], &[],
         (vec![], vec![(2, (29, 3))], vec![(1, (22, 3))], vec![], vec![]))]
-    #[case::one_that_people_changed_without_a_place(&[(24, 2)], &[((22, 2), Stays)], &[],
+    #[case::an_edited_window_without_occurrence(&[(24, 2)], &[((22, 2), Stays)], &[],
         (vec![(24, 2)], vec![], vec![], vec![], vec![]))]
     #[case::one_that_people_took_out(&[(22, 3), (29, 3)], &[((29, 2), Follows)], &[(22, 2)],
         (vec![], vec![(1, (29, 3))], vec![], vec![], vec![((22, 2), (22, 3))]))]
@@ -186,13 +186,13 @@ mod tests {
         (vec![(29, 2)], vec![], vec![], vec![], vec![]))]
     #[case::one_that_was_called_off_moves(&[(22, 3), (29, 3)], &[((22, 2), Past)], &[(22, 2)],
         (vec![(29, 3)], vec![], vec![], vec![], vec![((22, 2), (22, 3))]))]
-    #[case::one_that_has_begun_takes_no_other_place(&[(22, 22)], &[((22, 2), Past)], &[],
+    #[case::a_started_window_is_not_moved(&[(22, 22)], &[((22, 2), Past)], &[],
         (vec![(22, 22)], vec![], vec![], vec![], vec![]))]
     #[case::twice_a_day(&[(22, 3), (22, 15)], &[((22, 2), Follows), ((22, 14), Follows)], &[],
         (vec![], vec![(1, (22, 3)), (2, (22, 15))], vec![], vec![], vec![]))]
-    #[case::onto_the_place_of_another(&[(22, 14), (22, 15)], &[((22, 13), Follows), ((22, 14), Follows)], &[],
+    #[case::onto_the_time_of_another(&[(22, 14), (22, 15)], &[((22, 13), Follows), ((22, 14), Follows)], &[],
         (vec![], vec![(2, (22, 14)), (1, (22, 15))], vec![], vec![], vec![]))]
-    fn a_changed_series_meets_what_stands(
+    fn a_changed_series_keeps_moves_and_removes_existing_windows(
         #[case] wanted: &[Moment],
         #[case] standing: &[(Moment, ReplanRole)],
         #[case] skips: &[Moment],
@@ -203,7 +203,7 @@ mod tests {
 
     /// No window is assigned twice, none that another row has is assigned, and repeating it changes nothing.
     #[test]
-    fn windows_are_given_once() {
+    fn each_window_is_assigned_once() {
         let (wanted, standing) = (
             [(22, 2), (22, 14), (23, 2)],
             [((22, 13), Follows), ((22, 14), Past), ((22, 1), Stays), ((24, 0), Follows)],
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_creates_what_is_missing() {
+    fn planning_creates_missing_windows() {
         let series = series("FREQ=WEEKLY");
         let wanted = series.wanted_occurrences(at(NOW));
         let one = SeriesMember { key: 1, occurrence: wanted[1].start, role: Past };

@@ -16,7 +16,7 @@ fn stamp(ms: i64) -> OperationContext<'static> {
 }
 
 /// Statuses, texts and notices of the new entries.
-fn said(step: &MaintenanceTransition) -> Vec<(MaintenanceStatus, &str, bool)> {
+fn entries_of(step: &MaintenanceTransition) -> Vec<(MaintenanceStatus, &str, bool)> {
     let text = |entry: &NewTimelineEntry| (entry.happened.status(), entry.notify_subscribers);
     let entries = step.entries.iter();
     entries.map(|entry| (text(entry).0, entry.message.get("de").unwrap(), text(entry).1)).collect()
@@ -28,7 +28,7 @@ fn said(step: &MaintenanceTransition) -> Vec<(MaintenanceStatus, &str, bool)> {
 #[case(true, 1_000, InProgress, Some(1_000))]
 #[case(true, 9_000, InProgress, Some(9_000))]
 #[case(false, 9_000, Scheduled, None)]
-fn a_new_maintenance_begins_when_its_start_has_been_reached(
+fn a_new_maintenance_starts_when_its_start_has_passed(
     #[case] auto_start: bool,
     #[case] now: i64,
     #[case] status: MaintenanceStatus,
@@ -53,7 +53,7 @@ fn a_new_maintenance_begins_when_its_start_has_been_reached(
 #[rstest]
 #[case(true)]
 #[case(false)]
-fn what_is_said_first_is_what_was_sent_or_generated(#[case] announcement: bool) {
+fn the_first_entry_has_the_sent_or_generated_text(#[case] announcement: bool) {
     let notices = MaintenanceNotices { announcement, ..maintenance(Scheduled).notices };
     let new = Maintenance { notices, ..maintenance(Scheduled) };
     let sent = MaintenanceTransition::announce(
@@ -61,10 +61,10 @@ fn what_is_said_first_is_what_was_sent_or_generated(#[case] announcement: bool) 
         Some(TranslatedText::single("de", "Wir arbeiten.")),
         stamp(0),
     );
-    assert_eq!(said(&sent), [(Scheduled, "Wir arbeiten.", announcement)]);
+    assert_eq!(entries_of(&sent), [(Scheduled, "Wir arbeiten.", announcement)]);
     let generated = MaintenanceTransition::announce(new, None, stamp(0));
     let text = "Maintenance is planned from 1970-01-01 00:00 UTC to 1970-01-01 00:00 UTC.";
-    assert_eq!(said(&generated), [(Scheduled, text, announcement)]);
+    assert_eq!(entries_of(&generated), [(Scheduled, text, announcement)]);
 }
 
 /// Contract 4.11.2: `post_update`, `notify_subscribers`.
@@ -74,7 +74,7 @@ fn what_is_said_first_is_what_was_sent_or_generated(#[case] announcement: bool) 
 #[case(Scheduled, Some(3_000), false, true, None)]
 #[case(InProgress, None, true, false, Some(false))]
 #[case(Scheduled, Some(2_000), true, true, None)]
-fn a_changed_window_is_told_unless_nobody_shall(
+fn a_changed_window_is_announced_unless_suppressed(
     #[case] status: MaintenanceStatus,
     #[case] end: Option<i64>,
     #[case] is_posted: bool,
@@ -86,7 +86,8 @@ fn a_changed_window_is_told_unless_nobody_shall(
     let after = Maintenance { schedule, ..before.clone() };
     let step =
         MaintenanceTransition::revise(&before, after, RescheduleOptions { is_posted, notifies }, stamp(500));
-    let entries: Vec<_> = said(&step).iter().map(|(status, _, notified)| (*status, *notified)).collect();
+    let entries: Vec<_> =
+        entries_of(&step).iter().map(|(status, _, notified)| (*status, *notified)).collect();
     assert_eq!(entries, told.map(|notified| (status, notified)).into_iter().collect::<Vec<_>>());
 }
 
@@ -97,20 +98,20 @@ fn an_operation_changes_state_times_and_timeline() {
     let started = MaintenanceTransition::start(&planned, stamp(700)).unwrap();
     let expected = Maintenance { status: InProgress, actual_start: Some(at(700)), ..planned.clone() };
     assert_eq!(started.after, expected);
-    assert_eq!(said(&started), [(InProgress, "The maintenance has started.", true)]);
+    assert_eq!(entries_of(&started), [(InProgress, "The maintenance has started.", true)]);
 
     let completed = MaintenanceTransition::complete(&expected, stamp(800)).unwrap();
     let expected = Maintenance { status: Completed, actual_end: Some(at(800)), ..expected };
     assert_eq!(completed.after, expected);
-    assert_eq!(said(&completed), [(Completed, "The maintenance has been completed.", true)]);
+    assert_eq!(entries_of(&completed), [(Completed, "The maintenance has been completed.", true)]);
 
     let cancelled = MaintenanceTransition::cancel(&planned, stamp(900)).unwrap();
     assert_eq!(cancelled.after, Maintenance { status: Cancelled, ..planned });
-    assert_eq!(said(&cancelled), [(Cancelled, "The maintenance has been cancelled.", true)]);
+    assert_eq!(entries_of(&cancelled), [(Cancelled, "The maintenance has been cancelled.", true)]);
 }
 
 #[test]
-fn an_operation_notifies_only_of_what_subscribers_want_to_hear() {
+fn an_operation_notifies_only_of_enabled_notices() {
     let silent = MaintenanceNotices {
         announcement: false,
         day_before: true,
@@ -135,7 +136,7 @@ fn an_operation_notifies_only_of_what_subscribers_want_to_hear() {
 #[case(Completed, 1_600, InProgress, Some(1_001))]
 #[case(InProgress, 1_601, Scheduled, None)]
 #[case(Completed, 1_601, Scheduled, None)]
-fn an_extension_goes_on_or_waits_again(
+fn an_extension_continues_or_reschedules(
     #[case] status: MaintenanceStatus,
     #[case] start: i64,
     #[case] expected: MaintenanceStatus,
@@ -152,14 +153,14 @@ fn an_extension_goes_on_or_waits_again(
 #[rstest]
 #[case(None, false)]
 #[case(Some(9_000), true)]
-fn an_open_end_takes_automatic_completion_away(#[case] end: Option<i64>, #[case] auto_complete: bool) {
+fn an_open_end_disables_automatic_completion(#[case] end: Option<i64>, #[case] auto_complete: bool) {
     let before = Maintenance { auto_complete: true, ..maintenance(InProgress) };
     let schedule = MaintenanceWindow { end: end.map(at), ..before.schedule };
     let message = Some(TranslatedText::single("de", "Dauert länger."));
     let extension = MaintenanceExtension { schedule, message, notifies: false };
     let step = MaintenanceTransition::extend(&before, extension, stamp(1_600)).unwrap();
     assert_eq!(step.after.auto_complete, auto_complete);
-    assert_eq!(said(&step), [(InProgress, "Dauert länger.", false)]);
+    assert_eq!(entries_of(&step), [(InProgress, "Dauert länger.", false)]);
 }
 
 /// Contract 4.11.2: automatic start and completion; (status, auto_start, auto_complete, now) → new status.
@@ -173,7 +174,7 @@ fn an_open_end_takes_automatic_completion_away(#[case] end: Option<i64>, #[case]
 #[case(InProgress, true, false, 5_000, None)]
 #[case(Completed, true, true, 5_000, None)]
 #[case(Cancelled, true, true, 5_000, None)]
-fn the_clock_does_what_is_due_once(
+fn due_transitions_happen_once(
     #[case] status: MaintenanceStatus,
     #[case] auto_start: bool,
     #[case] auto_complete: bool,
@@ -200,7 +201,7 @@ fn an_open_end_is_never_over() {
 #[case(999, &[Scheduled], &[Completed])]
 #[case(1_000, &[], &[Completed])]
 #[case(1_002, &[], &[])]
-fn a_full_timeline_takes_no_entry_but_the_end(
+fn a_full_timeline_accepts_only_the_end(
     #[case] entries: usize,
     #[case] begun: &[MaintenanceStatus],
     #[case] ended: &[MaintenanceStatus],

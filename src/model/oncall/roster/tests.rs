@@ -61,7 +61,7 @@ fn range(from: &str, to: &str) -> TimeRange {
 #[rstest]
 #[case::a_day_that_lacks_the_time("Europe/Berlin", "2026-03-27T01:30:00Z", Rotation::Daily { days: 1, at: "02:30".parse().unwrap() },
     &["2026-03-28T01:30:00.000Z", "2026-03-29T01:30:00.000Z", "2026-03-30T00:30:00.000Z"])]
-#[case::a_time_that_comes_twice("Europe/Berlin", "2026-10-24T00:30:00Z", Rotation::Daily { days: 1, at: "02:30".parse().unwrap() },
+#[case::a_time_that_occurs_twice("Europe/Berlin", "2026-10-24T00:30:00Z", Rotation::Daily { days: 1, at: "02:30".parse().unwrap() },
     &["2026-10-25T00:30:00.000Z", "2026-10-26T01:30:00.000Z"])]
 #[case::a_leap_day("UTC", "2028-02-28T09:00:00Z", Rotation::Daily { days: 1, at: "09:00".parse().unwrap() },
     &["2028-02-29T09:00:00.000Z", "2028-03-01T09:00:00.000Z"])]
@@ -77,7 +77,7 @@ fn range(from: &str, to: &str) -> TimeRange {
     &["2026-10-03T15:45:00.000Z", "2026-10-04T15:15:00.000Z"])]
 #[case::hours_know_no_clock("Europe/Berlin", "2026-03-28T12:00:00Z", Rotation::Hours { hours: 12 },
     &["2026-03-29T00:00:00.000Z", "2026-03-29T12:00:00.000Z"])]
-fn duty_changes_hands(
+fn duty_passes_to_the_next_contact(
     #[case] zone: &str,
     #[case] start: &str,
     #[case] rotation: Rotation,
@@ -93,9 +93,9 @@ fn duty_changes_hands(
     assert_eq!(contacts, (0..=expected.len()).map(|turn| turn as i64 % 2 + 1).collect::<Vec<_>>());
 }
 
-/// A day that a zone left out has no turn of its own: the next contact is on duty.
+/// A day that a zone skipped has no shift of its own: the next contact is on duty.
 #[test]
-fn a_day_that_was_left_out_has_no_turn() {
+fn a_skipped_day_has_no_shift() {
     let rotation = Rotation::Daily { days: 1, at: "12:00".parse().unwrap() };
     let schedule = schedule("Pacific/Apia", vec![layer(3, at("2011-12-28T22:00:00Z"), rotation)]);
     let roster = DutyRoster { schedule: &schedule, overrides: &[], absences: &[] };
@@ -106,7 +106,7 @@ fn a_day_that_was_left_out_has_no_turn() {
 
 /// Precedence of layers and overrides, and the replacement of absent contacts.
 #[test]
-fn what_stands_above_takes_the_duty() {
+fn higher_layers_and_overrides_take_precedence() {
     let daily = Rotation::Daily { days: 1, at: "00:00".parse().unwrap() };
     let start = at("2026-11-23T00:00:00Z");
     let nights = hours("mon,tue,wed,thu,fri 18:00-24:00");
@@ -142,7 +142,7 @@ fn what_stands_above_takes_the_duty() {
     assert_eq!(duty.gaps, [range("2026-11-24T06:00:00Z", "2026-11-24T07:00:00Z")]);
 }
 
-/// The hours of two layers, in which the same contact takes turns, an absence, and the times that are not covered as they should
+/// The hours of two layers, in which the same contact alternates, an absence, and the times that are not covered as they should
 /// be.
 #[rstest]
 #[case::always(None, None, Some(("2026-11-24T06:00:00Z", "2026-11-24T07:00:00Z")), &["24T06:00-24T07:00"])]
@@ -151,7 +151,7 @@ fn what_stands_above_takes_the_duty() {
     &["24T08:00-24T12:00"])]
 #[case::away_by_night(Some("mon,tue 08:00-18:00"), None, Some(("2026-11-23T20:00:00Z", "2026-11-23T22:00:00Z")),
     &["23T20:00-23T22:00"])]
-fn what_hours_leave_out_is_no_gap(
+fn time_outside_of_layer_hours_is_not_an_uncovered_period(
     #[case] hours_below: Option<&str>,
     #[case] hours_above: Option<&str>,
     #[case] away: Option<(&str, &str)>,
@@ -179,7 +179,7 @@ fn what_hours_leave_out_is_no_gap(
 #[case::one_is_to_come((20, None), (26, None), &["24T09:00-24T17:00", "25T09:00-25T17:00"])]
 #[case::none_has_started((26, None), (27, None), &[])]
 #[case::a_day_between((20, Some(24)), (25, None), &["24T00:00-25T00:00", "25T09:00-25T17:00"])]
-fn a_layer_asks_for_nobody_while_it_does_not_count(
+fn a_layer_needs_nobody_outside_its_start_and_end(
     #[case] first: (u32, Option<u32>),
     #[case] second: (u32, Option<u32>),
     #[case] expected: &[&str],
@@ -201,9 +201,9 @@ fn a_layer_asks_for_nobody_while_it_does_not_count(
     assert_eq!(found, expected);
 }
 
-/// The largest possible schedule over the longest possible time: absences are not read for each turn.
+/// The largest possible schedule over the longest possible time: absences are not read for each shift.
 #[test]
-fn the_largest_schedule_is_reckoned() {
+fn the_largest_schedule_is_computed_in_time() {
     let start = at("2026-01-01T00:00:00Z");
     let hourly = Rotation::Hours { hours: 1 };
     let layers = (0..LAYERS_MAX).map(|_| layer(CONTACTS_MAX as i64, start, hourly)).collect();
@@ -260,7 +260,7 @@ fn stretches(begin: Timestamp) -> impl Strategy<Value = Vec<(i64, TimeRange)>> {
 }
 
 /// The contact on duty, straight from the rules: the newest override, then the layers from the last one down, each
-/// turn counted one by one.
+/// shift counted one by one.
 fn oracle(roster: &DutyRoster<'_>, moment: Timestamp) -> Option<(i64, ShiftSource)> {
     let holds = |range: TimeRange| range.from <= moment && moment < range.to;
     let is_away =
@@ -331,7 +331,7 @@ proptest! {
 
     /// Shifts and gaps tile the range, and at every quarter of an hour, and just before it, the right one is on duty.
     #[test]
-    fn shifts_are_what_the_rules_say((schedule, overrides, absences, range) in cases()) {
+    fn shifts_equal_a_naive_evaluation_of_the_rules((schedule, overrides, absences, range) in cases()) {
         let roster = DutyRoster { schedule: &schedule, overrides: &overrides, absences: &absences };
         let duty = roster.duty(range);
         let mut all: Vec<TimeRange> = duty.shifts.iter().map(|shift| shift.range).chain(duty.gaps.clone()).collect();
@@ -355,7 +355,7 @@ proptest! {
 
     /// A part of a time has the same shifts, cut; a moment has that of its time.
     #[test]
-    fn a_part_is_cut_from_the_whole((schedule, overrides, absences, range) in cases(), from in 0..900_i64, length in 1..200_i64) {
+    fn a_partial_range_equals_a_cut_of_the_whole((schedule, overrides, absences, range) in cases(), from in 0..900_i64, length in 1..200_i64) {
         let roster = DutyRoster { schedule: &schedule, overrides: &overrides, absences: &absences };
         let from = range.from.plus_ms(from * 15 * MINUTE_MS + 1);
         let part = TimeRange { from, to: from.plus_ms(length * 15 * MINUTE_MS).min(range.to) };

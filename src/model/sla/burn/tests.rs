@@ -42,15 +42,15 @@ fn rates_follow_from_the_period(#[case] percent: f64, #[case] days: i64, #[case]
 fn both_windows_must_burn(#[case] down_seconds: [i64; 5], #[case] expected: BurnState) {
     let windows = [5 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, 72 * HOUR_MS];
     let within = |window_ms: i64| {
-        let place = windows.iter().position(|known| *known == window_ms).unwrap();
-        let down_ms = down_seconds[place] * 1_000;
+        let index = windows.iter().position(|known| *known == window_ms).unwrap();
+        let down_ms = down_seconds[index] * 1_000;
         MeasuredTime { up_ms: window_ms - down_ms, down_ms }
     };
     assert_eq!(state(&evaluate_burn_rates(objective(99.9), 30 * DAY_MS, within)), expected);
 }
 
 #[test]
-fn all_down_is_fast_whatever_was_promised() {
+fn a_complete_outage_burns_fast_for_every_objective() {
     for percent in [50.0, 90.0, 99.0, 99.9, 99.9999] {
         for days in [1, 7, 30, 365] {
             let down = |window_ms| MeasuredTime { up_ms: 0, down_ms: window_ms };

@@ -57,7 +57,7 @@ fn minutes(hours: &str, zone: &str, from: &str, to: &str) -> i64 {
     "2026-11-23T12:00:00Z",
     480
 )]
-fn hours_are_what_clocks_show(
+fn business_hours_follow_wall_clocks(
     #[case] hours: &str,
     #[case] zone: &str,
     #[case] from: &str,
@@ -104,7 +104,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
     /// Up to 30 days anywhere in a year: the same quarter hours as those in which a clock shows such a time.
     #[test]
-    fn hours_equal_those_of_looking_at_the_clock(
+    fn business_hours_equal_a_minute_by_minute_count(
         zone in prop::sample::select(ZONES.to_vec()),
         entries in prop::collection::vec(entry(), 1..4),
         (first, length) in (0_i64..365 * 96, 0_i64..30 * 96),

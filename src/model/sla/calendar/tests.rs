@@ -99,7 +99,11 @@ fn the_current_period(
 #[rstest]
 #[case("America/Asuncion", "2017-10-15T00:00:00Z", "2017-10-01T04:00:00.000Z")]
 #[case("America/Havana", "2026-11-15T00:00:00Z", "2026-11-01T04:00:00.000Z")]
-fn a_midnight_that_is_left_out_or_comes_twice(#[case] name: &str, #[case] now: &str, #[case] from: &str) {
+fn a_skipped_or_repeated_midnight_starts_a_period_once(
+    #[case] name: &str,
+    #[case] now: &str,
+    #[case] from: &str,
+) {
     let current = MONTH.current(zone(name), at(now));
     assert_eq!(current.from.to_string(), from);
     assert_eq!(MONTH.previous(zone(name), at(now)).to, current.from);
@@ -133,7 +137,7 @@ fn the_period_of_a_day(
 
 /// Periods of every zone adjoin, and every moment is in exactly one of each kind.
 #[rstest]
-fn periods_leave_nothing_out(#[values(MONTH, QUARTER, YEAR)] period: SlaPeriod) {
+fn consecutive_periods_have_no_gap(#[values(MONTH, QUARTER, YEAR)] period: SlaPeriod) {
     for tz in chrono_tz::TZ_VARIANTS {
         let zone = zone(tz.name());
         let mut now = at("2012-01-01T00:00:00Z");

@@ -15,7 +15,7 @@ fn seconds(after_s: i64) -> Timestamp {
 }
 
 /// Three locations that keep their own schedules, all of which have seen the service up.
-fn all_elsewhere() -> WatchState {
+fn all_remote() -> WatchState {
     let plan = WatchPlan { locations: [ELSEWHERE; 3].into(), ..every_minute(3) };
     let (mut watch, effects) = WatchState::begin(plan, WatchMemory::default(), seconds(0));
     assert_eq!(effects, Vec::new());
@@ -26,8 +26,8 @@ fn all_elsewhere() -> WatchState {
     watch
 }
 
-/// The effects of a result that votes; of any other there are none.
-fn hear(watch: &mut WatchState, slot: usize, vote: LocationVote, now: Timestamp) -> Vec<WatchEffect> {
+/// The effects of a result that votes; other results have none.
+fn receive(watch: &mut WatchState, slot: usize, vote: LocationVote, now: Timestamp) -> Vec<WatchEffect> {
     match watch.take_remote_result(slot, vote, now) {
         ArrivalOutcome::Vote(effects) => effects,
         ArrivalOutcome::Late | ArrivalOutcome::Nothing => Vec::new(),
@@ -43,8 +43,8 @@ fn urges(effects: &[WatchEffect]) -> Vec<RecheckRequest> {
 }
 
 #[test]
-fn locations_with_their_own_schedules_are_never_told_to_run() {
-    let mut watch = all_elsewhere();
+fn remote_locations_get_no_run_effects() {
+    let mut watch = all_remote();
     while let Some(at) = watch.next_wake().filter(|at| *at < seconds(3_600)) {
         let effects = watch.wake(at);
         assert!(!effects.iter().any(|effect| matches!(effect, WatchEffect::Run(_) | WatchEffect::Missed(_))));
@@ -53,10 +53,10 @@ fn locations_with_their_own_schedules_are_never_told_to_run() {
 }
 
 #[test]
-fn a_location_elsewhere_that_contradicts_sends_the_others_to_look_at_once() {
-    let mut watch = all_elsewhere();
+fn a_contradicting_remote_location_requests_rechecks_of_the_others() {
+    let mut watch = all_remote();
     let now = seconds(61);
-    let effects = hear(&mut watch, 0, vote(CheckStatus::Down, 61), now);
+    let effects = receive(&mut watch, 0, vote(CheckStatus::Down, 61), now);
     let hurry_until = seconds(61 + 120);
     let expected = [(0, false), (1, true), (2, true)].map(|(slot, look_now)| RecheckRequest {
         slot,
@@ -65,12 +65,12 @@ fn a_location_elsewhere_that_contradicts_sends_the_others_to_look_at_once() {
     });
     assert_eq!(urges(&effects), expected);
     assert_eq!(watch.verdict(), Verdict::Up, "one of three");
-    let effects = hear(&mut watch, 1, vote(CheckStatus::Down, 62), seconds(62));
+    let effects = receive(&mut watch, 1, vote(CheckStatus::Down, 62), seconds(62));
     assert_eq!(watch.verdict(), Verdict::Down);
     let asked: Vec<usize> =
         urges(&effects).iter().filter(|urge| urge.look_now).map(|urge| urge.slot).collect();
     assert_eq!(asked, [0, 2], "whoever has not looked since");
-    let effects = hear(&mut watch, 2, vote(CheckStatus::Down, 63), seconds(63));
+    let effects = receive(&mut watch, 2, vote(CheckStatus::Down, 63), seconds(63));
     assert!(urges(&effects).iter().all(|urge| urge.hurry_until <= seconds(63)), "calm again: {effects:?}");
     assert_eq!(urges(&effects).len(), 3);
 }
@@ -100,14 +100,14 @@ impl Worth {
 #[case::late(61, 82, Worth::Late)]
 #[case::of_a_clock_that_is_a_little_ahead(62, 60, Worth::Vote)]
 #[case::of_the_future(63, 60, Worth::Nothing)]
-#[case::older_than_what_is_known(0, 2, Worth::Nothing)]
+#[case::older_than_the_known_vote(0, 2, Worth::Nothing)]
 #[case::known_already(1, 2, Worth::Nothing)]
 #[case::known_for_long(1, 61, Worth::Nothing)]
 fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64, #[case] expected: Worth) {
-    let mut watch = all_elsewhere();
+    let mut watch = all_remote();
     for slot in 0..2 {
-        let heard = watch.take_remote_result(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
-        assert_eq!(Worth::of(&heard), expected);
+        let outcome = watch.take_remote_result(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
+        assert_eq!(Worth::of(&outcome), expected);
         let again = watch.take_remote_result(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
         assert_eq!(again, ArrivalOutcome::Nothing);
     }
@@ -115,20 +115,20 @@ fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64,
     assert_eq!(watch.verdict(), verdict);
 }
 
-/// Regression: a result that came 7 s after its check had timed out was accepted, and left a gap all the same.
+/// Regression: a result that arrived 7 s after its check had timed out was accepted, and left a gap all the same.
 #[test]
 fn a_result_that_is_in_time_leaves_no_gap() {
-    let mut watch = all_elsewhere();
+    let mut watch = all_remote();
     let is_change = |effect: &WatchEffect| matches!(effect, WatchEffect::Change(_));
     let effects = watch.wake(seconds(81));
     assert!(!effects.iter().any(is_change), "what was due after a minute may be on its way: {effects:?}");
-    let effects = hear(&mut watch, 0, vote(CheckStatus::Up, 61), seconds(81));
+    let effects = receive(&mut watch, 0, vote(CheckStatus::Up, 61), seconds(81));
     assert!(!effects.iter().any(is_change), "{effects:?}");
     assert!(watch.wake(seconds(61 + 120)).iter().any(is_change), "and not for ever");
 }
 
 #[test]
-fn a_location_that_keeps_its_schedule_heeds_what_it_is_asked() {
+fn a_remote_schedule_follows_recheck_requests() {
     let (mut watch, _) = WatchState::begin(every_minute(1), WatchMemory::default(), seconds(0));
     let look = |watch: &mut WatchState, at: Timestamp| {
         let effects = watch.wake(at);

@@ -51,7 +51,7 @@ impl Twins {
     fn look(&mut self, Look { wait_ms, slot, status, then }: Look) {
         self.now = self.now.plus_ms(wait_ms);
         let now = self.now;
-        // Runs and urges are those of the rounds; here looks come as the script says.
+        // Runs and recheck requests are those of the rounds; here checks come as the script says.
         self.together.wake(now);
         self.mixed.wake(now);
         let attempt = CheckAttempt { slot, scheduled_at: now, attempt: 1 };
@@ -65,11 +65,11 @@ impl Twins {
             self.mixed.finish(attempt, now, outcome(), now);
         }
         assert_eq!(self.mixed.verdict(), self.together.verdict());
-        self.hear_more(then);
+        self.receive_more(then);
     }
 
     /// Neither repeated nor late results change verdict, memory or plan.
-    fn hear_more(&mut self, then: Then) {
+    fn receive_more(&mut self, then: Then) {
         let vote = match then {
             Then::Nothing => return,
             Then::Repeats => self.heard,
@@ -113,7 +113,7 @@ fn looks() -> impl Strategy<Value = Vec<Look>> {
 proptest! {
     /// The verdict is that of both locations in one process; late or repeated results change nothing.
     #[test]
-    fn a_location_elsewhere_counts_like_one_here(plan in plans(), looks in looks()) {
+    fn a_remote_location_counts_like_a_local_one(plan in plans(), looks in looks()) {
         let mut twins = Twins::begin(&plan);
         for look in looks {
             twins.look(look);

@@ -72,16 +72,16 @@ impl Replay<'_> {
             What::Vote(seen) => {
                 self.note_gap(place, place, seen.at);
                 let recovered_at = self.decide(place, seen.at);
-                self.tell_verdict(place, seen.at, recovered_at);
+                self.report_verdict(place, seen.at, recovered_at);
             }
             What::Judgement => {
                 let is_silent = self.last_result(place).is_some_and(|last| self.is_gap(last, now));
                 self.note_gap(place, place, now);
                 self.decide(place, now);
                 if !is_silent {
-                    self.tell_verdict(place, now, None);
+                    self.report_verdict(place, now, None);
                 } else if self.verdict == Verdict::Unknown {
-                    self.tell(MeasuredStatus::Unknown, ChangeCause::Stale, now);
+                    self.report_change(MeasuredStatus::Unknown, ChangeCause::Stale, now);
                 }
                 self.settle(now);
             }
@@ -114,7 +114,7 @@ impl Replay<'_> {
         if self.status().verdict() != Verdict::Unknown {
             let blind_since = last.plus_ms(self.plan.interval_ms);
             self.gaps.push((place, blind_since));
-            self.tell(MeasuredStatus::NoData, ChangeCause::Gap, blind_since);
+            self.report_change(MeasuredStatus::NoData, ChangeCause::Gap, blind_since);
         }
     }
 
@@ -190,15 +190,15 @@ impl Replay<'_> {
         (good, since)
     }
 
-    fn tell_verdict(&mut self, place: usize, at: Timestamp, recovered_at: Option<Timestamp>) {
+    fn report_verdict(&mut self, place: usize, at: Timestamp, recovered_at: Option<Timestamp>) {
         let (from, to) = (self.status(), MeasuredStatus::from(self.verdict));
         let rank = |status: MeasuredStatus| status.verdict().as_check().map(|status| status as u8);
         let is_worse = rank(to) > Some(0) && rank(from) < rank(to);
         let at = if is_worse { self.worse_since(place, at) } else { recovered_at.unwrap_or(at) };
-        self.tell(to, ChangeCause::Votes, at);
+        self.report_change(to, ChangeCause::Votes, at);
     }
 
-    /// The start of the trouble: the earliest run after the last better vote of any location that now has this
+    /// The start of the status: the earliest run after the last better vote of any location that now has this
     /// status.
     fn worse_since(&self, place: usize, at: Timestamp) -> Timestamp {
         let Some(level) = self.verdict.as_check() else { return at };
@@ -231,7 +231,7 @@ impl Replay<'_> {
         (seen.at, before.filter(|vote| vote.status < level).map(|vote| vote.at))
     }
 
-    fn tell(&mut self, to: MeasuredStatus, cause: ChangeCause, at: Timestamp) {
+    fn report_change(&mut self, to: MeasuredStatus, cause: ChangeCause, at: Timestamp) {
         let from = self.status();
         if from == to {
             return;
@@ -241,14 +241,14 @@ impl Replay<'_> {
         let was_flapping = self.is_flapping();
         self.told.push(MeasuredStatusChange { at, from, to, cause });
         let limit = usize::from(self.plan.rules.flapping.changes);
-        // What was too old when somebody looked is forgotten, also for a turn that is noticed later.
-        let seen = self.turns(at).min(self.turns(at.max(self.judged_at)));
+        // Results that were too old at a check are forgotten, also for a due time that is noticed later.
+        let seen = self.transitions(at).min(self.transitions(at.max(self.judged_at)));
         if is_turn(from, to) && limit > 0 && !was_flapping && seen > limit {
-            self.tell_about_flapping(ChangeCause::Flapping, at);
+            self.report_flapping(ChangeCause::Flapping, at);
         }
     }
 
-    fn tell_about_flapping(&mut self, cause: ChangeCause, at: Timestamp) {
+    fn report_flapping(&mut self, cause: ChangeCause, at: Timestamp) {
         let status = self.status();
         let before = self.told.iter().rfind(|change| change.cause.is_about_flapping());
         let at = before.map_or(at, |before| at.max(before.at.plus_ms(1)));
@@ -260,8 +260,8 @@ impl Replay<'_> {
         about.is_some_and(|change| change.cause == ChangeCause::Flapping)
     }
 
-    /// The turns in the window that ends at a moment.
-    fn turns(&self, at: Timestamp) -> usize {
+    /// The transitions in the window that ends at a moment.
+    fn transitions(&self, at: Timestamp) -> usize {
         let window_ms = i64::from(self.plan.rules.flapping.minutes) * 60_000;
         let turns = self.told.iter().filter(|change| is_turn(change.from, change.to));
         turns.filter(|change| at.ms_since(change.at) < window_ms).count()
@@ -270,14 +270,15 @@ impl Replay<'_> {
     fn settle(&mut self, now: Timestamp) {
         self.judged_at = now;
         let limit = usize::from(self.plan.rules.flapping.changes);
-        if !self.is_flapping() || self.turns(now) > limit / 2 {
+        if !self.is_flapping() || self.transitions(now) > limit / 2 {
             return;
         }
         // The moment at which one turn too few was left: that at which one of them left the window.
         let window_ms = i64::from(self.plan.rules.flapping.minutes) * 60_000;
         let turns = self.told.iter().filter(|change| is_turn(change.from, change.to));
         let ends = turns.map(|change| change.at.plus_ms(window_ms));
-        let at = ends.filter(|end| self.turns(*end) <= limit / 2).min().expect("it flapped after turns");
-        self.tell_about_flapping(ChangeCause::Settled, at);
+        let at =
+            ends.filter(|end| self.transitions(*end) <= limit / 2).min().expect("it flapped after turns");
+        self.report_flapping(ChangeCause::Settled, at);
     }
 }

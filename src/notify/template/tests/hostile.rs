@@ -31,7 +31,7 @@ fn nested(open: &str, inner: &str, close: &str, depth: usize) -> String {
 #[case::indices("list[", "0", "]")]
 #[case::conditionals("1 if 1 else ", "1", "")]
 #[case::arguments("0|default(", "1", ")")]
-fn expressions_are_nested_to_a_depth(#[case] open: &str, #[case] inner: &str, #[case] close: &str) {
+fn expression_nesting_is_limited(#[case] open: &str, #[case] inner: &str, #[case] close: &str) {
     let deep = |depth| format!("{{{{ {} }}}}", nested(open, inner, close, depth));
     assert!(MessageTemplate::parse(&deep(DEPTH_MAX - 1)).is_ok(), "{open}");
     for depth in [DEPTH_MAX, 1_000, 1_500] {
@@ -40,7 +40,7 @@ fn expressions_are_nested_to_a_depth(#[case] open: &str, #[case] inner: &str, #[
 }
 
 #[test]
-fn blocks_are_nested_to_a_depth() {
+fn block_nesting_is_limited() {
     let deep = |depth| nested("{% if 1 %}", "x", "{% endif %}", depth);
     assert_eq!(fill(&deep(DEPTH_MAX - 1)), Ok(1));
     assert_eq!(fill(&deep(900)), Err(TemplateProblem::TooDeep(DEPTH_MAX)));
@@ -67,7 +67,7 @@ fn blocks_are_nested_to_a_depth() {
 #[case::comments("", "{##}", "")]
 #[case::braces("", "{ ", "")]
 #[case::blanks("{{", " ", "1}}")]
-fn long_chains_are_filled(#[case] head: &str, #[case] link: &str, #[case] tail: &str) {
+fn long_chains_are_rendered(#[case] head: &str, #[case] link: &str, #[case] tail: &str) {
     let count = (TEMPLATE_LENGTH - head.len() - tail.len()) / link.len();
     let template = format!("{head}{}{tail}", link.repeat(count));
     let filled = fill(&template);
@@ -96,12 +96,12 @@ fn long_chains_are_filled(#[case] head: &str, #[case] link: &str, #[case] tail: 
 #[case::numbers(
     "{% for a in list %}{% for b in list %}{% if (1.5 ~ 1.5 ~ 1.5) %}{% endif %}{% endfor %}{% endfor %}"
 )]
-fn too_much_work_is_given_up(#[case] template: &str) {
+fn rendering_stops_at_the_work_limit(#[case] template: &str) {
     assert_eq!(fill(template), Err(TemplateProblem::TooMuchWork));
 }
 
 #[test]
-fn a_filled_template_has_a_bound() {
+fn the_length_of_the_output_is_limited() {
     let template = "{% for a in list %}{{ text|upper }}{% endfor %}";
     assert_eq!(fill(template), Err(TemplateProblem::OutputTooLong(OUTPUT_BYTES_MAX)));
     let template = format!("{{% for a in list %}}{}{{% endfor %}}", "🚨".repeat(1_000));
@@ -109,7 +109,7 @@ fn a_filled_template_has_a_bound() {
 }
 
 #[test]
-fn lengths_are_bounded() {
+fn lengths_of_templates_are_limited() {
     let text = "ä".repeat(TEMPLATE_LENGTH);
     assert_eq!(fill(&text), Ok(2 * TEMPLATE_LENGTH));
     assert_eq!(fill(&format!("{text}x")), Err(TemplateProblem::TooLong(TEMPLATE_LENGTH)));
@@ -150,13 +150,13 @@ fn numbers_stay_finite(#[case] factor: &str) {
 #[case::blocks("{% block a %}{{ self.a() }}{% endblock %}")]
 #[case::dictionaries("{{ {'a': 1} }}")]
 #[case::powers("{{ 9 ** 9 ** 9 }}")]
-fn what_cannot_be_bounded_is_not_in_the_language(#[case] template: &str) {
+fn unbounded_features_are_not_in_the_language(#[case] template: &str) {
     assert!(fill(template).is_err(), "{template}");
 }
 
 /// No template takes more steps and bytes than the meter has, and the meter never runs below zero.
 #[test]
-fn one_meter_bounds_several_templates() {
+fn several_templates_share_one_work_limit() {
     let template = MessageTemplate::parse("{% for a in list %}{{ a.name }}{% endfor %}").unwrap();
     let (facts, mut meter) = (huge_facts(), WorkMeter::default());
     let mut filled = 0;

@@ -99,7 +99,7 @@ mod tests {
     #[case::sixty_four_kibibytes_in_one_bit(0b0110, Ok(0b0110))]
     #[case::seven_bits(0b010_0001, Ok(0b010_0001))]
     #[case::large_window(0x91, Err(DecodingError::Window { max_mebibytes: 16 }))]
-    fn a_window_is_no_larger_than_what_is_read(
+    fn the_window_is_limited_to_the_read_size(
         #[case] first: u8,
         #[case] expected: Result<u8, DecodingError>,
     ) {

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_a_header_is_passed_over() {
+    fn every_header_field_is_skipped() {
         let mut checked = member("hello");
         checked[3] |= HAS_CHECKSUM;
         let end = checked.windows(8).position(|window| window == b"comment\0").unwrap() + 8;
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_the_last_member_is_ignored() {
+    fn data_after_the_last_member_is_ignored() {
         let members = [member("one "), member("two")].concat();
         for rest in [&[0; 512][..], b"junk", b"\x1f", b"\x1f\x8b\x08", b"\x1f\x8bjunk"] {
             let coded = [&members[..], rest].concat();

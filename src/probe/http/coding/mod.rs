@@ -233,7 +233,10 @@ mod tests {
     #[case("identity", |plain: &[u8]| plain.to_vec())]
     #[case("deflate, gzip", |plain: &[u8]| gzip(&zlib(plain)))]
     #[tokio::test]
-    async fn every_coding_is_undone(#[case] coding: &'static str, #[case] encode: impl Fn(&[u8]) -> Vec<u8>) {
+    async fn every_coding_is_decoded(
+        #[case] coding: &'static str,
+        #[case] encode: impl Fn(&[u8]) -> Vec<u8>,
+    ) {
         assert_eq!(decoded(coding, encode(b"hello"), false).await, Ok(b"hello".to_vec()));
     }
 
@@ -246,7 +249,7 @@ mod tests {
     #[case("br", brotli(b"")[..8].to_vec())]
     #[case("deflate", { let mut whole = zlib(b"hello"); whole.truncate(whole.len() - 4); whole })]
     #[tokio::test]
-    async fn an_unfinished_body_is_taken_as_it_is(#[case] coding: &'static str, #[case] body: Vec<u8>) {
+    async fn an_unfinished_body_is_accepted(#[case] coding: &'static str, #[case] body: Vec<u8>) {
         assert_eq!(decoded(coding, body, false).await, Ok(b"hello".to_vec()));
     }
 
@@ -281,7 +284,7 @@ mod tests {
 
     /// A stream whose encoder refers back 8 MiB loses nothing within the limit.
     #[tokio::test]
-    async fn a_large_window_costs_what_is_read_and_changes_nothing() {
+    async fn a_large_window_is_limited_without_changing_the_output() {
         let noise: Vec<u8> =
             (0_u32..300_000).flat_map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
         let plain = [&noise[..], &noise[..]].concat();
@@ -371,7 +374,7 @@ mod tests {
     #[case("gzip", gzip)]
     #[case("zstd", zstd)]
     #[tokio::test]
-    async fn a_cut_body_gives_what_it_has(
+    async fn a_truncated_body_is_decoded_as_far_as_possible(
         #[case] coding: &'static str,
         #[case] encode: fn(&[u8]) -> Vec<u8>,
     ) {

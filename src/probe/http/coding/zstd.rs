@@ -186,7 +186,7 @@ mod tests {
     #[case::a_known_size_of_four_mebibytes(&[0xa4, 0, 0, 0x40, 0], Ok(vec![0x04, 0x4a]))]
     #[case::a_known_size_of_a_gibibyte(&[0xa0, 0, 0, 0, 0x40], Err(DecodingError::Window { max_mebibytes: 8 }))]
     #[case::with_a_dictionary(&[0x01, 0x58, 7], Ok(vec![0x01, 0x4a, 7]))]
-    fn a_window_is_no_larger_than_what_is_read(
+    fn the_window_is_limited_to_the_read_size(
         #[case] header: &[u8],
         #[case] expected: Result<Vec<u8>, DecodingError>,
     ) {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_waited_for_byte_by_byte() {
+    fn an_incomplete_header_is_awaited() {
         let header = [&MAGIC[..], &[0xa4, 0, 0, 0x40, 0]].concat();
         for length in 0..header.len() {
             assert!(!ZstdFrameHeader::is_complete(&header[..length]), "{length}");

@@ -127,7 +127,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn any_checks_come_back_as_they_were(entries in series(40)) {
+    fn any_checks_round_trip(entries in series(40)) {
         let block = CheckBlock::seal(&entries);
         prop_assert_eq!(entries_of(&block).unwrap(), entries.clone());
         let samples: Vec<_> = entries.iter().map(|entry| entry.sample(7)).collect();
@@ -135,13 +135,13 @@ proptest! {
     }
 
     #[test]
-    fn many_checks_of_any_values_come_back_as_they_were(few in series(12), repeat in 20..40_usize) {
+    fn many_checks_of_any_values_round_trip(few in series(12), repeat in 20..40_usize) {
         let entries: Vec<_> = std::iter::repeat_n(few, repeat).flatten().collect();
         prop_assert_eq!(entries_of(&CheckBlock::seal(&entries)).unwrap(), entries);
     }
 
     #[test]
-    fn only_wanted_checks_are_found(
+    fn only_matching_checks_are_found(
         entries in series(60),
         statuses in prop::sample::subsequence(CheckStatus::ALL.to_vec(), 0..=3),
         bounds in prop::array::uniform2(prop::option::of(instant())),
@@ -213,7 +213,7 @@ fn a_block_of_any_size_is_read_back(#[case] checks: usize) {
 }
 
 #[test]
-fn a_block_knows_its_bounds_and_counts() {
+fn a_block_has_its_bounds_and_counts() {
     let mut entries = healthy(3);
     entries[1].measurement.status = CheckStatus::Degraded;
     entries[2].measurement.status = CheckStatus::Down;
@@ -223,7 +223,7 @@ fn a_block_knows_its_bounds_and_counts() {
 }
 
 #[test]
-fn long_texts_and_many_different_ones_come_back() {
+fn long_and_many_different_texts_round_trip() {
     let mut entries = healthy(1_000);
     for (number, entry) in entries.iter_mut().enumerate() {
         let message = format!("{number} {}", "ä".repeat(490));
@@ -244,7 +244,7 @@ fn a_newer_version_is_named() {
 }
 
 #[test]
-fn a_count_that_nothing_stands_behind_is_refused() {
+fn a_count_larger_than_the_data_is_refused() {
     let mut body = vec![1];
     body.extend_from_slice(&[0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     resign(&mut body);
@@ -253,7 +253,7 @@ fn a_count_that_nothing_stands_behind_is_refused() {
 
 /// Columns are small where nothing happens: 60 checks of a healthy target.
 #[test]
-fn what_repeats_costs_nothing() {
+fn repeated_values_take_almost_no_space() {
     let mut entries = healthy(60);
     let first = entries[0].measurement.clone();
     for entry in &mut entries {

@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_at_a_time_holds_the_segments() {
+    fn only_one_process_locks_the_segments() {
         let folder = tempfile::tempdir().unwrap();
         let [history, segments] = ["history.db", "history.segments"].map(|name| folder.path().join(name));
         let held = lock_segments(&history).unwrap();

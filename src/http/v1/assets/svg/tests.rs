@@ -1,4 +1,4 @@
-//! Hostile drawings, and harmless ones that must be kept.
+//! Hostile drawings, and harmless ones that must stay.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -21,7 +21,7 @@ fn check(before: &str, after: &str) {
     assert_eq!(clean(&inside(before)), Ok(inside(after)), "{before}");
 }
 
-/// Contract 4.16: drawn parts are kept.
+/// Contract 4.16: drawn parts stay.
 #[rstest]
 #[case(r#"<path d="M0 0h10v10z" fill="red"/>"#)]
 #[case(r##"<g id="a"><use xlink:href="#b"/><use href="#c"/></g>"##)]
@@ -33,7 +33,7 @@ fn check(before: &str, after: &str) {
 #[case(r#"<animate attributeName="opacity" from="0" to="1"/>"#)]
 #[case(r#"<set attributeName="fill" to="red"/>"#)]
 #[case(r#"<title>a</title><desc>b</desc><linearGradient id="g"><stop offset="0"/></linearGradient>"#)]
-fn what_is_drawn_stays(#[case] drawing: &str) {
+fn drawing_elements_stay(#[case] drawing: &str) {
     check(drawing, drawing);
 }
 
@@ -75,7 +75,7 @@ fn what_is_drawn_stays(#[case] drawing: &str) {
 #[case("<x:style>.a{width:expression(alert(1))}</x:style>")]
 #[case("<?xml-stylesheet href=\"javascript:alert(1)\"?>")]
 #[case("<!-- <script>alert(1)</script> -->")]
-fn what_could_run_or_load_goes(#[case] part: &str) {
+fn active_and_external_content_is_removed(#[case] part: &str) {
     check(&format!("<g>{part}</g><path/>"), "<g></g><path/>");
 }
 
@@ -105,7 +105,7 @@ fn what_could_run_or_load_goes(#[case] part: &str) {
 #[case(r#"fill="url(https://evil.example/#a)""#)]
 #[case(r#"filter="url('&#104;ttps://evil.example')""#)]
 #[case(r##"mask="url(#a) url(//evil.example)""##)]
-fn harmful_attributes_go(#[case] attribute: &str) {
+fn harmful_attributes_are_removed(#[case] attribute: &str) {
     check(&format!(r#"<a id="1" {attribute} class="2"/>"#), r#"<a id="1" class="2"/>"#);
 }
 
@@ -139,7 +139,7 @@ fn elements_of_other_vocabularies_lose_their_meaning() {
 #[case("<svg>a & b</svg>", SvgError::Unreadable)]
 #[case("<svg><a\"b/></svg>", SvgError::Unreadable)]
 #[case("<svg><a:b:c/></svg>", SvgError::Unreadable)]
-fn what_no_logo_needs_is_refused(#[case] text: &str, #[case] error: SvgError) {
+fn unnecessary_and_malformed_svg_is_refused(#[case] text: &str, #[case] error: SvgError) {
     assert_eq!(clean(text), Err(error), "{text}");
 }
 
@@ -148,7 +148,7 @@ fn what_no_logo_needs_is_refused(#[case] text: &str, #[case] error: SvgError) {
 #[case(63, Ok(()))]
 #[case(64, Err(SvgError::Refused))]
 #[case(100_000, Err(SvgError::Refused))]
-fn nesting_has_a_bottom(
+fn nesting_depth_is_limited(
     #[case] groups: usize,
     #[case] expected: Result<(), SvgError>,
     #[values("g", "script")] name: &str,

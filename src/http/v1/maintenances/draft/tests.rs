@@ -14,7 +14,7 @@ use super::*;
 #[case(json!({"scheduled_end": "1970-01-01T00:00:04Z"}), 1_000, Some(4_000))]
 #[case(json!({"scheduled_start": null, "scheduled_end": 7}), 1_000, Some(2_000))]
 #[case(json!({"scheduled_start": "soon", "scheduled_end": "later"}), 1_000, Some(2_000))]
-fn a_wanted_window_is_as_much_as_can_be_read(
+fn a_requested_window_contains_the_valid_fields(
     #[case] body: Value,
     #[case] start: i64,
     #[case] end: Option<i64>,

@@ -28,7 +28,7 @@ fn stored() -> Recurrence {
 #[rstest]
 #[case(json!({}))]
 #[case(json!({"recurrence": null, "scheduled_start": 7}))]
-fn a_window_may_come_once(#[case] body: Value) {
+fn a_window_may_occur_once(#[case] body: Value) {
     assert_eq!(read(body.as_object().unwrap(), at(NOW)).unwrap(), None);
 }
 
@@ -48,7 +48,10 @@ fn a_window_may_come_once(#[case] body: Value) {
     &[("scheduled_start", "The first occurrence of the rule is 2026-11-23T01:00:00.000Z; begin there.")])]
 #[case::too_many(json!({"rrule": "FREQ=DAILY;BYHOUR=1,5,9,13", "time_zone": "UTC"}),
     &[("recurrence.rrule", "At most 100 windows may begin within 30 days.")])]
-fn what_is_wrong_is_told_where_it_is(#[case] recurrence: Value, #[case] expected: &[(&str, &str)]) {
+fn an_error_names_the_path_of_the_invalid_field(
+    #[case] recurrence: Value,
+    #[case] expected: &[(&str, &str)],
+) {
     let body = json!({
         "scheduled_start": "2026-11-22T01:00:00Z", "scheduled_end": "2026-11-22T03:00:00Z",
         "recurrence": recurrence,
@@ -61,7 +64,7 @@ fn what_is_wrong_is_told_where_it_is(#[case] recurrence: Value, #[case] expected
 #[rstest]
 #[case::no_end(json!({}))]
 #[case::open_end(json!({"scheduled_end": null}))]
-fn a_window_that_comes_again_has_an_end(#[case] mut body: Value) {
+fn a_recurring_window_needs_an_end(#[case] mut body: Value) {
     body["scheduled_start"] = json!("2026-11-22T01:00:00Z");
     body["recurrence"] = json!({"rrule": "FREQ=DAILY", "time_zone": "UTC"});
     let expected = [("scheduled_end".to_owned(), "This field is required.".to_owned())];

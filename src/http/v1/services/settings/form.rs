@@ -129,7 +129,7 @@ mod tests {
 
     /// The catalogue agrees with the reader of `settings`: bounds, words and default, and nothing beyond.
     #[rstest]
-    fn the_catalogue_says_what_is_accepted(
+    fn the_catalogue_matches_the_accepted_settings(
         #[values(
             CheckType::Http,
             CheckType::Tcp,

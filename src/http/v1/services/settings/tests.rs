@@ -46,7 +46,11 @@ fn every_default_is_stored(#[case] check_type: CheckType, #[case] config: &str) 
 #[case("x", 65_000, true)]
 #[case("🚀", 65_000, true)]
 #[case("🚀", 65_500, false)]
-fn settings_take_a_quarter_of_a_mebibyte(#[case] character: &str, #[case] length: usize, #[case] fits: bool) {
+fn settings_are_limited_to_a_quarter_of_a_mebibyte(
+    #[case] character: &str,
+    #[case] length: usize,
+    #[case] fits: bool,
+) {
     let fixture = SettingsFixture::new(CheckType::Http);
     let body = character.repeat(length);
     let headers = json!({"x-note": "n".repeat(1_000)});
@@ -60,8 +64,8 @@ fn settings_take_a_quarter_of_a_mebibyte(#[case] character: &str, #[case] length
     assert_eq!(fixture.refusal(&sent, None), refused);
     let mut stored = fixture.create(&json!({"interval_seconds": 60}));
     stored.config.insert("body".into(), json!(body.repeat(2)));
-    let kept = fixture.read(&json!({"interval_seconds": 120}), Some(&stored)).unwrap();
-    assert_eq!((kept.interval_seconds, kept.config), (120, stored.config));
+    let updated = fixture.read(&json!({"interval_seconds": 120}), Some(&stored)).unwrap();
+    assert_eq!((updated.interval_seconds, updated.config), (120, stored.config));
 }
 
 /// Contract 4.3.4, 5.3: every rule and its error key, on create. `interval_seconds` is 60 unless the row sends one.
@@ -272,7 +276,7 @@ fn other_values_are_read_back_as_they_were_written() {
     json!({"config": {"conditions": []}}),
     json!({"config": {"conditions": [{"field": "status_code", "operator": "gte", "value": 400, "status": "down"}]}})
 )]
-fn what_is_not_sent_is_kept(#[case] sent: Value, #[case] changes: Value) {
+fn absent_settings_keep_their_stored_values(#[case] sent: Value, #[case] changes: Value) {
     let fixture = SettingsFixture::new(CheckType::Http);
     let stored = fixture.create(&json!({
         "interval_seconds": 60, "timeout_seconds": 20, "retries": 1, "assigned_probes": ["fra", "hel"],
@@ -307,7 +311,7 @@ fn an_update_must_leave_valid_settings(#[case] sent: Value, #[case] expected: &s
 }
 
 #[test]
-fn a_location_that_was_switched_off_does_not_stand_in_the_way() {
+fn a_disabled_location_does_not_prevent_an_update() {
     let mut fixture = SettingsFixture::new(CheckType::Http);
     let stored = fixture.create(&json!({
         "interval_seconds": 60, "assigned_probes": ["fra", "hel"], "probe_roles": {"hel": "reachability"}
@@ -372,7 +376,7 @@ fn few() -> Value {
 
 /// Contract 5.3: all fields are checked, in the order of the tables.
 #[test]
-fn all_problems_are_told_in_the_order_of_the_tables() {
+fn all_errors_are_in_the_order_of_the_tables() {
     let sent = json!({
         "config": {
             "typo": 1, "conditions": [{"field": "body"}], "auth": {"type": "basic", "x": 1}, "headers": {"Host": "a/b"},

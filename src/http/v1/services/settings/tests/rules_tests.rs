@@ -9,7 +9,10 @@ use super::*;
 #[case::another(json!({"confirmation": "all", "recovery_checks": 10}), ["\"all\"", "10", "6", "30"])]
 #[case::a_number(json!({"confirmation": 50.0}), ["50", "1", "6", "30"])]
 #[case::never_flapping(json!({"flapping_changes": 0, "flapping_minutes": 1_440}), ["\"majority\"", "1", "0", "1440"])]
-fn rules_are_read_and_kept(#[case] mut sent: serde_json::Value, #[case] expected: [&str; 4]) {
+fn status_rules_are_read_and_kept_by_updates(
+    #[case] mut sent: serde_json::Value,
+    #[case] expected: [&str; 4],
+) {
     for check_type in [CheckType::Tcp, CheckType::Heartbeat] {
         let fixture = SettingsFixture::new(check_type);
         sent["interval_seconds"] = json!(60);
@@ -40,7 +43,7 @@ fn rules_are_read_and_kept(#[case] mut sent: serde_json::Value, #[case] expected
 #[case(json!({"flapping_minutes": 0}), "settings.flapping_minutes: The smallest allowed value is 1.")]
 #[case(json!({"flapping_minutes": 1_441}), "settings.flapping_minutes: The largest allowed value is 1440.")]
 #[case(json!({"flapping_minutes": true}), "settings.flapping_minutes: This value must be a whole number.")]
-fn rules_that_are_wrong_are_told(#[case] mut sent: serde_json::Value, #[case] expected: &str) {
+fn invalid_status_rules_are_refused(#[case] mut sent: serde_json::Value, #[case] expected: &str) {
     sent["interval_seconds"] = json!(60);
     let fixture = SettingsFixture::new(CheckType::Http);
     assert_eq!(fixture.refusal(&sent, None), expected);

@@ -100,7 +100,7 @@ fn the_placeholder_belongs_to_secrets_only(#[case] sent: Value, #[case] path: &s
 
 /// Contract 4.3.5: on create, and on a service without settings, nothing is stored.
 #[test]
-fn without_settings_there_is_nothing_to_keep() {
+fn the_placeholder_needs_stored_settings() {
     let config = json!({"headers": {"X-Key": KEEP}, "auth": {"type": "bearer", "token": KEEP}});
     let sent = json!({"interval_seconds": 60, "config": config});
     assert_eq!(
@@ -111,7 +111,7 @@ fn without_settings_there_is_nothing_to_keep() {
 
 /// Contract 4.3.5: sending the whole configuration back unchanged changes nothing, not even a sealed text.
 #[test]
-fn what_was_read_can_be_sent_back() {
+fn settings_can_be_sent_back_unchanged() {
     let fixture = SettingsFixture::new(CheckType::Http);
     let before = stored(
         &fixture,
