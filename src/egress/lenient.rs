@@ -38,7 +38,9 @@ enum ExchangeStage {
     /// No response is expected.
     Idle,
     /// The head of a response.
-    Head { is_body_allowed: bool },
+    Head {
+        is_body_allowed: bool,
+    },
     /// Remaining bytes of a body with a known length.
     Length(u64),
     Chunks(ChunkReader),
