@@ -4,9 +4,10 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::access_scope::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::{access_scope_tag, token};
@@ -27,7 +28,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 
 /// The visible scope with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<AccessScope>, MainError> {
@@ -35,31 +36,28 @@ pub async fn find(
         return Ok(None);
     }
     let query = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
-    query.one(connection).await?.map(from_row).transpose()
+    query.one(&connection).await?.map(from_row).transpose()
 }
 
 /// The scope that a token is confined to.
 pub async fn find_confining(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
 ) -> Result<Option<AccessScope>, MainError> {
     let Some(scope) = sight.scope() else { return Ok(None) };
     let query = of_organisation(sight.organisation()).filter(Column::Id.eq(scope));
-    query.one(connection).await?.map(from_row).transpose()
+    query.one(&connection).await?.map(from_row).transpose()
 }
 
 /// All scopes of the organisation, by name.
-pub async fn all(
-    connection: &impl ConnectionTrait,
-    organisation: i64,
-) -> Result<Vec<AccessScope>, MainError> {
-    let rows = of_organisation(organisation).order_by_asc(Column::FoldedName).all(connection).await?;
+pub async fn all(connection: &dyn StoreConnection, organisation: i64) -> Result<Vec<AccessScope>, MainError> {
+    let rows = of_organisation(organisation).order_by_asc(Column::FoldedName).all(&connection).await?;
     rows.into_iter().map(from_row).collect()
 }
 
 /// The visible scopes in this window, oldest first, and how many there are in all.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     window: PageWindow,
 ) -> Result<(Vec<AccessScope>, u64), MainError> {
@@ -67,73 +65,70 @@ pub async fn list(
         return Ok((Vec::new(), 0));
     }
     let wanted = of_organisation(sight.organisation());
-    let total = wanted.clone().count(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
     let rows = wanted
         .order_by_asc(Column::CreatedAt)
         .order_by_asc(Column::PublicId)
         .offset(window.offset)
         .limit(window.limit)
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
 /// Returns how many scopes the organisation has.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
-    Ok(of_organisation(organisation).count(connection).await?)
+pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(&connection).await?)
 }
 
 /// Returns true if another scope of the organisation has this name, ignoring case.
-pub async fn is_name_taken(
-    connection: &impl ConnectionTrait,
-    scope: &AccessScope,
-) -> Result<bool, MainError> {
+pub async fn is_name_taken(connection: &dyn StoreConnection, scope: &AccessScope) -> Result<bool, MainError> {
     let same = of_organisation(scope.organisation)
         .filter(Column::FoldedName.eq(AccessScope::folded(&scope.name)))
         .filter(Column::Id.ne(scope.key));
-    Ok(same.count(connection).await? > 0)
+    Ok(same.count(&connection).await? > 0)
 }
 
 /// Stores a new scope without tags; its `key` is assigned by the database and returned in the result.
-pub async fn insert(connection: &impl ConnectionTrait, scope: AccessScope) -> Result<AccessScope, MainError> {
+pub async fn insert(connection: &dyn StoreConnection, scope: AccessScope) -> Result<AccessScope, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&scope) };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(AccessScope { key, ..scope })
 }
 
 /// Stores all fields of the scope.
-pub async fn update(connection: &impl ConnectionTrait, scope: &AccessScope) -> Result<(), MainError> {
-    to_row(scope).update(connection).await?;
+pub async fn update(connection: &dyn StoreConnection, scope: &AccessScope) -> Result<(), MainError> {
+    to_row(scope).update(&connection).await?;
     Ok(())
 }
 
 /// Deletes the scope with its tags. No token may be confined to it.
-pub async fn delete(connection: &impl ConnectionTrait, scope: i64) -> Result<(), MainError> {
-    Entity::delete_by_id(scope).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, scope: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(scope).exec(&connection).await?;
     Ok(())
 }
 
 /// Makes these the tags of the scope.
-pub async fn set_tags(connection: &impl ConnectionTrait, scope: i64, tags: &[i64]) -> Result<(), MainError> {
+pub async fn set_tags(connection: &dyn StoreConnection, scope: i64, tags: &[i64]) -> Result<(), MainError> {
     let before = access_scope_tag::Column::AccessScopeId.eq(scope);
-    access_scope_tag::Entity::delete_many().filter(before).exec(connection).await?;
+    access_scope_tag::Entity::delete_many().filter(before).exec(&connection).await?;
     let row = |tag: &i64| access_scope_tag::ActiveModel { access_scope_id: Set(scope), tag_id: Set(*tag) };
     if !tags.is_empty() {
         let rows = tags.iter().map(row);
-        access_scope_tag::Entity::insert_many(rows).exec_without_returning(connection).await?;
+        access_scope_tag::Entity::insert_many(rows).exec_without_returning(&connection).await?;
     }
     Ok(())
 }
 
 /// The tags of these scopes, by label; a scope without tags is not in the result.
 pub async fn tags_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     scopes: &[i64],
 ) -> Result<HashMap<i64, Vec<Tag>>, MainError> {
     let mut found: HashMap<i64, Vec<Tag>> = HashMap::new();
     for scopes in scopes.chunks(CHUNK) {
         let of_scopes = access_scope_tag::Column::AccessScopeId.is_in(scopes.iter().copied());
-        let links = access_scope_tag::Entity::find().filter(of_scopes).all(connection).await?;
+        let links = access_scope_tag::Entity::find().filter(of_scopes).all(&connection).await?;
         let keys: Vec<i64> = links.iter().map(|link| link.tag_id).collect();
         let known = tags::by_rows(connection, &keys).await?;
         for link in links {
@@ -149,7 +144,7 @@ pub async fn tags_of(
 /// The names of the tokens that are confined to each of these scopes, oldest token first; a scope without tokens is not in
 /// the result.
 pub async fn tokens_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     scopes: &[i64],
 ) -> Result<HashMap<i64, Vec<String>>, MainError> {
     let mut found: HashMap<i64, Vec<String>> = HashMap::new();
@@ -160,7 +155,7 @@ pub async fn tokens_of(
             .filter(token::Column::AccessScopeId.is_in(scopes.iter().copied()))
             .order_by_asc(token::Column::Id)
             .into_tuple()
-            .all(connection)
+            .all(&connection)
             .await?;
         for (scope, name) in rows {
             found.entry(scope).or_default().push(name);
@@ -172,7 +167,7 @@ pub async fn tokens_of(
 /// Returns true if one of these tags, by their keys, is a tag of the scope that confines the visibility; also if none
 /// confines it.
 pub async fn has_one_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     tags: &[i64],
 ) -> Result<bool, MainError> {
@@ -180,7 +175,7 @@ pub async fn has_one_of(
     let of_scope = access_scope_tag::Entity::find()
         .filter(access_scope_tag::Column::AccessScopeId.eq(scope))
         .filter(access_scope_tag::Column::TagId.is_in(tags.iter().copied()));
-    Ok(of_scope.count(connection).await? > 0)
+    Ok(of_scope.count(&connection).await? > 0)
 }
 
 fn to_row(scope: &AccessScope) -> ActiveModel {

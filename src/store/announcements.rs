@@ -9,7 +9,8 @@ mod maintenances;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::future::Future;
 
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use watchkeeper_entities::service;
 
 use crate::clock::Timestamp;
@@ -79,7 +80,7 @@ pub struct ShowingPage {
 
 /// Open published incidents that the page shows, the latest first.
 pub async fn incidents(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     page: &ShowingPage,
 ) -> Result<Vec<StoredAnnouncement<IncidentStatus>>, MainError> {
     announced::<incidents::IncidentAnnouncements>(connection, page).await
@@ -87,7 +88,7 @@ pub async fn incidents(
 
 /// Running and coming maintenances that the page shows, the earliest first.
 pub async fn maintenances(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     page: &ShowingPage,
 ) -> Result<Vec<StoredAnnouncement<MaintenanceStatus>>, MainError> {
     announced::<maintenances::MaintenanceAnnouncements>(connection, page).await
@@ -98,19 +99,19 @@ trait AnnouncementKind {
 
     /// Reads the candidates of an organisation, in display order.
     fn candidates(
-        connection: &impl ConnectionTrait,
+        connection: &dyn StoreConnection,
         organisation: i64,
     ) -> impl Future<Output = Result<AnnouncementCandidates, MainError>>;
 
     /// Titles, states and times of these.
     fn heads(
-        connection: &impl ConnectionTrait,
+        connection: &dyn StoreConnection,
         keys: &[i64],
     ) -> impl Future<Output = Result<HashMap<i64, StoredAnnouncement<Self::Status>>, MainError>>;
 
     /// Their timelines, oldest first: key of the announcement and entry.
     fn entries(
-        connection: &impl ConnectionTrait,
+        connection: &dyn StoreConnection,
         keys: &[i64],
     ) -> impl Future<Output = Result<Entries<Self::Status>, MainError>>;
 }
@@ -158,7 +159,7 @@ impl AnnouncementCandidates {
 }
 
 async fn announced<K: AnnouncementKind>(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     page: &ShowingPage,
 ) -> Result<Vec<StoredAnnouncement<K::Status>>, MainError> {
     let candidates = K::candidates(connection, page.organisation).await?;
@@ -186,7 +187,7 @@ async fn announced<K: AnnouncementKind>(
 
 /// Names of the services that these announcements touch, by name.
 async fn named<S>(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     affected: &[ServiceMention],
     heads: &HashMap<i64, StoredAnnouncement<S>>,
 ) -> Result<Vec<TouchedService>, MainError> {
@@ -199,7 +200,7 @@ async fn named<S>(
             .select_only()
             .columns([service::Column::Id, service::Column::Name])
             .filter(service::Column::Id.is_in(some.iter().copied()));
-        names.extend(found.into_tuple::<(ServiceKey, String)>().all(connection).await?);
+        names.extend(found.into_tuple::<(ServiceKey, String)>().all(&connection).await?);
     }
     names.sort_by(|(key, name), (other_key, other_name)| (name, key).cmp(&(other_name, other_key)));
     Ok(names.into_iter().map(|(key, name)| TouchedService { key, name }).collect())

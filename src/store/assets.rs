@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    QueryFilter, QuerySelect,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter,
+    QuerySelect,
 };
 use watchkeeper_entities::asset::{ActiveModel, Column, Entity};
 
@@ -41,7 +42,7 @@ pub struct StoredFile {
 
 /// The hashes of a page's files.
 pub async fn hashes(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     statuspage: i64,
 ) -> Result<HashMap<AssetKind, String>, MainError> {
     let rows: Vec<(String, String)> = Entity::find()
@@ -49,13 +50,13 @@ pub async fn hashes(
         .columns([Column::Kind, Column::Hash])
         .filter(Column::StatuspageId.eq(statuspage))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok(rows.into_iter().filter_map(|(kind, hash)| Some((kind.parse().ok()?, hash))).collect())
 }
 
 /// Stores a page's file in place of an earlier one.
-pub async fn replace(connection: &impl ConnectionTrait, asset: NewAsset) -> Result<(), MainError> {
+pub async fn replace(connection: &dyn StoreConnection, asset: NewAsset) -> Result<(), MainError> {
     delete(connection, asset.statuspage, asset.kind).await?;
     let row = ActiveModel {
         statuspage_id: Set(asset.statuspage),
@@ -66,29 +67,29 @@ pub async fn replace(connection: &impl ConnectionTrait, asset: NewAsset) -> Resu
         created_at: Set(asset.created_at.ms()),
         id: NotSet,
     };
-    row.insert(connection).await?;
+    row.insert(&connection).await?;
     Ok(())
 }
 
 /// Deletes a page's file; returns whether there was one.
 pub async fn delete(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     statuspage: i64,
     kind: AssetKind,
 ) -> Result<bool, MainError> {
     let deleted = Entity::delete_many()
         .filter(Column::StatuspageId.eq(statuspage))
         .filter(Column::Kind.eq(kind.as_str()))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(deleted.rows_affected > 0)
 }
 
 /// The file with this hash, of any page. For visitors.
 pub async fn find_by_hash(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     hash: &str,
 ) -> Result<Option<StoredFile>, MainError> {
-    let row = Entity::find().filter(Column::Hash.eq(hash)).one(connection).await?;
+    let row = Entity::find().filter(Column::Hash.eq(hash)).one(&connection).await?;
     Ok(row.map(|row| StoredFile { content_type: row.content_type, bytes: row.bytes }))
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait};
+use sea_orm::{ActiveValue::Set, EntityTrait};
 use watchkeeper_entities::clock_mark::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
@@ -14,8 +15,8 @@ use crate::store::MainError;
 const ONLY: i32 = 1;
 
 /// Returns the stored mark; `None` before the first one.
-pub async fn find(connection: &impl ConnectionTrait) -> Result<Option<ClockMark>, MainError> {
-    let row = Entity::find_by_id(ONLY).one(connection).await?;
+pub async fn find(connection: &dyn StoreConnection) -> Result<Option<ClockMark>, MainError> {
+    let row = Entity::find_by_id(ONLY).one(&connection).await?;
     Ok(row.map(|row| {
         let steady = Duration::from_millis(row.steady_ms.unsigned_abs());
         let doubted = row.doubted_at.map(|at| DoubtedMark { at: Timestamp::from_ms(at), steady });
@@ -24,7 +25,7 @@ pub async fn find(connection: &impl ConnectionTrait) -> Result<Option<ClockMark>
 }
 
 /// Stores a mark in place of the one before.
-pub async fn put(connection: &impl ConnectionTrait, mark: ClockMark) -> Result<(), MainError> {
+pub async fn put(connection: &dyn StoreConnection, mark: ClockMark) -> Result<(), MainError> {
     let steady = mark.doubted.map_or(Duration::ZERO, |doubted| doubted.steady);
     let row = ActiveModel {
         id: Set(ONLY),
@@ -34,6 +35,6 @@ pub async fn put(connection: &impl ConnectionTrait, mark: ClockMark) -> Result<(
     };
     let columns = [Column::NewestAt, Column::DoubtedAt, Column::SteadyMs];
     let replace = OnConflict::column(Column::Id).update_columns(columns).to_owned();
-    Entity::insert(row).on_conflict(replace).exec_without_returning(connection).await?;
+    Entity::insert(row).on_conflict(replace).exec_without_returning(&connection).await?;
     Ok(())
 }

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::store::StoreConnection;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, QueryTrait,
 };
 use watchkeeper_entities::component::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::{statuspage, tag};
@@ -19,7 +20,7 @@ use crate::store::scope_filter::{ScopedResource, narrowed};
 
 /// The visible components of the page, in no particular order.
 pub async fn of_page(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     page: i64,
 ) -> Result<Vec<Component>, MainError> {
@@ -28,18 +29,18 @@ pub async fn of_page(
 
 /// The visible components of these pages.
 pub(super) async fn of_pages(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     pages: &[i64],
 ) -> Result<Vec<Component>, MainError> {
     let of_pages = || Entity::find().filter(Column::StatuspageId.is_in(pages.iter().copied()));
-    let rows = of_pages().order_by_asc(Column::Id).all(connection).await?;
+    let rows = of_pages().order_by_asc(Column::Id).all(&connection).await?;
     let components: Vec<Component> = rows.iter().map(from_row).collect::<Result<_, _>>()?;
     if !sight.is_confined() {
         return Ok(components);
     }
     let shown = narrowed(of_pages(), ScopedResource::Components, sight).select_only().column(Column::Id);
-    let shown: HashSet<ComponentKey> = shown.into_tuple().all(connection).await?.into_iter().collect();
+    let shown: HashSet<ComponentKey> = shown.into_tuple().all(&connection).await?.into_iter().collect();
     Ok(with_groups(components, shown))
 }
 
@@ -58,7 +59,7 @@ fn with_groups(components: Vec<Component>, mut shown: HashSet<ComponentKey>) -> 
 
 /// The component of the page that the visibility shows with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     page: i64,
     id: Id,
@@ -68,11 +69,11 @@ pub async fn find(
         return Ok(components.into_iter().find(|component| component.id == id));
     }
     let query = Entity::find().filter(Column::StatuspageId.eq(page)).filter(Column::PublicId.eq(id.as_str()));
-    query.one(connection).await?.as_ref().map(from_row).transpose()
+    query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
 /// Returns true if some page of the organisation has a component with this id. Always false for a confined token.
-pub async fn exists(connection: &impl ConnectionTrait, sight: Visibility, id: Id) -> Result<bool, MainError> {
+pub async fn exists(connection: &dyn StoreConnection, sight: Visibility, id: Id) -> Result<bool, MainError> {
     if sight.is_confined() {
         return Ok(false);
     }
@@ -84,26 +85,26 @@ pub async fn exists(connection: &impl ConnectionTrait, sight: Visibility, id: Id
     let query = Entity::find()
         .filter(Column::PublicId.eq(id.as_str()))
         .filter(Column::StatuspageId.in_subquery(pages));
-    Ok(query.count(connection).await? > 0)
+    Ok(query.count(&connection).await? > 0)
 }
 
 /// The key of the visible tag with this id.
 pub async fn find_tag(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<i64>, MainError> {
     let row = narrowed(tag::Entity::find(), ScopedResource::Tags, sight)
         .filter(tag::Column::OrganisationId.eq(sight.organisation()))
         .filter(tag::Column::PublicId.eq(id.as_str()))
-        .one(connection)
+        .one(&connection)
         .await?;
     Ok(row.map(|row| row.id))
 }
 
 /// The ids of the visible tags that groups of the page follow, by key.
 pub async fn sync_tags(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     page: i64,
 ) -> Result<HashMap<i64, Id>, MainError> {
@@ -114,7 +115,7 @@ pub async fn sync_tags(
         .filter(Column::SyncTagId.is_not_null())
         .into_query();
     let followed = tag::Entity::find().filter(tag::Column::Id.in_subquery(followed));
-    let rows = narrowed(followed, ScopedResource::Tags, sight).all(connection).await?;
+    let rows = narrowed(followed, ScopedResource::Tags, sight).all(&connection).await?;
     rows.into_iter()
         .map(|row| {
             let id = row.public_id.parse();
@@ -124,28 +125,28 @@ pub async fn sync_tags(
 }
 
 /// Returns the number of components of the page that count for the plan: without those made by the synchronisation.
-pub async fn count_made(connection: &impl ConnectionTrait, page: i64) -> Result<u64, MainError> {
+pub async fn count_made(connection: &dyn StoreConnection, page: i64) -> Result<u64, MainError> {
     let made = Entity::find().filter(Column::StatuspageId.eq(page)).filter(Column::IsSyncManaged.eq(false));
-    Ok(made.count(connection).await?)
+    Ok(made.count(&connection).await?)
 }
 
 /// Stores a new component; its `key` is assigned by the database and returned in the result.
-pub async fn insert(connection: &impl ConnectionTrait, component: Component) -> Result<Component, MainError> {
+pub async fn insert(connection: &dyn StoreConnection, component: Component) -> Result<Component, MainError> {
     let mut row = to_row(&component);
     row.id = NotSet;
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(Component { key, ..component })
 }
 
 /// Stores all fields of the component.
-pub async fn update(connection: &impl ConnectionTrait, component: &Component) -> Result<(), MainError> {
-    to_row(component).update(connection).await?;
+pub async fn update(connection: &dyn StoreConnection, component: &Component) -> Result<(), MainError> {
+    to_row(component).update(&connection).await?;
     Ok(())
 }
 
 /// Deletes the component and everything below it.
-pub async fn delete(connection: &impl ConnectionTrait, component: ComponentKey) -> Result<(), MainError> {
-    Entity::delete_by_id(component).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, component: ComponentKey) -> Result<(), MainError> {
+    Entity::delete_by_id(component).exec(&connection).await?;
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Secret addresses of contacts' calendars, found by the hash of the secret; the secret itself is kept nowhere.
 
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use crate::store::StoreConnection;
+use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::contact_calendar::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
@@ -11,7 +12,7 @@ pub type SecretHash = [u8; 32];
 
 /// Stores a new address of a contact; the former one stops working.
 pub async fn replace(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     contact: i64,
     hash: SecretHash,
     now: Timestamp,
@@ -19,21 +20,21 @@ pub async fn replace(
     delete(connection, contact).await?;
     let row =
         ActiveModel { contact_id: Set(contact), secret_hash: Set(hash.to_vec()), created_at: Set(now.ms()) };
-    Entity::insert(row).exec_without_returning(connection).await?;
+    Entity::insert(row).exec_without_returning(&connection).await?;
     Ok(())
 }
 
 /// Deletes the address of a contact. Returns true if it had one.
-pub async fn delete(connection: &impl ConnectionTrait, contact: i64) -> Result<bool, MainError> {
-    let deleted = Entity::delete_by_id(contact).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, contact: i64) -> Result<bool, MainError> {
+    let deleted = Entity::delete_by_id(contact).exec(&connection).await?;
     Ok(deleted.rows_affected > 0)
 }
 
 /// The key of the contact whose address has this hash, of any organisation: the secret alone grants access.
 pub async fn find_by_hash(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     hash: &SecretHash,
 ) -> Result<Option<i64>, MainError> {
-    let row = Entity::find().filter(Column::SecretHash.eq(hash.to_vec())).one(connection).await?;
+    let row = Entity::find().filter(Column::SecretHash.eq(hash.to_vec())).one(&connection).await?;
     Ok(row.map(|row| row.contact_id))
 }

@@ -1,16 +1,15 @@
 //! The resources that name a contact: as long as there is one, it cannot be deleted.
 
-use sea_orm::ConnectionTrait;
-
 use crate::clock::Timestamp;
 use crate::model::contact::Contact;
+use crate::store::StoreConnection;
 use crate::store::oncall::{cover_requests, overrides, schedules};
 use crate::store::{MainError, escalation_policies};
 
 /// Names of the resources that name a contact: schedules, escalation policies, overrides that are not over, cover
 /// requests that are open.
 pub async fn names(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     contact: &Contact,
     now: Timestamp,
 ) -> Result<Vec<String>, MainError> {

@@ -4,10 +4,11 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::contact::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::notification_delivery;
@@ -30,32 +31,32 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 
 /// The contacts of this page, oldest first, and how many there are in all.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     window: PageWindow,
 ) -> Result<(Vec<Contact>, u64), MainError> {
     let wanted = of_organisation(sight.organisation());
-    let total = wanted.clone().count(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_asc(Column::Id).offset(window.offset).limit(window.limit);
-    let rows = rows.all(connection).await?.into_iter().map(from_row);
+    let rows = rows.all(&connection).await?.into_iter().map(from_row);
     Ok((rows.collect::<Result<_, _>>()?, total))
 }
 
 /// The contact of this organisation with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<Contact>, MainError> {
     let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
-    wanted.one(connection).await?.map(from_row).transpose()
+    wanted.one(&connection).await?.map(from_row).transpose()
 }
 
 /// The contacts with these keys, of any organisation.
-pub async fn with_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<Contact>, MainError> {
+pub async fn with_keys(connection: &dyn StoreConnection, keys: &[i64]) -> Result<Vec<Contact>, MainError> {
     let mut found = Vec::with_capacity(keys.len());
     for some in keys.chunks(CHUNK) {
-        let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(connection).await?;
+        let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(&connection).await?;
         for row in rows {
             found.push(from_row(row)?);
         }
@@ -65,7 +66,7 @@ pub async fn with_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Resul
 
 /// The contacts of an organisation by their ids.
 pub async fn by_id(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
 ) -> Result<HashMap<Id, NamedContact>, MainError> {
     let named = named(connection, of_organisation(organisation)).await?;
@@ -74,7 +75,7 @@ pub async fn by_id(
 
 /// Contacts by their keys, of any organisation.
 pub async fn by_key(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: impl IntoIterator<Item = i64>,
 ) -> Result<HashMap<i64, NamedContact>, MainError> {
     let mut keys: Vec<i64> = keys.into_iter().collect();
@@ -90,51 +91,47 @@ pub async fn by_key(
 }
 
 /// Returns the number of contacts of an organisation.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
-    Ok(of_organisation(organisation).count(connection).await?)
+pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(&connection).await?)
 }
 
 /// Stores a new contact; its `key` is assigned by the database.
-pub async fn insert(connection: &impl ConnectionTrait, contact: Contact) -> Result<Contact, MainError> {
+pub async fn insert(connection: &dyn StoreConnection, contact: Contact) -> Result<Contact, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&contact)? };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(Contact { key, ..contact })
 }
 
 /// Stores all fields of a changed contact.
-pub async fn update(connection: &impl ConnectionTrait, contact: &Contact) -> Result<(), MainError> {
-    to_row(contact)?.update(connection).await?;
+pub async fn update(connection: &dyn StoreConnection, contact: &Contact) -> Result<(), MainError> {
+    to_row(contact)?.update(&connection).await?;
     Ok(())
 }
 
 /// Deletes a contact with its absences, its remaining overrides, and its calendar. Its waiting messages are given up;
 /// their rows stay, so that the outcome of a running attempt can be stored.
-pub async fn delete(
-    connection: &impl ConnectionTrait,
-    contact: i64,
-    now: Timestamp,
-) -> Result<(), MainError> {
+pub async fn delete(connection: &dyn StoreConnection, contact: i64, now: Timestamp) -> Result<(), MainError> {
     notification_delivery::Entity::update_many()
         .col_expr(notification_delivery::Column::Status, Expr::value(DeliveryStatus::Dead.as_str()))
         .col_expr(notification_delivery::Column::EndedAt, Expr::value(now.ms()))
         .col_expr(notification_delivery::Column::DueAt, Expr::value(None::<i64>))
         .filter(notification_delivery::Column::ContactId.eq(contact))
         .filter(notification_delivery::Column::EndedAt.is_null())
-        .exec(connection)
+        .exec(&connection)
         .await?;
-    Entity::delete_by_id(contact).exec(connection).await?;
+    Entity::delete_by_id(contact).exec(&connection).await?;
     Ok(())
 }
 
 /// The contacts of an organisation, oldest first.
-pub async fn all(connection: &impl ConnectionTrait, organisation: i64) -> Result<Vec<Contact>, MainError> {
-    let rows = of_organisation(organisation).order_by_asc(Column::Id).all(connection).await?;
+pub async fn all(connection: &dyn StoreConnection, organisation: i64) -> Result<Vec<Contact>, MainError> {
+    let rows = of_organisation(organisation).order_by_asc(Column::Id).all(&connection).await?;
     rows.into_iter().map(from_row).collect()
 }
 
 /// Names of the contacts of an organisation that are notified by this channel.
 pub async fn names_of_channel(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     channel: i64,
 ) -> Result<Vec<String>, MainError> {
@@ -144,11 +141,11 @@ pub async fn names_of_channel(
 }
 
 async fn named(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     wanted: Select<Entity>,
 ) -> Result<Vec<NamedContact>, MainError> {
     let wanted = wanted.select_only().columns([Column::Id, Column::PublicId, Column::Name]);
-    let rows: Vec<(i64, String, String)> = wanted.into_tuple().all(connection).await?;
+    let rows: Vec<(i64, String, String)> = wanted.into_tuple().all(&connection).await?;
     let read = |(key, id, name): (i64, String, String)| {
         let id =
             id.parse().map_err(|_| MainError::corrupt("contact", &key, &"its id has not the form of one"))?;

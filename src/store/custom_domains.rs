@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait,
     DbBackend, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select, Statement,
@@ -24,54 +25,51 @@ fn of_page(statuspage: i64) -> Select<Entity> {
 }
 
 /// All domains of a page in the order of the API.
-pub async fn list(
-    connection: &impl ConnectionTrait,
-    statuspage: i64,
-) -> Result<Vec<CustomDomain>, MainError> {
+pub async fn list(connection: &dyn StoreConnection, statuspage: i64) -> Result<Vec<CustomDomain>, MainError> {
     let query = of_page(statuspage).order_by_asc(Column::CreatedAt).order_by_asc(Column::PublicId);
-    query.all(connection).await?.into_iter().map(from_row).collect()
+    query.all(&connection).await?.into_iter().map(from_row).collect()
 }
 
 /// Returns the number of domains that a page has, which the quota `custom_domains` counts.
-pub async fn count(connection: &impl ConnectionTrait, statuspage: i64) -> Result<u64, MainError> {
-    Ok(of_page(statuspage).count(connection).await?)
+pub async fn count(connection: &dyn StoreConnection, statuspage: i64) -> Result<u64, MainError> {
+    Ok(of_page(statuspage).count(&connection).await?)
 }
 
 /// The domain of this page with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     statuspage: i64,
     id: Id,
 ) -> Result<Option<CustomDomain>, MainError> {
     let query = of_page(statuspage).filter(Column::PublicId.eq(id.as_str()));
-    query.one(connection).await?.map(from_row).transpose()
+    query.one(&connection).await?.map(from_row).transpose()
 }
 
 /// Like [`find`], and keeps others from changing the domain until the transaction ends.
 pub async fn find_for_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     statuspage: i64,
     id: Id,
 ) -> Result<Option<CustomDomain>, MainError> {
     let query = of_page(statuspage).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
-    query.one(connection).await?.map(from_row).transpose()
+    query.one(&connection).await?.map(from_row).transpose()
 }
 
 /// All claims of a host name in the order of their keys, of any organisation. They are locked until the transaction
 /// ends; another caller for the same name waits, even if the name has no claim yet. Never to be shown.
 pub async fn claims_for_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     hostname: &str,
 ) -> Result<Vec<HostnameClaim>, MainError> {
     lock_hostname(connection, hostname).await?;
     let query = Entity::find().filter(Column::Hostname.eq(hostname)).order_by_asc(Column::Id);
-    let rows = query.lock_exclusive().all(connection).await?;
+    let rows = query.lock_exclusive().all(&connection).await?;
     let owners: HashMap<i64, i64> = statuspage::Entity::find()
         .select_only()
         .columns([statuspage::Column::Id, statuspage::Column::OrganisationId])
         .filter(statuspage::Column::Id.is_in(rows.iter().map(|row| row.statuspage_id)))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?
         .into_iter()
         .collect();
@@ -85,7 +83,7 @@ pub async fn claims_for_update(
 }
 
 /// SQLite has one writer at a time.
-async fn lock_hostname(connection: &impl ConnectionTrait, hostname: &str) -> Result<(), MainError> {
+async fn lock_hostname(connection: &dyn StoreConnection, hostname: &str) -> Result<(), MainError> {
     if connection.get_database_backend() == DbBackend::Postgres {
         let text = format!("SELECT pg_advisory_xact_lock({HOSTNAME_LOCKS}, hashtext($1))");
         let values = [hostname.into()];
@@ -97,7 +95,7 @@ async fn lock_hostname(connection: &impl ConnectionTrait, hostname: &str) -> Res
 /// Domains of every organisation whose check is due, the most overdue first; also those whose next check was planned
 /// before the clock was set back. For the clock only.
 pub async fn due(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     now: Timestamp,
     limit: u64,
 ) -> Result<Vec<CustomDomain>, MainError> {
@@ -109,17 +107,17 @@ pub async fn due(
         .order_by_asc(Column::NextLookAt)
         .order_by_asc(Column::Id)
         .limit(limit);
-    query.all(connection).await?.into_iter().map(from_row).collect()
+    query.all(&connection).await?.into_iter().map(from_row).collect()
 }
 
 /// Stores a new domain; its `key` is assigned by the database and returned in the result.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     domain: CustomDomain,
 ) -> Result<CustomDomain, MainError> {
     let mut row = to_row(&domain);
     row.id = NotSet;
-    let inserted = Entity::insert(row).exec(connection).await?;
+    let inserted = Entity::insert(row).exec(&connection).await?;
     Ok(CustomDomain { key: inserted.last_insert_id, ..domain })
 }
 
@@ -128,14 +126,14 @@ pub async fn insert(
 /// # Errors
 ///
 /// Also when the domain is active and another active domain has its host name.
-pub async fn update(connection: &impl ConnectionTrait, domain: &CustomDomain) -> Result<(), MainError> {
-    to_row(domain).update(connection).await?;
+pub async fn update(connection: &dyn StoreConnection, domain: &CustomDomain) -> Result<(), MainError> {
+    to_row(domain).update(&connection).await?;
     Ok(())
 }
 
 /// Deletes the domain with this key.
-pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
-    Entity::delete_by_id(key).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, key: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(key).exec(&connection).await?;
     Ok(())
 }
 

@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Query, SelectStatement};
-use sea_orm::{
-    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
-    QuerySelect,
-};
+use sea_orm::{ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::service_dependency::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::{service, service_tag, tag};
 
@@ -20,13 +18,15 @@ const CHUNK: usize = 1_000;
 
 /// The dependencies of each of these services, in the order of the client; services without any are missing.
 pub async fn of_services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
 ) -> Result<HashMap<ServiceKey, Vec<Dependency>>, MainError> {
     let mut rows: Vec<Model> = Vec::new();
     for some in services.chunks(CHUNK) {
         let of = Entity::find().filter(Column::ServiceId.is_in(some.iter().copied()));
-        rows.extend(of.order_by_asc(Column::ServiceId).order_by_asc(Column::Position).all(connection).await?);
+        rows.extend(
+            of.order_by_asc(Column::ServiceId).order_by_asc(Column::Position).all(&connection).await?,
+        );
     }
     let tags: BTreeSet<i64> = rows.iter().filter_map(|row| row.tag_id).collect();
     let parents = named_services::by_keys(connection, rows.iter().filter_map(|row| row.parent_id)).await?;
@@ -43,14 +43,14 @@ pub async fn of_services(
 }
 
 async fn labelled(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &BTreeSet<i64>,
 ) -> Result<HashMap<i64, Dependency>, MainError> {
     let mut found = HashMap::new();
     let keys: Vec<i64> = keys.iter().copied().collect();
     for some in keys.chunks(CHUNK) {
         for row in
-            tag::Entity::find().filter(tag::Column::Id.is_in(some.iter().copied())).all(connection).await?
+            tag::Entity::find().filter(tag::Column::Id.is_in(some.iter().copied())).all(&connection).await?
         {
             let corrupt = || MainError::corrupt("tag", &row.id, &"its name or id cannot be read");
             let id = row.public_id.parse().map_err(|_| corrupt())?;
@@ -63,11 +63,11 @@ async fn labelled(
 
 /// Sets the dependencies of a service.
 pub async fn set_of_service(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     dependencies: &[Dependency],
 ) -> Result<(), MainError> {
-    Entity::delete_many().filter(Column::ServiceId.eq(service)).exec(connection).await?;
+    Entity::delete_many().filter(Column::ServiceId.eq(service)).exec(&connection).await?;
     let row = |(position, dependency): (i32, &Dependency)| {
         let (parent, tag) = match dependency {
             Dependency::Service(parent) => (Some(parent.key), None),
@@ -83,14 +83,14 @@ pub async fn set_of_service(
     };
     let rows: Vec<ActiveModel> = (0..).zip(dependencies).map(row).collect();
     if !rows.is_empty() {
-        Entity::insert_many(rows).exec_without_returning(connection).await?;
+        Entity::insert_many(rows).exec_without_returning(&connection).await?;
     }
     Ok(())
 }
 
 /// The dependency graph of an organisation.
 pub async fn graph(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
 ) -> Result<DependencyGraph, MainError> {
     let of_organisation = Query::select()
@@ -98,7 +98,7 @@ pub async fn graph(
         .from(service::Entity)
         .and_where(service::Column::OrganisationId.eq(organisation))
         .to_owned();
-    let rows = Entity::find().filter(Column::ServiceId.in_subquery(of_organisation)).all(connection).await?;
+    let rows = Entity::find().filter(Column::ServiceId.in_subquery(of_organisation)).all(&connection).await?;
     let mut graph = DependencyGraph::default();
     add_rows(connection, &mut graph, &rows, None).await?;
     Ok(graph)
@@ -107,7 +107,7 @@ pub async fn graph(
 /// The direct dependencies and dependents of these services. Further dependencies of the dependents are not read:
 /// however many services carry a tag, only the relations of these services are read.
 pub async fn find_neighbours(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
 ) -> Result<DependencyGraph, MainError> {
     let asked: HashSet<ServiceKey> = services.iter().copied().collect();
@@ -117,7 +117,7 @@ pub async fn find_neighbours(
             .add(Column::ServiceId.is_in(some.iter().copied()))
             .add(Column::ParentId.is_in(some.iter().copied()))
             .add(Column::TagId.in_subquery(tags_of(some)));
-        let rows = Entity::find().filter(touching).all(connection).await?;
+        let rows = Entity::find().filter(touching).all(&connection).await?;
         let (own, others): (Vec<Model>, Vec<Model>) =
             rows.into_iter().partition(|row| asked.contains(&row.service_id));
         add_rows(connection, &mut graph, &own, None).await?;
@@ -136,7 +136,7 @@ fn tags_of(services: &[ServiceKey]) -> SelectStatement {
 
 /// Adds these rows to a graph; a tag is replaced by the services that carry it, or by those `among` these.
 async fn add_rows(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     graph: &mut DependencyGraph,
     rows: &[Model],
     among: Option<&[ServiceKey]>,
@@ -150,7 +150,7 @@ async fn add_rows(
         if let Some(among) = among {
             links = links.filter(service_tag::Column::ServiceId.is_in(among.iter().copied()));
         }
-        for link in links.all(connection).await? {
+        for link in links.all(&connection).await? {
             carriers.entry(link.tag_id).or_default().push(link.service_id);
         }
     }
@@ -165,7 +165,7 @@ async fn add_rows(
 
 /// Names of the services that depend on a tag.
 pub(super) async fn names_of_tag(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     tag: i64,
 ) -> Result<Vec<String>, MainError> {
     let depending =
@@ -175,5 +175,5 @@ pub(super) async fn names_of_tag(
         .column(service::Column::Name)
         .filter(service::Column::Id.in_subquery(depending))
         .order_by_asc(service::Column::Id);
-    Ok(names.into_tuple().all(connection).await?)
+    Ok(names.into_tuple().all(&connection).await?)
 }

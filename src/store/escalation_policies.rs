@@ -2,10 +2,11 @@
 //!
 //! Changes of the order need the lock of the organisation: positions are 1, 2, 3 …, without gaps.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
 };
 use serde::{Deserialize, Serialize};
 use watchkeeper_entities::escalation_policy::{ActiveModel, Column, Entity, Model};
@@ -24,51 +25,51 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 
 /// The policies of an organisation in their order.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
 ) -> Result<Vec<EscalationPolicy>, MainError> {
     let rows = of_organisation(organisation).order_by_asc(Column::Position).order_by_asc(Column::Id);
-    rows.all(connection).await?.into_iter().map(from_row).collect()
+    rows.all(&connection).await?.into_iter().map(from_row).collect()
 }
 
 /// The policy of this organisation with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<EscalationPolicy>, MainError> {
     let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
-    wanted.one(connection).await?.map(from_row).transpose()
+    wanted.one(&connection).await?.map(from_row).transpose()
 }
 
 /// The policy with this key, of any organisation.
 pub async fn with_key(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     key: i64,
 ) -> Result<Option<EscalationPolicy>, MainError> {
-    Entity::find_by_id(key).one(connection).await?.map(from_row).transpose()
+    Entity::find_by_id(key).one(&connection).await?.map(from_row).transpose()
 }
 
 /// Returns the number of policies of an organisation.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
-    Ok(of_organisation(organisation).count(connection).await?)
+pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(&connection).await?)
 }
 
 /// Stores a policy at its position in the order; later ones move down. Its `key` is assigned by the database.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     policy: EscalationPolicy,
 ) -> Result<EscalationPolicy, MainError> {
     move_those_from(connection, policy.organisation, policy.position, 1).await?;
     let row = ActiveModel { id: NotSet, ..to_row(&policy)? };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(EscalationPolicy { key, ..policy })
 }
 
 /// Stores a changed policy, perhaps at another position in the order. Incidents that follow it continue with its
 /// changed steps.
 pub async fn update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     before: &EscalationPolicy,
     policy: &EscalationPolicy,
 ) -> Result<(), MainError> {
@@ -76,19 +77,19 @@ pub async fn update(
         move_those_from(connection, before.organisation, before.position + 1, -1).await?;
         move_those_from(connection, policy.organisation, policy.position, 1).await?;
     }
-    to_row(policy)?.update(connection).await?;
+    to_row(policy)?.update(&connection).await?;
     Ok(())
 }
 
 /// Deletes a policy; later ones move up. Incidents that follow it follow none until they change.
-pub async fn delete(connection: &impl ConnectionTrait, policy: &EscalationPolicy) -> Result<(), MainError> {
-    Entity::delete_by_id(policy.key).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, policy: &EscalationPolicy) -> Result<(), MainError> {
+    Entity::delete_by_id(policy.key).exec(&connection).await?;
     move_those_from(connection, policy.organisation, policy.position + 1, -1).await
 }
 
 /// Names of the policies that name a tag.
 pub(super) async fn names_of_tag(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     tag: i64,
 ) -> Result<Vec<String>, MainError> {
     let owner = tag::Entity::find()
@@ -97,7 +98,7 @@ pub(super) async fn names_of_tag(
         .filter(tag::Column::Id.eq(tag))
         .into_query();
     let wanted = Entity::find().filter(Column::OrganisationId.in_subquery(owner));
-    let rows = wanted.order_by_asc(Column::Id).all(connection).await?;
+    let rows = wanted.order_by_asc(Column::Id).all(&connection).await?;
     let all: Vec<EscalationPolicy> = rows.into_iter().map(from_row).collect::<Result<_, _>>()?;
     let named = all.into_iter().filter(|policy| {
         let chosen = policy.assignment.selection.as_ref();
@@ -108,7 +109,7 @@ pub(super) async fn names_of_tag(
 
 /// Names of the policies of an organisation with a step that notifies this channel.
 pub async fn names_of_channel(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     channel: i64,
 ) -> Result<Vec<String>, MainError> {
@@ -119,7 +120,7 @@ pub async fn names_of_channel(
 
 /// Names of the policies of an organisation with a step that notifies this contact.
 pub(in crate::store) async fn names_of_contact(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     contact: i64,
 ) -> Result<Vec<String>, MainError> {
@@ -129,7 +130,7 @@ pub(in crate::store) async fn names_of_contact(
 
 /// Names of the policies of an organisation with a step that notifies the contacts on duty in this schedule.
 pub async fn names_of_schedule(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     schedule: i64,
 ) -> Result<Vec<String>, MainError> {
@@ -138,7 +139,7 @@ pub async fn names_of_schedule(
 }
 
 async fn move_those_from(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     position: i32,
     by: i32,
@@ -147,7 +148,7 @@ async fn move_those_from(
         .col_expr(Column::Position, Expr::col(Column::Position).add(by))
         .filter(Column::OrganisationId.eq(organisation))
         .filter(Column::Position.gte(position))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }

@@ -4,9 +4,9 @@
 //! the transaction of the incident. The queries for due steps cover every organisation: handlers of clients must not
 //! use them.
 
+use crate::store::StoreConnection;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
-    QuerySelect,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
 };
 use watchkeeper_entities::escalation::{ActiveModel, Column, Entity, Model};
 
@@ -17,23 +17,23 @@ use crate::store::{MainError, escalation_policies};
 
 /// The policy that an incident follows, and how far it has come; `None` when it follows none.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
 ) -> Result<Option<(EscalationPolicy, EscalationProgress)>, MainError> {
-    let Some(row) = Entity::find_by_id(incident).one(connection).await? else { return Ok(None) };
+    let Some(row) = Entity::find_by_id(incident).one(&connection).await? else { return Ok(None) };
     let policy = escalation_policies::with_key(connection, row.policy_id).await?;
     let progress = from_row(&row)?;
     Ok(policy.map(|policy| (policy, progress)))
 }
 
 /// The key of the policy that an incident follows, finished or not.
-pub async fn policy_of(connection: &impl ConnectionTrait, incident: i64) -> Result<Option<i64>, MainError> {
+pub async fn policy_of(connection: &dyn StoreConnection, incident: i64) -> Result<Option<i64>, MainError> {
     let row = Entity::find_by_id(incident).select_only().column(Column::PolicyId);
-    Ok(row.into_tuple::<i64>().one(connection).await?)
+    Ok(row.into_tuple::<i64>().one(&connection).await?)
 }
 
 /// Makes an incident follow a policy instead of its present one.
-pub async fn insert(connection: &impl ConnectionTrait, start: EscalationStart) -> Result<(), MainError> {
+pub async fn insert(connection: &dyn StoreConnection, start: EscalationStart) -> Result<(), MainError> {
     let row = ActiveModel {
         incident_id: Set(start.incident),
         organisation_id: Set(start.organisation),
@@ -41,20 +41,20 @@ pub async fn insert(connection: &impl ConnectionTrait, start: EscalationStart) -
         ..to_row(start.progress)
     };
     delete(connection, start.incident).await?;
-    Entity::insert(row).exec_without_returning(connection).await?;
+    Entity::insert(row).exec_without_returning(&connection).await?;
     Ok(())
 }
 
 /// Stores how far an incident has come.
-pub async fn update(connection: &impl ConnectionTrait, advance: EscalationAdvance) -> Result<(), MainError> {
+pub async fn update(connection: &dyn StoreConnection, advance: EscalationAdvance) -> Result<(), MainError> {
     let row = ActiveModel { incident_id: Set(advance.incident), ..to_row(advance.progress) };
-    row.update(connection).await?;
+    row.update(&connection).await?;
     Ok(())
 }
 
 /// Makes an incident follow no policy.
-pub async fn delete(connection: &impl ConnectionTrait, incident: i64) -> Result<(), MainError> {
-    Entity::delete_by_id(incident).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, incident: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(incident).exec(&connection).await?;
     Ok(())
 }
 
@@ -69,7 +69,7 @@ pub struct DueStep {
 
 /// The incidents whose next step is due, the longest due ones first; of every organisation.
 pub async fn due(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     now: Timestamp,
     limit: u64,
 ) -> Result<Vec<DueStep>, MainError> {
@@ -77,7 +77,7 @@ pub async fn due(
         .filter(Column::DueAt.lte(now.ms()))
         .order_by_asc(Column::DueAt)
         .limit(limit)
-        .all(connection)
+        .all(&connection)
         .await?;
     let due = |row: Model| DueStep { incident: row.incident_id, organisation: row.organisation_id };
     Ok(rows.into_iter().map(due).collect())
@@ -85,11 +85,11 @@ pub async fn due(
 
 /// The incidents that follow a policy, with how far they have come; locked until the transaction ends.
 pub async fn of_policy_for_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     policy: i64,
 ) -> Result<Vec<EscalationAdvance>, MainError> {
     let wanted = Entity::find().filter(Column::PolicyId.eq(policy)).order_by_asc(Column::IncidentId);
-    let rows = wanted.lock_exclusive().all(connection).await?;
+    let rows = wanted.lock_exclusive().all(&connection).await?;
     let read = |row: &Model| Ok(EscalationAdvance { incident: row.incident_id, progress: from_row(row)? });
     rows.iter().map(read).collect()
 }
@@ -97,7 +97,7 @@ pub async fn of_policy_for_update(
 /// The incidents whose next step is still to come, each with the key of its policy and its progress; of every
 /// organisation, after the incident with this key.
 pub async fn due_after(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     now: Timestamp,
     (after, limit): (i64, u64),
 ) -> Result<Vec<(i64, EscalationAdvance)>, MainError> {
@@ -106,7 +106,7 @@ pub async fn due_after(
         .filter(Column::IncidentId.gt(after))
         .order_by_asc(Column::IncidentId)
         .limit(limit)
-        .all(connection)
+        .all(&connection)
         .await?;
     let read = |row: &Model| {
         let advance = EscalationAdvance { incident: row.incident_id, progress: from_row(row)? };
@@ -118,12 +118,12 @@ pub async fn due_after(
 /// The key of the policy of an incident whose next step is still due, and its progress; locked until the transaction
 /// ends.
 pub async fn claim_due(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
     now: Timestamp,
 ) -> Result<Option<(i64, EscalationProgress)>, MainError> {
     let wanted = Entity::find_by_id(incident).filter(Column::DueAt.lte(now.ms())).lock_exclusive();
-    let row = wanted.one(connection).await?;
+    let row = wanted.one(&connection).await?;
     row.map(|row| Ok((row.policy_id, from_row(&row)?))).transpose()
 }
 

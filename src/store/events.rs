@@ -6,10 +6,11 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, Query};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
-    QuerySelect, QueryTrait as _,
+    ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
+    QueryTrait as _,
 };
 use watchkeeper_entities::event::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::{
@@ -52,35 +53,35 @@ pub struct StoredEvent {
 
 /// Events of all organisations behind this number, in their order.
 pub async fn after(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     number: i64,
     limit: u64,
 ) -> Result<Vec<StoredEvent>, MainError> {
     let query = Entity::find().filter(Column::Id.gt(number)).order_by_asc(Column::Id).limit(limit);
-    query.all(connection).await?.iter().map(from_row).collect()
+    query.all(&connection).await?.iter().map(from_row).collect()
 }
 
 /// The same of one organisation.
 pub async fn of_organisation(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     number: i64,
     limit: u64,
 ) -> Result<Vec<StoredEvent>, MainError> {
     let query = Entity::find().filter(Column::OrganisationId.eq(organisation)).filter(Column::Id.gt(number));
-    query.order_by_asc(Column::Id).limit(limit).all(connection).await?.iter().map(from_row).collect()
+    query.order_by_asc(Column::Id).limit(limit).all(&connection).await?.iter().map(from_row).collect()
 }
 
 /// The number of the newest event; 0 when there is none.
-pub async fn newest(connection: &impl ConnectionTrait) -> Result<i64, MainError> {
+pub async fn newest(connection: &dyn StoreConnection) -> Result<i64, MainError> {
     let newest = Entity::find().select_only().column(Column::Id).order_by_desc(Column::Id);
-    Ok(newest.into_tuple().one(connection).await?.unwrap_or_default())
+    Ok(newest.into_tuple().one(&connection).await?.unwrap_or_default())
 }
 
 /// The services that these incidents and maintenances of an organisation concern now, each with its incident or
 /// maintenance.
 pub async fn concerned(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     (kind, subjects): (EventSubjectKind, &[Id]),
 ) -> Result<Vec<(Id, ServiceKey)>, MainError> {
@@ -92,7 +93,7 @@ pub async fn concerned(
                 use incident::{Column, Entity};
                 let these = Entity::find().select_only().columns([Column::Id, Column::PublicId]);
                 let these = these.filter(Column::OrganisationId.eq(organisation));
-                let these = these.filter(Column::PublicId.is_in(ids)).into_tuple().all(connection).await?;
+                let these = these.filter(Column::PublicId.is_in(ids)).into_tuple().all(&connection).await?;
                 let links = links_of_incidents(connection, keys(&these)).await?;
                 (these, links)
             }
@@ -100,7 +101,7 @@ pub async fn concerned(
                 use maintenance::{Column, Entity};
                 let these = Entity::find().select_only().columns([Column::Id, Column::PublicId]);
                 let these = these.filter(Column::OrganisationId.eq(organisation));
-                let these = these.filter(Column::PublicId.is_in(ids)).into_tuple().all(connection).await?;
+                let these = these.filter(Column::PublicId.is_in(ids)).into_tuple().all(&connection).await?;
                 let links = links_of_maintenances(connection, keys(&these)).await?;
                 (these, links)
             }
@@ -121,11 +122,11 @@ fn keys(rows: &[(i64, String)]) -> impl Iterator<Item = i64> {
 
 /// Records when events were found first, and deletes those that were found too long ago; returns their number. `now`
 /// is trusted.
-pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
+pub async fn forget_old(connection: &dyn StoreConnection, now: Timestamp) -> Result<u64, MainError> {
     Entity::update_many()
         .col_expr(Column::NoticedAt, Expr::value(now.ms()))
         .filter(Column::NoticedAt.is_null())
-        .exec(connection)
+        .exec(&connection)
         .await?;
     let old = Entity::find()
         .select_only()
@@ -134,14 +135,14 @@ pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Re
         .order_by_asc(Column::Id)
         .limit(REMOVED_AT_ONCE)
         .into_query();
-    let removed = Entity::delete_many().filter(Column::Id.in_subquery(old)).exec(connection).await?;
+    let removed = Entity::delete_many().filter(Column::Id.in_subquery(old)).exec(&connection).await?;
     Ok(removed.rows_affected)
 }
 
 /// Adds events of this kind for these incidents and maintenances, which no longer concern the `former` services. Rows
 /// that are about to be deleted, links included, must still exist.
 pub async fn of_keys(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     (kind, act): (EventSubjectKind, EventAction),
     keys: &[i64],
     former: &[ServiceKey],
@@ -165,7 +166,7 @@ pub async fn of_keys(
 /// Adds events of this kind for the incidents that meet a condition, which no longer concern the `former` services.
 /// Rows that are about to be deleted, links included, must still exist.
 async fn of_incidents(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     act: EventAction,
     condition: Condition,
     former: &[ServiceKey],
@@ -175,7 +176,7 @@ async fn of_incidents(
         .columns([incident::Column::Id, incident::Column::PublicId, incident::Column::OrganisationId])
         .filter(condition)
         .order_by_asc(incident::Column::Id);
-    let subjects: Vec<Subject> = subjects.into_tuple().all(connection).await?;
+    let subjects: Vec<Subject> = subjects.into_tuple().all(&connection).await?;
     for some in subjects.chunks(AT_ONCE) {
         let links = match act {
             EventAction::Deleted => links_of_incidents(connection, some.iter().map(|(key, ..)| *key)).await?,
@@ -189,7 +190,7 @@ async fn of_incidents(
 
 /// Records an event for each maintenance that meets the condition.
 pub(super) async fn of_maintenances(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     act: EventAction,
     condition: Condition,
     former: &[ServiceKey],
@@ -203,7 +204,7 @@ pub(super) async fn of_maintenances(
         ])
         .filter(condition)
         .order_by_asc(maintenance::Column::Id);
-    let subjects: Vec<Subject> = subjects.into_tuple().all(connection).await?;
+    let subjects: Vec<Subject> = subjects.into_tuple().all(&connection).await?;
     for some in subjects.chunks(AT_ONCE) {
         let links = match act {
             EventAction::Deleted => {
@@ -219,7 +220,7 @@ pub(super) async fn of_maintenances(
 
 /// Adds events for a status page that is about to be deleted: incidents and maintenances for which it was chosen lose
 /// it.
-pub(super) async fn of_linked_to_page(connection: &impl ConnectionTrait, page: i64) -> Result<(), MainError> {
+pub(super) async fn of_linked_to_page(connection: &dyn StoreConnection, page: i64) -> Result<(), MainError> {
     let mut linked = Query::select();
     linked.column(incident_statuspage::Column::IncidentId).from(incident_statuspage::Entity);
     linked.and_where(incident_statuspage::Column::StatuspageId.eq(page));
@@ -233,23 +234,23 @@ pub(super) async fn of_linked_to_page(connection: &impl ConnectionTrait, page: i
 }
 
 async fn links_of_incidents(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incidents: impl Iterator<Item = i64>,
 ) -> Result<Vec<(i64, ServiceKey)>, MainError> {
     use incident_service::{Column, Entity};
     let links = Entity::find().select_only().columns([Column::IncidentId, Column::ServiceId]);
     let links = links.filter(Column::IncidentId.is_in(incidents)).order_by_asc(Column::ServiceId);
-    Ok(links.into_tuple().all(connection).await?)
+    Ok(links.into_tuple().all(&connection).await?)
 }
 
 async fn links_of_maintenances(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenances: impl Iterator<Item = i64>,
 ) -> Result<Vec<(i64, ServiceKey)>, MainError> {
     use maintenance_service::{Column, Entity};
     let links = Entity::find().select_only().columns([Column::MaintenanceId, Column::ServiceId]);
     let links = links.filter(Column::MaintenanceId.is_in(maintenances)).order_by_asc(Column::ServiceId);
-    Ok(links.into_tuple().all(connection).await?)
+    Ok(links.into_tuple().all(&connection).await?)
 }
 
 /// Key, id and organisation of an incident or a maintenance.
@@ -263,7 +264,7 @@ struct ConcernedServices<'a> {
 }
 
 async fn note(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     (kind, act): (EventSubjectKind, EventAction),
     subjects: &[Subject],
     ConcernedServices { links, former }: ConcernedServices<'_>,
@@ -284,7 +285,7 @@ async fn note(
     };
     let rows: Vec<_> = subjects.iter().map(row).collect();
     if !rows.is_empty() {
-        Entity::insert_many(rows).exec_without_returning(connection).await?;
+        Entity::insert_many(rows).exec_without_returning(&connection).await?;
     }
     Ok(())
 }

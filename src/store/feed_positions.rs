@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
-use sea_orm::{ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter};
 use watchkeeper_entities::feed_position::{ActiveModel, Column, Entity};
 
 use crate::model::partition::{Partition, PartitionSet};
@@ -17,11 +18,11 @@ pub type Positions = BTreeMap<Partition, i64>;
 
 /// The positions of a reader in these partitions; those that it has never read are missing.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     reader: &str,
     partitions: PartitionSet,
 ) -> Result<Positions, MainError> {
-    let rows = Entity::find().filter(Column::Reader.eq(reader)).all(connection).await?;
+    let rows = Entity::find().filter(Column::Reader.eq(reader)).all(&connection).await?;
     let position = |row: watchkeeper_entities::feed_position::Model| {
         let partition = u8::try_from(row.partition).ok().and_then(Partition::new)?;
         partitions.contains(partition).then_some((partition, row.position))
@@ -31,7 +32,7 @@ pub async fn find(
 
 /// Starts reading these partitions after this change. A partition with a position keeps it.
 pub async fn begin(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     reader: &str,
     partitions: impl IntoIterator<Item = Partition>,
     position: i64,
@@ -46,13 +47,13 @@ pub async fn begin(
         return Ok(());
     }
     let kept = OnConflict::columns([Column::Reader, Column::Partition]).do_nothing().to_owned();
-    Entity::insert_many(rows).on_conflict(kept).exec_without_returning(connection).await?;
+    Entity::insert_many(rows).on_conflict(kept).exec_without_returning(&connection).await?;
     Ok(())
 }
 
 /// Moves the position of a reader in a partition; `false` when it is not at the expected value.
 pub async fn advance(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     reader: &str,
     partition: Partition,
     (from, to): (i64, i64),
@@ -62,14 +63,14 @@ pub async fn advance(
         .filter(Column::Reader.eq(reader))
         .filter(Column::Partition.eq(i32::from(partition.number())))
         .filter(Column::Position.eq(from))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(moved.rows_affected == 1)
 }
 
 /// Moves all of these positions to the same number, in one statement; those that are not at the expected value stay.
 pub async fn move_along(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     reader: &str,
     believed: &Positions,
     to: i64,
@@ -82,7 +83,7 @@ pub async fn move_along(
         .col_expr(Column::Position, Expr::value(to))
         .filter(Column::Reader.eq(reader))
         .filter(is_believed)
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }

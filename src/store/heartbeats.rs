@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use watchkeeper_entities::heartbeat::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::service;
 
@@ -43,7 +44,7 @@ pub struct PingedService {
 
 /// Stores the address of a new heartbeat service.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     (hash, sealed): (SecretHash, String),
 ) -> Result<(), MainError> {
@@ -55,13 +56,13 @@ pub async fn insert(
         last_ping_failed: Set(false),
         counts_from: Set(None),
     };
-    Entity::insert(row).exec_without_returning(connection).await?;
+    Entity::insert(row).exec_without_returning(&connection).await?;
     Ok(())
 }
 
 /// Replaces the address; the old one stops working.
 pub async fn rotate(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     (hash, sealed): (SecretHash, String),
 ) -> Result<(), MainError> {
@@ -69,34 +70,34 @@ pub async fn rotate(
         .col_expr(Column::SecretHash, Expr::value(hash.to_vec()))
         .col_expr(Column::Secret, Expr::value(sealed))
         .filter(Column::ServiceId.eq(service))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }
 
 /// Makes deadlines count from `at` from now on.
 pub async fn count_from(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     at: Timestamp,
 ) -> Result<(), MainError> {
     Entity::update_many()
         .col_expr(Column::CountsFrom, Expr::value(at.ms()))
         .filter(Column::ServiceId.eq(service))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }
 
 /// The heartbeats of those of these services that have one.
 pub async fn of_services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
 ) -> Result<HashMap<ServiceKey, StoredHeartbeat>, MainError> {
     let mut found = HashMap::new();
     for services in services.chunks(CHUNK) {
         let rows =
-            Entity::find().filter(Column::ServiceId.is_in(services.iter().copied())).all(connection).await?;
+            Entity::find().filter(Column::ServiceId.is_in(services.iter().copied())).all(&connection).await?;
         found.extend(rows.into_iter().map(from_row));
     }
     Ok(found)
@@ -104,17 +105,17 @@ pub async fn of_services(
 
 /// The service whose address has this hash, of any organisation: the secret alone grants access.
 pub async fn find_by_hash(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     hash: &SecretHash,
 ) -> Result<Option<PingedService>, MainError> {
     let with_hash = Column::SecretHash.eq(hash.to_vec());
-    let Some(row) = Entity::find().filter(with_hash).one(connection).await? else { return Ok(None) };
+    let Some(row) = Entity::find().filter(with_hash).one(&connection).await? else { return Ok(None) };
     let service = row.service_id;
     let found: Option<(String, Option<i64>)> = service::Entity::find_by_id(service)
         .select_only()
         .columns([service::Column::PublicId, service::Column::PausedAt])
         .into_tuple()
-        .one(connection)
+        .one(&connection)
         .await?;
     let Some((id, paused_at)) = found else { return Ok(None) };
     Ok(Some(PingedService { service, id: read_id(service, &id)?, is_paused: paused_at.is_some() }))
@@ -123,12 +124,12 @@ pub async fn find_by_hash(
 /// Records a ping to the address with this hash, and returns it as stored: no two pings have the same time. `None`
 /// when the address was deleted meanwhile.
 pub async fn ping(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     hash: &SecretHash,
     ping: HeartbeatPing,
 ) -> Result<Option<HeartbeatPing>, MainError> {
     let with_hash = Column::SecretHash.eq(hash.to_vec());
-    let Some(row) = Entity::find().filter(with_hash).lock_exclusive().one(connection).await? else {
+    let Some(row) = Entity::find().filter(with_hash).lock_exclusive().one(&connection).await? else {
         return Ok(None);
     };
     let known = row.last_ping_at.map(Timestamp::from_ms);
@@ -138,17 +139,17 @@ pub async fn ping(
         .col_expr(Column::LastPingAt, Expr::value(stored.at.ms()))
         .col_expr(Column::LastPingFailed, Expr::value(stored.has_failed))
         .filter(Column::ServiceId.eq(row.service_id))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(Some(stored))
 }
 
 /// The newest pings of services that have pinged since then.
 pub async fn pinged_since(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     since: Timestamp,
 ) -> Result<Vec<(ServiceAddress, HeartbeatPing)>, MainError> {
-    let rows = Entity::find().filter(Column::LastPingAt.gte(since.ms())).all(connection).await?;
+    let rows = Entity::find().filter(Column::LastPingAt.gte(since.ms())).all(&connection).await?;
     let mut pings: HashMap<ServiceKey, HeartbeatPing> = HashMap::new();
     for (service, stored) in rows.into_iter().map(from_row) {
         pings.extend(stored.heartbeat.last.map(|ping| (service, ping)));
@@ -162,7 +163,7 @@ pub async fn pinged_since(
             .columns([service::Column::Id, service::Column::PublicId])
             .filter(with_key)
             .into_tuple()
-            .all(connection)
+            .all(&connection)
             .await?;
         for (key, id) in ids {
             let address = ServiceAddress { id: read_id(key, &id)?, key };

@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::{service, statuspage};
 
 use crate::id::Id;
@@ -29,7 +30,7 @@ pub struct LinkedPage {
 
 /// The keys of those of these ids that are visible services.
 pub async fn services_by_id(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     ids: &[Id],
 ) -> Result<HashMap<Id, ServiceKey>, MainError> {
@@ -43,14 +44,14 @@ pub async fn services_by_id(
         .filter(service::Column::OrganisationId.eq(sight.organisation()))
         .filter(service::Column::PublicId.is_in(texts(ids)))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     rows.into_iter().map(|(key, id)| Ok((read_id("service", key, &id)?, key))).collect()
 }
 
 /// Those of these ids that are visible services; their rows are locked until the transaction ends.
 pub async fn services_to_link(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     ids: &[Id],
 ) -> Result<HashMap<Id, NamedService>, MainError> {
@@ -68,7 +69,7 @@ pub async fn services_to_link(
 
 /// Those of these ids that are visible status pages; their rows are locked until the transaction ends.
 pub async fn statuspages_to_link(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     ids: &[Id],
 ) -> Result<HashMap<Id, LinkedPage>, MainError> {
@@ -84,7 +85,7 @@ pub async fn statuspages_to_link(
         .order_by_asc(statuspage::Column::Id)
         .lock_shared()
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     let linked = |(key, id, name): (i64, String, String)| {
         let id = read_id("statuspage", key, &id)?;

@@ -3,10 +3,10 @@
 //! A running key is a lease: only the run that claimed it can settle, renew or free it, and when its process dies the
 //! lease lapses. Times are given by the caller.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
-    QuerySelect, UpdateMany,
+    ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, UpdateMany,
 };
 use watchkeeper_entities::idempotency_key::{ActiveModel, Column, Entity, Model};
 
@@ -93,7 +93,7 @@ pub struct NewRun<'a> {
 }
 
 /// Claims the key for a run.
-pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result<ClaimOutcome, MainError> {
+pub async fn claim(connection: &dyn StoreConnection, new: NewRun<'_>) -> Result<ClaimOutcome, MainError> {
     let NewRun { run, fingerprint, node, now, lease_ms } = new;
     let row = ActiveModel {
         token_id: Set(run.token),
@@ -113,17 +113,17 @@ pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result
     let mut nothing = OnConflict::columns([Column::TokenId, Column::Key]);
     let inserted = Entity::insert(row.clone())
         .on_conflict(nothing.do_nothing().to_owned())
-        .exec_without_returning(connection)
+        .exec_without_returning(&connection)
         .await?;
     if inserted == 1 {
         return Ok(ClaimOutcome::Mine);
     }
-    let known = Entity::find_by_id((run.token, run.key.clone())).lock_exclusive().one(connection).await?;
+    let known = Entity::find_by_id((run.token, run.key.clone())).lock_exclusive().one(&connection).await?;
     match known {
         // The key was freed between the two statements: the next request will get it.
         None => Ok(ClaimOutcome::Running),
         Some(known) if is_over(&known, now, lease_ms) => {
-            Entity::update(row).exec(connection).await?;
+            Entity::update(row).exec(&connection).await?;
             Ok(ClaimOutcome::Mine)
         }
         Some(known) => state_of(&known),
@@ -163,7 +163,7 @@ fn state_of(row: &Model) -> Result<ClaimOutcome, MainError> {
 
 /// Stores the answer of a run. `false` when the run has lost the key: then nothing may be committed with it.
 pub async fn settle(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     run: &IdempotentRun,
     answer: KeptAnswer,
 ) -> Result<bool, MainError> {
@@ -176,22 +176,22 @@ pub async fn settle(
         .col_expr(Column::Body, Expr::value(body))
         .col_expr(Column::Resource, Expr::value(resource))
         .col_expr(Column::BodyBytes, Expr::value(body_bytes))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(settled.rows_affected == 1)
 }
 
 /// Returns the bytes of all bodies that are kept for a token.
-pub async fn kept_bytes(connection: &impl ConnectionTrait, token: i64) -> Result<i64, MainError> {
+pub async fn kept_bytes(connection: &dyn StoreConnection, token: i64) -> Result<i64, MainError> {
     let bytes = Expr::col(Column::BodyBytes).sum().cast_as(Alias::new("bigint"));
     let sum = Entity::find().select_only().column_as(bytes, "bytes").filter(Column::TokenId.eq(token));
-    let sum: Option<Option<i64>> = sum.into_tuple().one(connection).await?;
+    let sum: Option<Option<i64>> = sum.into_tuple().one(&connection).await?;
     Ok(sum.flatten().unwrap_or_default())
 }
 
 /// Deletes the oldest bodies of a token that can be rendered again, until their size is reduced by this many bytes or
 /// none is left; returns how many they were.
-pub async fn cut_oldest(connection: &impl ConnectionTrait, token: i64, bytes: i64) -> Result<i64, MainError> {
+pub async fn cut_oldest(connection: &dyn StoreConnection, token: i64, bytes: i64) -> Result<i64, MainError> {
     let mut cut = 0;
     while cut < bytes {
         let oldest: Vec<(String, i64)> = Entity::find()
@@ -203,7 +203,7 @@ pub async fn cut_oldest(connection: &impl ConnectionTrait, token: i64, bytes: i6
             .order_by_asc(Column::AcceptedAt)
             .limit(CUT_AT_ONCE)
             .into_tuple()
-            .all(connection)
+            .all(&connection)
             .await?;
         let mut keys = Vec::new();
         for (key, size) in oldest {
@@ -221,7 +221,7 @@ pub async fn cut_oldest(connection: &impl ConnectionTrait, token: i64, bytes: i6
             .col_expr(Column::BodyBytes, Expr::value(0))
             .filter(Column::TokenId.eq(token))
             .filter(Column::Key.is_in(keys))
-            .exec(connection)
+            .exec(&connection)
             .await?;
     }
     Ok(cut)
@@ -229,13 +229,13 @@ pub async fn cut_oldest(connection: &impl ConnectionTrait, token: i64, bytes: i6
 
 /// Prolongs the lease of a run.
 pub async fn renew(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     run: &IdempotentRun,
     until: Timestamp,
 ) -> Result<(), MainError> {
     let renewal =
         where_claimed_by(Entity::update_many(), run).col_expr(Column::LeasedUntil, Expr::value(until.ms()));
-    renewal.exec(connection).await?;
+    renewal.exec(&connection).await?;
     Ok(())
 }
 
@@ -248,42 +248,42 @@ fn where_claimed_by(update: UpdateMany<Entity>, run: &IdempotentRun) -> UpdateMa
 }
 
 /// Frees the key of a run that has failed.
-pub async fn free(connection: &impl ConnectionTrait, run: &IdempotentRun) -> Result<(), MainError> {
+pub async fn free(connection: &dyn StoreConnection, run: &IdempotentRun) -> Result<(), MainError> {
     Entity::delete_many()
         .filter(Column::TokenId.eq(run.token))
         .filter(Column::Key.eq(run.key.as_str()))
         .filter(Column::Claim.eq(run.claim.as_str()))
         .filter(Column::Status.is_null())
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }
 
 /// Frees the keys that ran on this node: only for a process that has just started on it, when all of them are those of a
 /// process that died.
-pub async fn free_running_on(connection: &impl ConnectionTrait, node: Id) -> Result<(), MainError> {
+pub async fn free_running_on(connection: &dyn StoreConnection, node: Id) -> Result<(), MainError> {
     Entity::delete_many()
         .filter(Column::Status.is_null())
         .filter(Column::Node.eq(node.as_str()))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }
 
 /// Frees every running key: only for a process that has the database for itself and has just started, when all runs
 /// are those of a process that died.
-pub async fn free_all_running(connection: &impl ConnectionTrait) -> Result<(), MainError> {
-    Entity::delete_many().filter(Column::Status.is_null()).exec(connection).await?;
+pub async fn free_all_running(connection: &dyn StoreConnection) -> Result<(), MainError> {
+    Entity::delete_many().filter(Column::Status.is_null()).exec(&connection).await?;
     Ok(())
 }
 
 /// Deletes keys that have expired.
-pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Result<(), MainError> {
+pub async fn forget_old(connection: &dyn StoreConnection, now: Timestamp) -> Result<(), MainError> {
     let lapsed = Condition::any().add(Column::Status.is_not_null()).add(Column::LeasedUntil.lte(now.ms()));
     Entity::delete_many()
         .filter(Column::AcceptedAt.lte(now.plus_ms(-REMEMBERED_MS).ms()))
         .filter(lapsed)
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }

@@ -4,10 +4,11 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::incident_policy::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::tag;
@@ -26,45 +27,45 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 
 /// The policies of an organisation in their order.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
 ) -> Result<Vec<IncidentPolicy>, MainError> {
     let rows = of_organisation(organisation).order_by_asc(Column::Position).order_by_asc(Column::Id);
-    with_tags(connection, rows.all(connection).await?).await
+    with_tags(connection, rows.all(&connection).await?).await
 }
 
 /// The policy of this organisation with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<IncidentPolicy>, MainError> {
     let row = of_organisation(sight.organisation())
         .filter(Column::PublicId.eq(id.as_str()))
-        .one(connection)
+        .one(&connection)
         .await?;
     Ok(with_tags(connection, row.into_iter().collect()).await?.pop())
 }
 
 /// Returns the number of policies of an organisation.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
-    Ok(of_organisation(organisation).count(connection).await?)
+pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(&connection).await?)
 }
 
 /// Stores a policy at its position in the order; later ones move down. Its `key` is assigned by the database.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     policy: IncidentPolicy,
 ) -> Result<IncidentPolicy, MainError> {
     move_those_from(connection, policy.organisation, policy.position, 1).await?;
     let row = ActiveModel { id: NotSet, ..to_row(&policy)? };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(IncidentPolicy { key, ..policy })
 }
 
 /// Stores a changed policy, perhaps at another position in the order.
 pub async fn update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     before: &IncidentPolicy,
     policy: &IncidentPolicy,
 ) -> Result<(), MainError> {
@@ -72,28 +73,28 @@ pub async fn update(
         move_those_from(connection, before.organisation, before.position + 1, -1).await?;
         move_those_from(connection, policy.organisation, policy.position, 1).await?;
     }
-    to_row(policy)?.update(connection).await?;
+    to_row(policy)?.update(&connection).await?;
     Ok(())
 }
 
 /// Deletes a policy; later ones move up.
-pub async fn delete(connection: &impl ConnectionTrait, policy: &IncidentPolicy) -> Result<(), MainError> {
-    Entity::delete_by_id(policy.key).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, policy: &IncidentPolicy) -> Result<(), MainError> {
+    Entity::delete_by_id(policy.key).exec(&connection).await?;
     move_those_from(connection, policy.organisation, policy.position + 1, -1).await
 }
 
 /// Names of the policies for a tag.
 pub(super) async fn names_of_tag(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     tag: i64,
 ) -> Result<Vec<String>, MainError> {
     let names = Entity::find().select_only().column(Column::Name).filter(Column::TagId.eq(tag));
-    Ok(names.order_by_asc(Column::Id).into_tuple().all(connection).await?)
+    Ok(names.order_by_asc(Column::Id).into_tuple().all(&connection).await?)
 }
 
 /// The policy that an organisation is created with.
 pub(super) async fn insert_default(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     at: Timestamp,
 ) -> Result<(), MainError> {
@@ -113,7 +114,7 @@ pub(super) async fn insert_default(
 }
 
 async fn move_those_from(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     position: i32,
     by: i32,
@@ -122,19 +123,19 @@ async fn move_those_from(
         .col_expr(Column::Position, Expr::col(Column::Position).add(by))
         .filter(Column::OrganisationId.eq(organisation))
         .filter(Column::Position.gte(position))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }
 
 async fn with_tags(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     rows: Vec<Model>,
 ) -> Result<Vec<IncidentPolicy>, MainError> {
     let keys: Vec<i64> = rows.iter().filter_map(|row| row.tag_id).collect();
     let mut tags: HashMap<i64, PolicyTag> = HashMap::new();
     if !keys.is_empty() {
-        for row in tag::Entity::find().filter(tag::Column::Id.is_in(keys)).all(connection).await? {
+        for row in tag::Entity::find().filter(tag::Column::Id.is_in(keys)).all(&connection).await? {
             let corrupt = || MainError::corrupt("tag", &row.id, &"its name or id cannot be read");
             let id = row.public_id.parse().map_err(|_| corrupt())?;
             let label = TagName::new(&row.key, Some(&row.value)).map_err(|_| corrupt())?.label();

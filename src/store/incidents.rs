@@ -17,8 +17,9 @@ pub mod recovery;
 pub mod row_changes;
 mod rows;
 
+use crate::store::StoreConnection;
 pub use links::internal_timeline_size;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, Select};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Select};
 use watchkeeper_entities::incident::{Column, Entity};
 
 use crate::id::Id;
@@ -38,23 +39,23 @@ fn visible_to(sight: Visibility) -> Select<Entity> {
 
 /// The visible incident with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<Incident>, MainError> {
-    let row = visible_to(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    let row = visible_to(sight).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     row.map(rows::from_row).transpose()
 }
 
 /// Like [`find`], with everything that belongs to it, visible or not; others cannot change the incident until the
 /// transaction ends.
 pub async fn find_for_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<WholeIncident>, MainError> {
     let query = visible_to(sight).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
-    match query.one(connection).await? {
+    match query.one(&connection).await? {
         Some(row) => {
             let everything = Visibility::whole(sight.organisation());
             Ok(Some(whole(connection, everything, rows::from_row(row)?).await?))
@@ -65,10 +66,10 @@ pub async fn find_for_update(
 
 /// Like [`find_for_update`], by the key of the row, for code that works for every organisation.
 pub async fn of_key_for_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     key: i64,
 ) -> Result<Option<WholeIncident>, MainError> {
-    match Entity::find_by_id(key).lock_exclusive().one(connection).await? {
+    match Entity::find_by_id(key).lock_exclusive().one(&connection).await? {
         Some(row) => {
             let incident = rows::from_row(row)?;
             Ok(Some(whole(connection, Visibility::whole(incident.organisation), incident).await?))
@@ -79,7 +80,7 @@ pub async fn of_key_for_update(
 
 /// The incident with everything that belongs to it, restricted to what is visible.
 pub async fn whole(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     incident: Incident,
 ) -> Result<WholeIncident, MainError> {

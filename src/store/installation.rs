@@ -1,7 +1,8 @@
 //! Facts of the installation itself: the check value of the secret key.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait, QuerySelect};
+use sea_orm::{ActiveValue::Set, EntityTrait, QuerySelect};
 use watchkeeper_entities::installation::{ActiveModel, Column, Entity};
 
 use crate::model::secret::{SecretPlace, SecretSealer};
@@ -22,23 +23,23 @@ pub enum KeyCheck {
 
 /// Compares the key with the one of the first start, and remembers it at the first start.
 pub async fn check_key(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sealer: &SecretSealer,
 ) -> Result<KeyCheck, MainError> {
-    if let Some(stored) = Entity::find_by_id(KEY_CHECK).one(connection).await? {
+    if let Some(stored) = Entity::find_by_id(KEY_CHECK).one(&connection).await? {
         return Ok(compare_key(&stored.value, sealer));
     }
     let fact = ActiveModel { name: Set(KEY_CHECK.into()), value: Set(sealer.seal(PLACE, KEY_CHECK)) };
     let only_once = OnConflict::column(Column::Name).do_nothing().to_owned();
-    Entity::insert(fact).on_conflict(only_once).exec_without_returning(connection).await?;
+    Entity::insert(fact).on_conflict(only_once).exec_without_returning(&connection).await?;
     // Another node may have started for the first time as well.
-    let stored = Entity::find_by_id(KEY_CHECK).one(connection).await?;
+    let stored = Entity::find_by_id(KEY_CHECK).one(&connection).await?;
     Ok(stored.map_or(KeyCheck::Right, |stored| compare_key(&stored.value, sealer)))
 }
 
 /// Keeps other nodes from starting for the first time until the transaction ends.
-pub async fn lock(transaction: &impl ConnectionTrait) -> Result<(), MainError> {
-    Entity::find_by_id(KEY_CHECK).lock_exclusive().one(transaction).await?;
+pub async fn lock(transaction: &dyn StoreConnection) -> Result<(), MainError> {
+    Entity::find_by_id(KEY_CHECK).lock_exclusive().one(&transaction).await?;
     Ok(())
 }
 

@@ -1,9 +1,10 @@
 //! The times in which processes listened for pings, each under the id of its data folder.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
-    ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter,
-    QueryOrder, QuerySelect, Select,
+    ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
+    Select,
 };
 use watchkeeper_entities::listening_span::{ActiveModel, Column, Entity};
 
@@ -21,38 +22,38 @@ const KEPT: i64 = 1_000;
 
 /// Stores a span of this node; returns its key.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     node: Id,
     (from, to): ListeningSpan,
 ) -> Result<i64, MainError> {
     let row =
         ActiveModel { id: NotSet, node: Set(node.to_string()), from_at: Set(from.ms()), to_at: Set(to.ms()) };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
-    Entity::delete_many().filter(Column::Id.lte(key - KEPT)).exec(connection).await?;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
+    Entity::delete_many().filter(Column::Id.lte(key - KEPT)).exec(&connection).await?;
     Ok(key)
 }
 
 /// Extends a span until `to`; returns whether it still exists.
-pub async fn extend(connection: &impl ConnectionTrait, key: i64, to: Timestamp) -> Result<bool, MainError> {
+pub async fn extend(connection: &dyn StoreConnection, key: i64, to: Timestamp) -> Result<bool, MainError> {
     let update = Entity::update_many().col_expr(Column::ToAt, Expr::value(to.ms()));
-    Ok(update.filter(Column::Id.eq(key)).exec(connection).await?.rows_affected > 0)
+    Ok(update.filter(Column::Id.eq(key)).exec(&connection).await?.rows_affected > 0)
 }
 
 /// The newest spans, of any node.
-pub async fn newest(connection: &impl ConnectionTrait) -> Result<Vec<ListeningSpan>, MainError> {
+pub async fn newest(connection: &dyn StoreConnection) -> Result<Vec<ListeningSpan>, MainError> {
     read(connection, Entity::find()).await
 }
 
 /// The newest spans of one node.
-pub async fn newest_of(connection: &impl ConnectionTrait, node: Id) -> Result<Vec<ListeningSpan>, MainError> {
+pub async fn newest_of(connection: &dyn StoreConnection, node: Id) -> Result<Vec<ListeningSpan>, MainError> {
     read(connection, Entity::find().filter(Column::Node.eq(node.to_string()))).await
 }
 
 async fn read(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     wanted: Select<Entity>,
 ) -> Result<Vec<ListeningSpan>, MainError> {
-    let rows = wanted.order_by_desc(Column::Id).limit(READ_MAX).all(connection).await?;
+    let rows = wanted.order_by_desc(Column::Id).limit(READ_MAX).all(&connection).await?;
     let span = |row: watchkeeper_entities::listening_span::Model| {
         (Timestamp::from_ms(row.from_at), Timestamp::from_ms(row.to_at))
     };

@@ -13,9 +13,9 @@ pub mod row_changes;
 pub mod series;
 pub mod timeline;
 
+use crate::store::StoreConnection;
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
-    QuerySelect, Select,
+    ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::maintenance::{ActiveModel, Column, Entity, Model};
 
@@ -37,28 +37,28 @@ fn seen(sight: Visibility) -> Select<Entity> {
 
 /// The visible maintenance with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<Maintenance>, MainError> {
     let query = seen(sight).filter(Column::PublicId.eq(id.as_str()));
-    query.one(connection).await?.as_ref().map(from_row).transpose()
+    query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
 /// Like [`find`], and keeps others from changing the maintenance until the transaction ends.
 pub async fn find_for_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<Maintenance>, MainError> {
     let query = seen(sight).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
-    query.one(connection).await?.as_ref().map(from_row).transpose()
+    query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
 /// The visible maintenances that the filter selects, of this page, the latest planned start first, and how many
 /// there are in all.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     filter: &MaintenanceFilter,
     window: PageWindow,
@@ -67,13 +67,13 @@ pub async fn list(
         return Ok((Vec::new(), 0));
     }
     let wanted = seen(sight).filter(filter.condition());
-    let total = wanted.clone().count(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
     let rows = wanted
         .order_by_desc(Column::ScheduledStart)
         .order_by_asc(Column::PublicId)
         .offset(window.offset)
         .limit(window.limit)
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok((rows.iter().map(from_row).collect::<Result<_, _>>()?, total))
 }

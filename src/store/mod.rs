@@ -16,6 +16,7 @@ mod bounded_handle;
 pub mod changes;
 pub mod clock_mark;
 pub mod components;
+mod connection;
 pub mod contact_calendars;
 pub mod contact_users;
 pub mod contacts;
@@ -74,11 +75,10 @@ mod upgrade_copy;
 pub mod usage;
 pub mod windows;
 
+pub use connection::StoreConnection;
 pub use database::{Database, Databases};
 pub use disk_record::FullDisk;
 pub use error::{CorruptRow, DatabaseRole, HistoryError, MainError, StoreError, find_file_trouble};
-/// A handle that reads and writes run on: a connection, a pool or a transaction.
-pub use sea_orm::ConnectionTrait as Connection;
 /// A pool of connections that reads run on.
 pub type Reader = bounded_handle::BoundedHandle<sea_orm::DatabaseConnection>;
 pub use open_transaction::OpenTransaction;

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use sea_orm::{
-    ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter as _, QuerySelect as _, Select,
-};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _, Select};
 use watchkeeper_entities::service;
 
 use crate::model::service::{NamedService, ServiceKey};
@@ -15,14 +14,14 @@ const KEYS_AT_ONCE: usize = 1_000;
 
 /// Reads the services that a query selects, in its order.
 pub(super) async fn services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     query: Select<service::Entity>,
 ) -> Result<Vec<NamedService>, MainError> {
     let rows: Vec<(ServiceKey, String, String)> = query
         .select_only()
         .columns([service::Column::Id, service::Column::PublicId, service::Column::Name])
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     let named = |(key, id, name): (ServiceKey, String, String)| {
         let id = id.parse().map_err(|error| MainError::corrupt("service", &key, &error))?;
@@ -33,7 +32,7 @@ pub(super) async fn services(
 
 /// Reads the services with these keys, each once, of any organisation; those that do not exist are missing.
 pub async fn by_keys(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: impl IntoIterator<Item = ServiceKey>,
 ) -> Result<HashMap<ServiceKey, NamedService>, MainError> {
     let keys: Vec<ServiceKey> = keys.into_iter().collect::<BTreeSet<_>>().into_iter().collect();

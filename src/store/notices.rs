@@ -3,9 +3,9 @@
 
 pub mod row_changes;
 
+use crate::store::StoreConnection;
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
-    QuerySelect, Select,
+    ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::notice::{ActiveModel, Column, Entity, Model};
 
@@ -16,20 +16,20 @@ use crate::model::visibility::Visibility;
 use crate::store::{MainError, PageWindow};
 
 /// Returns true if a notice of this source lasts.
-pub async fn is_open(connection: &impl ConnectionTrait, source: &NoticeSource) -> Result<bool, MainError> {
+pub async fn is_open(connection: &dyn StoreConnection, source: &NoticeSource) -> Result<bool, MainError> {
     Ok(find_lasting(connection, source).await?.is_some())
 }
 
 /// The notice of a source that lasts.
 pub async fn find_lasting(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     source: &NoticeSource,
 ) -> Result<Option<Notice>, MainError> {
     let wanted = lasting()
         .filter(Column::Event.eq(source.event.as_str()))
         .filter(Column::Source.eq(source.name.as_str()))
         .filter(Column::OrganisationId.eq(source.organisation));
-    wanted.one(connection).await?.as_ref().map(from_row).transpose()
+    wanted.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
 fn lasting() -> Select<Entity> {
@@ -38,16 +38,16 @@ fn lasting() -> Select<Entity> {
 
 /// The open notices of an event, of every organisation.
 pub async fn lasting_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     event: NotificationEvent,
 ) -> Result<Vec<Notice>, MainError> {
     let rows = lasting().filter(Column::Event.eq(event.as_str())).order_by_asc(Column::Id);
-    rows.all(connection).await?.iter().map(from_row).collect()
+    rows.all(&connection).await?.iter().map(from_row).collect()
 }
 
 /// The notices of this page, newest first, and how many there are in all; open ones only, or all.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     lasts: Option<bool>,
     window: PageWindow,
@@ -58,22 +58,22 @@ pub async fn list(
         Some(true) => wanted.filter(Column::EndedAt.is_null()),
         Some(false) => wanted.filter(Column::EndedAt.is_not_null()),
     };
-    let total = wanted.clone().count(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_desc(Column::Id).offset(window.offset).limit(window.limit);
-    let notices = rows.all(connection).await?.iter().map(from_row).collect::<Result<_, _>>()?;
+    let notices = rows.all(&connection).await?.iter().map(from_row).collect::<Result<_, _>>()?;
     Ok((notices, total))
 }
 
 /// Returns true if there are notices that ended before this time.
-pub async fn has_old(connection: &impl ConnectionTrait, ended_before: Timestamp) -> Result<bool, MainError> {
+pub async fn has_old(connection: &dyn StoreConnection, ended_before: Timestamp) -> Result<bool, MainError> {
     let old = Entity::find().filter(Column::EndedAt.lt(ended_before.ms()));
-    Ok(old.one(connection).await?.is_some())
+    Ok(old.one(&connection).await?.is_some())
 }
 
 /// Deletes notices that ended before this time.
-pub async fn forget(connection: &impl ConnectionTrait, ended_before: Timestamp) -> Result<u64, MainError> {
+pub async fn forget(connection: &dyn StoreConnection, ended_before: Timestamp) -> Result<u64, MainError> {
     let old = Entity::delete_many().filter(Column::EndedAt.lt(ended_before.ms()));
-    Ok(old.exec(connection).await?.rows_affected)
+    Ok(old.exec(&connection).await?.rows_affected)
 }
 
 fn to_row(notice: &Notice) -> ActiveModel {

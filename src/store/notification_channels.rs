@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
 };
 use serde::{Deserialize, Serialize};
 use watchkeeper_entities::notification_channel::{ActiveModel, Column, Entity, Model};
@@ -25,38 +26,38 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 
 /// The channels of this page, oldest first, and how many there are in all.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     window: PageWindow,
 ) -> Result<(Vec<NotificationChannel>, u64), MainError> {
     let wanted = of_organisation(sight.organisation());
-    let total = wanted.clone().count(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_asc(Column::Id).offset(window.offset).limit(window.limit);
-    Ok((read_all(rows.all(connection).await?)?, total))
+    Ok((read_all(rows.all(&connection).await?)?, total))
 }
 
 /// The channel of this organisation with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<NotificationChannel>, MainError> {
     let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
-    wanted.one(connection).await?.map(from_row).transpose()
+    wanted.one(&connection).await?.map(from_row).transpose()
 }
 
 /// The channels of an organisation that are switched on.
 pub async fn enabled(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
 ) -> Result<Vec<NotificationChannel>, MainError> {
     let wanted = of_organisation(organisation).filter(Column::IsEnabled.eq(true));
-    read_all(wanted.order_by_asc(Column::Id).all(connection).await?)
+    read_all(wanted.order_by_asc(Column::Id).all(&connection).await?)
 }
 
 /// The organisations with a channel that is switched on and has chosen an event.
 pub async fn wanting(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     event: NotificationEvent,
 ) -> Result<Vec<i64>, MainError> {
     let wanted = Entity::find()
@@ -66,20 +67,20 @@ pub async fn wanting(
         .filter(Column::IsEnabled.eq(true))
         .filter(Column::Routing.contains(format!("\"{event}\"")))
         .order_by_asc(Column::OrganisationId);
-    Ok(wanted.into_tuple().all(connection).await?)
+    Ok(wanted.into_tuple().all(&connection).await?)
 }
 
 /// The channels with these keys, of any organisation: for the courier.
 pub async fn with_keys(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &[i64],
 ) -> Result<Vec<NotificationChannel>, MainError> {
-    read_all(Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?)
+    read_all(Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(&connection).await?)
 }
 
 /// The enabled channels of a kind, of any organisation: up to `limit` of those whose keys come after `after`, by key.
 pub async fn enabled_of_kind(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     kind: ChannelKind,
     after: i64,
     limit: u64,
@@ -90,54 +91,54 @@ pub async fn enabled_of_kind(
         .filter(Column::Id.gt(after))
         .order_by_asc(Column::Id)
         .limit(limit);
-    read_all(wanted.all(connection).await?)
+    read_all(wanted.all(&connection).await?)
 }
 
 /// The keys of the channels of an organisation.
 pub async fn keys(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
 ) -> Result<HashMap<Id, i64>, MainError> {
     let wanted = of_organisation(organisation).select_only().column(Column::PublicId).column(Column::Id);
-    let rows: Vec<(String, i64)> = wanted.into_tuple().all(connection).await?;
+    let rows: Vec<(String, i64)> = wanted.into_tuple().all(&connection).await?;
     let corrupt =
         |key: &i64| MainError::corrupt("notification_channel", key, &"its id has not the form of one");
     rows.into_iter().map(|(id, key)| Ok((id.parse().map_err(|_| corrupt(&key))?, key))).collect()
 }
 
 /// Returns the number of channels of an organisation.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
-    Ok(of_organisation(organisation).count(connection).await?)
+pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(&connection).await?)
 }
 
 /// Stores a new channel; its `key` is assigned by the database.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     channel: NotificationChannel,
 ) -> Result<NotificationChannel, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&channel)? };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(NotificationChannel { key, ..channel })
 }
 
 /// Stores all fields of a changed channel.
 pub async fn update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     channel: &NotificationChannel,
 ) -> Result<(), MainError> {
-    to_row(channel)?.update(connection).await?;
+    to_row(channel)?.update(&connection).await?;
     Ok(())
 }
 
 /// Deletes a channel with all its deliveries.
-pub async fn delete(connection: &impl ConnectionTrait, channel: i64) -> Result<(), MainError> {
-    Entity::delete_by_id(channel).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, channel: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(channel).exec(&connection).await?;
     Ok(())
 }
 
 /// Names of the channels that name a tag.
 pub(super) async fn names_of_tag(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     tag: i64,
 ) -> Result<Vec<String>, MainError> {
     let owner = tag::Entity::find()
@@ -146,7 +147,7 @@ pub(super) async fn names_of_tag(
         .filter(tag::Column::Id.eq(tag))
         .into_query();
     let wanted = Entity::find().filter(Column::OrganisationId.in_subquery(owner));
-    let all = read_all(wanted.order_by_asc(Column::Id).all(connection).await?)?;
+    let all = read_all(wanted.order_by_asc(Column::Id).all(&connection).await?)?;
     let named = all.into_iter().filter(|channel| {
         let chosen = channel.routing.selection.as_ref();
         chosen.is_some_and(|chosen| chosen.tags.iter().any(|routed| routed.key == tag))
@@ -233,10 +234,10 @@ fn to_row(channel: &NotificationChannel) -> Result<ActiveModel, MainError> {
 /// The channels with these keys, of any organisation; one that cannot be read is left out, so that it does not block
 /// others.
 pub async fn readable_with_keys(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &[i64],
 ) -> Result<Vec<NotificationChannel>, MainError> {
-    let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?;
+    let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(&connection).await?;
     let readable = |row| match from_row(row) {
         Ok(channel) => Some(channel),
         Err(error) => {

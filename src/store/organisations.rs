@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::LockType;
 use sea_orm::{
     ActiveValue::{Set, Unchanged},
-    ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
+    ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
 };
 use watchkeeper_entities::organisation::{ActiveModel, Column, Entity, Model};
 
@@ -19,7 +20,7 @@ const KEYS_AT_ONCE: usize = 1_000;
 /// Stores an organisation with its initial incident policy; its `key` is assigned by the database and returned in the
 /// result.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: Organisation,
 ) -> Result<Organisation, MainError> {
     let row = ActiveModel {
@@ -32,13 +33,13 @@ pub async fn insert(
         created_at: Set(organisation.created_at.ms()),
         ..ActiveModel::default()
     };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     incident_policies::insert_default(connection, key, organisation.created_at).await?;
     Ok(Organisation { key, ..organisation })
 }
 
 /// Stores name, plan and languages of the organisation.
-pub async fn update(connection: &impl ConnectionTrait, organisation: &Organisation) -> Result<(), MainError> {
+pub async fn update(connection: &dyn StoreConnection, organisation: &Organisation) -> Result<(), MainError> {
     let row = ActiveModel {
         id: Unchanged(organisation.key),
         name: Set(organisation.name.clone()),
@@ -47,30 +48,30 @@ pub async fn update(connection: &impl ConnectionTrait, organisation: &Organisati
         default_locale: Set(organisation.default_locale.clone()),
         ..ActiveModel::default()
     };
-    Entity::update(row).exec(connection).await?;
+    Entity::update(row).exec(&connection).await?;
     Ok(())
 }
 
 /// All organisations, oldest first.
-pub async fn list(connection: &impl ConnectionTrait) -> Result<Vec<Organisation>, MainError> {
-    let rows = Entity::find().order_by_asc(Column::Id).all(connection).await?;
+pub async fn list(connection: &dyn StoreConnection) -> Result<Vec<Organisation>, MainError> {
+    let rows = Entity::find().order_by_asc(Column::Id).all(&connection).await?;
     rows.into_iter().map(from_row).collect()
 }
 
 /// The oldest organisation: that of the operator.
-pub async fn first(connection: &impl ConnectionTrait) -> Result<Option<Organisation>, MainError> {
-    Entity::find().order_by_asc(Column::Id).one(connection).await?.map(from_row).transpose()
+pub async fn first(connection: &dyn StoreConnection) -> Result<Option<Organisation>, MainError> {
+    Entity::find().order_by_asc(Column::Id).one(&connection).await?.map(from_row).transpose()
 }
 
 /// The organisations with these database keys, in no order.
 pub async fn with_keys(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: impl IntoIterator<Item = i64>,
 ) -> Result<Vec<Organisation>, MainError> {
     let keys: Vec<i64> = keys.into_iter().collect();
     let mut found = Vec::with_capacity(keys.len());
     for some in keys.chunks(KEYS_AT_ONCE) {
-        let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(connection).await?;
+        let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(&connection).await?;
         for row in rows {
             found.push(from_row(row)?);
         }
@@ -79,38 +80,38 @@ pub async fn with_keys(
 }
 
 /// Returns the number of organisations.
-pub async fn count(connection: &impl ConnectionTrait) -> Result<u64, MainError> {
-    Ok(Entity::find().count(connection).await?)
+pub async fn count(connection: &dyn StoreConnection) -> Result<u64, MainError> {
+    Ok(Entity::find().count(&connection).await?)
 }
 
 /// The organisation with this database key.
-pub async fn get(connection: &impl ConnectionTrait, key: i64) -> Result<Option<Organisation>, MainError> {
-    Entity::find_by_id(key).one(connection).await?.map(from_row).transpose()
+pub async fn get(connection: &dyn StoreConnection, key: i64) -> Result<Option<Organisation>, MainError> {
+    Entity::find_by_id(key).one(&connection).await?.map(from_row).transpose()
 }
 
 /// The ids that clients see of the organisations with these database keys; one that cannot be read is left out.
 pub async fn ids(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &BTreeSet<i64>,
 ) -> Result<HashMap<i64, Id>, MainError> {
     let columns = Entity::find().select_only().columns([Column::Id, Column::PublicId]);
     let query = columns.filter(Column::Id.is_in(keys.iter().copied()));
-    let rows = query.into_tuple::<(i64, String)>().all(connection).await?;
+    let rows = query.into_tuple::<(i64, String)>().all(&connection).await?;
     Ok(rows.into_iter().filter_map(|(key, id)| Some((key, id.parse().ok()?))).collect())
 }
 
 /// Locks the organisation's row until the transaction ends, so that quota checks are atomic with the write that they
 /// allow. (SQLite's writing transactions exclude each other anyway.) Rows that only refer to it may still be written:
 /// their transaction may hold a lock that this one waits for.
-pub async fn lock(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
-    Entity::find_by_id(key).lock(LockType::NoKeyUpdate).one(connection).await?;
+pub async fn lock(connection: &dyn StoreConnection, key: i64) -> Result<(), MainError> {
+    Entity::find_by_id(key).lock(LockType::NoKeyUpdate).one(&connection).await?;
     Ok(())
 }
 
 /// Locks several organisations, the same way and always in the same order: a transaction that writes rows of more
 /// than one of them starts with this.
 pub async fn lock_all(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: impl IntoIterator<Item = i64>,
 ) -> Result<(), MainError> {
     let keys: BTreeSet<i64> = keys.into_iter().collect();
@@ -118,7 +119,7 @@ pub async fn lock_all(
         let query =
             Entity::find().select_only().column(Column::Id).filter(Column::Id.is_in(some.iter().copied()));
         let query = query.order_by_asc(Column::Id).lock(LockType::NoKeyUpdate);
-        query.into_tuple::<i64>().all(connection).await?;
+        query.into_tuple::<i64>().all(&connection).await?;
     }
     Ok(())
 }

@@ -5,10 +5,11 @@ pub mod incident_end;
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict, Query};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter,
-    QueryOrder, QuerySelect, Select,
+    ActiveValue::Set, ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect, Select,
 };
 use watchkeeper_entities::outage::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::{incident_service, service};
@@ -28,13 +29,13 @@ const CHUNK: usize = 1_000;
 
 /// The outages of these services that have one, kept from others until the transaction ends.
 pub async fn of_services_for_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
 ) -> Result<HashMap<ServiceKey, Outage>, MainError> {
     let mut found = HashMap::with_capacity(services.len());
     for chunk in services.chunks(CHUNK) {
         let query = Entity::find().filter(Column::ServiceId.is_in(chunk.iter().copied()));
-        for row in query.order_by_asc(Column::ServiceId).lock_exclusive().all(connection).await? {
+        for row in query.order_by_asc(Column::ServiceId).lock_exclusive().all(&connection).await? {
             found.insert(row.service_id, from_row(&row)?);
         }
     }
@@ -43,13 +44,13 @@ pub async fn of_services_for_update(
 
 /// The outages of these services that have one, in no order.
 pub async fn of_services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
 ) -> Result<Vec<Outage>, MainError> {
     let mut found = Vec::new();
     for chunk in services.chunks(CHUNK) {
         let query = Entity::find().filter(Column::ServiceId.is_in(chunk.iter().copied()));
-        for row in query.all(connection).await? {
+        for row in query.all(&connection).await? {
             found.push(from_row(&row)?);
         }
     }
@@ -58,7 +59,7 @@ pub async fn of_services(
 
 /// The services of a type that are in trouble of their own, measured and not recovered, of every organisation.
 pub async fn services_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     check_type: CheckType,
 ) -> Result<Vec<ServiceOutline>, MainError> {
     // Evaluated for each outage, of which there are few, instead of all services.
@@ -78,41 +79,41 @@ pub async fn services_of(
         .filter(Column::RecoveredAt.is_null())
         .order_by_asc(Column::ServiceId)
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     outlines::by_keys(connection, &in_trouble).await
 }
 
 /// The outages of these partitions that are due by now, the longest waiting first.
 pub async fn due(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     partitions: PartitionSet,
     now: Timestamp,
     limit: u64,
 ) -> Result<Vec<Outage>, MainError> {
     let due = among(partitions).filter(Column::LookAt.lte(now.ms()));
-    let rows = due.order_by_asc(Column::LookAt).order_by_asc(Column::ServiceId).limit(limit).all(connection);
+    let rows = due.order_by_asc(Column::LookAt).order_by_asc(Column::ServiceId).limit(limit).all(&connection);
     rows.await?.iter().map(from_row).collect()
 }
 
 /// The time at which the next outage of these partitions is due.
 pub async fn next_look(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     partitions: PartitionSet,
 ) -> Result<Option<Timestamp>, MainError> {
     let first = among(partitions).filter(Column::LookAt.is_not_null()).order_by_asc(Column::LookAt).limit(1);
-    let at: Option<i64> = first.select_only().column(Column::LookAt).into_tuple().one(connection).await?;
+    let at: Option<i64> = first.select_only().column(Column::LookAt).into_tuple().one(&connection).await?;
     Ok(at.map(Timestamp::from_ms))
 }
 
 /// Returns the number of outages.
-pub async fn count(connection: &impl ConnectionTrait) -> Result<u64, MainError> {
-    Ok(Entity::find().count(connection).await?)
+pub async fn count(connection: &dyn StoreConnection) -> Result<u64, MainError> {
+    Ok(Entity::find().count(&connection).await?)
 }
 
 /// Stores outages, new ones and changed ones.
 pub async fn save(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     outages: impl IntoIterator<Item = &Outage>,
 ) -> Result<(), MainError> {
     let rows: Vec<ActiveModel> = outages.into_iter().map(to_row).collect();
@@ -135,22 +136,25 @@ pub async fn save(
             Column::LookAt,
         ];
         let replaced = OnConflict::column(Column::ServiceId).update_columns(columns).to_owned();
-        Entity::insert_many(chunk.to_vec()).on_conflict(replaced).exec_without_returning(connection).await?;
+        Entity::insert_many(chunk.to_vec()).on_conflict(replaced).exec_without_returning(&connection).await?;
     }
     Ok(())
 }
 
 /// Deletes the outages of these services: they are over.
-pub async fn forget(connection: &impl ConnectionTrait, services: &[ServiceKey]) -> Result<(), MainError> {
+pub async fn forget(connection: &dyn StoreConnection, services: &[ServiceKey]) -> Result<(), MainError> {
     for chunk in services.chunks(CHUNK) {
-        Entity::delete_many().filter(Column::ServiceId.is_in(chunk.iter().copied())).exec(connection).await?;
+        Entity::delete_many()
+            .filter(Column::ServiceId.is_in(chunk.iter().copied()))
+            .exec(&connection)
+            .await?;
     }
     Ok(())
 }
 
 /// Sets the due time of those of these services that are still recovered.
 pub async fn postpone_recovered(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
     look_at: Timestamp,
 ) -> Result<(), MainError> {
@@ -159,7 +163,7 @@ pub async fn postpone_recovered(
             .col_expr(Column::LookAt, Expr::value(look_at.ms()))
             .filter(Column::ServiceId.is_in(chunk.iter().copied()))
             .filter(Column::RecoveredAt.is_not_null())
-            .exec(connection)
+            .exec(&connection)
             .await?;
     }
     Ok(())
@@ -167,7 +171,7 @@ pub async fn postpone_recovered(
 
 /// Makes the recovered outages of these incidents due at once: the service that they waited for may be deleted.
 pub async fn look_at_recovered(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incidents: &[i64],
     now: Timestamp,
 ) -> Result<(), MainError> {
@@ -176,7 +180,7 @@ pub async fn look_at_recovered(
             .col_expr(Column::LookAt, Expr::value(now.ms()))
             .filter(Column::IncidentId.is_in(chunk.iter().copied()))
             .filter(Column::RecoveredAt.is_not_null())
-            .exec(connection)
+            .exec(&connection)
             .await?;
     }
     Ok(())
@@ -184,7 +188,7 @@ pub async fn look_at_recovered(
 
 /// Makes the recovered outages of the incidents that affect one of these services due at once.
 pub async fn look_at_recovered_beside(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
     now: Timestamp,
 ) -> Result<(), MainError> {
@@ -198,7 +202,7 @@ pub async fn look_at_recovered_beside(
             .col_expr(Column::LookAt, Expr::value(now.ms()))
             .filter(Column::IncidentId.in_subquery(affecting))
             .filter(Column::RecoveredAt.is_not_null())
-            .exec(connection)
+            .exec(&connection)
             .await?;
     }
     Ok(())
@@ -206,7 +210,7 @@ pub async fn look_at_recovered_beside(
 
 /// Makes the undecided outages of these services due at once.
 pub async fn look_now(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
     now: Timestamp,
 ) -> Result<(), MainError> {
@@ -215,7 +219,7 @@ pub async fn look_now(
             .col_expr(Column::LookAt, Expr::value(now.ms()))
             .filter(Column::ServiceId.is_in(chunk.iter().copied()))
             .filter(undecided())
-            .exec(connection)
+            .exec(&connection)
             .await?;
     }
     Ok(())
@@ -224,7 +228,7 @@ pub async fn look_now(
 /// Makes every outage of an organisation due at once that is undecided, or whose incident may be over: its policies
 /// have changed.
 pub async fn look_at_organisation(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     now: Timestamp,
 ) -> Result<(), MainError> {
@@ -232,14 +236,14 @@ pub async fn look_at_organisation(
         .col_expr(Column::LookAt, Expr::value(now.ms()))
         .filter(Column::OrganisationId.eq(organisation))
         .filter(undecided().add(Column::RecoveredAt.is_not_null()))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }
 
 /// Outages of these partitions that wait for members, by service after `after`: undecided, but without a due time.
 pub async fn resting(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     partitions: PartitionSet,
     after: ServiceKey,
     limit: u64,
@@ -252,7 +256,7 @@ pub async fn resting(
         .filter(Column::ServiceId.gt(after))
         .order_by_asc(Column::ServiceId)
         .limit(limit);
-    rows.all(connection).await?.iter().map(from_row).collect()
+    rows.all(&connection).await?.iter().map(from_row).collect()
 }
 
 /// The condition of [`Outage::is_undecided`] in SQL.

@@ -4,8 +4,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::SelectStatement;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
 use watchkeeper_entities::{
     component, incident, incident_service, incident_statuspage, maintenance, maintenance_service, service,
 };
@@ -25,7 +26,7 @@ const KINDS: [IncidentKind; 2] = [IncidentKind::Standard, IncidentKind::AgentLiv
 
 /// The facts about one page, restricted to the visible services.
 pub async fn gather(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     page: i64,
 ) -> Result<PageFacts, MainError> {
@@ -54,7 +55,7 @@ fn shown_services(page: i64) -> SelectStatement {
         .into_query()
 }
 
-async fn maintained(connection: &impl ConnectionTrait, page: i64) -> Result<HashSet<ServiceKey>, MainError> {
+async fn maintained(connection: &dyn StoreConnection, page: i64) -> Result<HashSet<ServiceKey>, MainError> {
     let running = maintenance::Entity::find()
         .select_only()
         .column(maintenance::Column::Id)
@@ -63,7 +64,7 @@ async fn maintained(connection: &impl ConnectionTrait, page: i64) -> Result<Hash
     let rows = maintenance_service::Entity::find()
         .filter(maintenance_service::Column::ServiceId.in_subquery(shown_services(page)))
         .filter(maintenance_service::Column::MaintenanceId.in_subquery(running))
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
@@ -81,14 +82,14 @@ fn open_incidents(organisation: i64) -> SelectStatement {
 }
 
 async fn incidents(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     page: i64,
 ) -> Result<Vec<OpenIncident>, MainError> {
     let affected = incident_service::Entity::find()
         .filter(incident_service::Column::ServiceId.in_subquery(shown_services(page)))
         .filter(incident_service::Column::IncidentId.in_subquery(open_incidents(organisation)))
-        .all(connection)
+        .all(&connection)
         .await?;
     if affected.is_empty() {
         return Ok(Vec::new());
@@ -97,7 +98,7 @@ async fn incidents(
     let mut chosen: HashMap<i64, Vec<i64>> = HashMap::new();
     let rows = incident_statuspage::Entity::find()
         .filter(incident_statuspage::Column::IncidentId.in_subquery(open_incidents(organisation)))
-        .all(connection)
+        .all(&connection)
         .await?;
     for row in rows {
         chosen.entry(row.incident_id).or_default().push(row.statuspage_id);
@@ -119,7 +120,7 @@ async fn incidents(
 }
 
 async fn severities(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
 ) -> Result<HashMap<i64, Severity>, MainError> {
     let rows: Vec<(i64, String)> = incident::Entity::find()
@@ -127,7 +128,7 @@ async fn severities(
         .columns([incident::Column::Id, incident::Column::Severity])
         .filter(incident::Column::Id.in_subquery(open_incidents(organisation)))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     let severity = |(key, word): (i64, String)| {
         let severity = word

@@ -3,8 +3,9 @@
 //! A location is never deleted: its code is part of results, and is not reused for another location. One that is no
 //! longer in use is disabled.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, OnConflict};
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::probe_location::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
@@ -57,7 +58,7 @@ pub struct StoredLocation {
 /// Stores a location that waits for its machine. Returns false if the code is taken, including by a disabled
 /// location.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     location: &Location,
     enrolment: Enrolment,
     now: Timestamp,
@@ -76,13 +77,13 @@ pub async fn insert(
         created_at: Set(now.ms()),
     };
     let once = OnConflict::column(Column::Code).do_nothing().to_owned();
-    Ok(Entity::insert(row).on_conflict(once).exec_without_returning(connection).await? == 1)
+    Ok(Entity::insert(row).on_conflict(once).exec_without_returning(&connection).await? == 1)
 }
 
 /// Prepares the enrolment of another machine as the location. The present one keeps it until then. Returns false for
 /// an unknown code.
 pub async fn invite(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     code: &LocationCode,
     enrolment: Enrolment,
 ) -> Result<bool, MainError> {
@@ -91,7 +92,7 @@ pub async fn invite(
         .col_expr(Column::EnrolmentExpiresAt, Expr::value(enrolment.expires_at.ms()))
         .col_expr(Column::IsEnabled, Expr::value(true))
         .filter(Column::Code.eq(code.as_str()))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(invited.rows_affected == 1)
 }
@@ -100,13 +101,13 @@ pub async fn invite(
 /// unknown, used by another machine, or has expired. A machine that repeats the request, because the answer was lost,
 /// gets the same answer.
 pub async fn enrol(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     enrolment: Id,
     keys: &LocationKeys,
     now: Timestamp,
 ) -> Result<Option<Location>, MainError> {
     let by_enrolment = Column::Enrolment.eq(enrolment.to_string());
-    let Some(row) = Entity::find().filter(by_enrolment.clone()).one(connection).await? else {
+    let Some(row) = Entity::find().filter(by_enrolment.clone()).one(&connection).await? else {
         return Ok(None);
     };
     if row.enrolment_expires_at.is_none() && row.user_key.as_ref() == Some(&keys.user) {
@@ -120,7 +121,7 @@ pub async fn enrol(
         .filter(by_enrolment)
         .filter(Column::EnrolmentExpiresAt.gt(now.ms()))
         .filter(Column::IsEnabled.eq(true))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     if used.rows_affected != 1 {
         return Ok(None);
@@ -129,7 +130,7 @@ pub async fn enrol(
 }
 
 /// Disables a location; its machine is the location no longer. Returns false for an unknown code.
-pub async fn disable(connection: &impl ConnectionTrait, code: &LocationCode) -> Result<bool, MainError> {
+pub async fn disable(connection: &dyn StoreConnection, code: &LocationCode) -> Result<bool, MainError> {
     let disabled = Entity::update_many()
         .col_expr(Column::IsEnabled, Expr::value(false))
         .col_expr(Column::Enrolment, Expr::value(Option::<String>::None))
@@ -138,23 +139,23 @@ pub async fn disable(connection: &impl ConnectionTrait, code: &LocationCode) -> 
         .col_expr(Column::UserKey, Expr::value(Option::<String>::None))
         .col_expr(Column::SealingKey, Expr::value(Option::<String>::None))
         .filter(Column::Code.eq(code.as_str()))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(disabled.rows_affected == 1)
 }
 
 /// Returns the location with this code.
 pub async fn get(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     code: &LocationCode,
 ) -> Result<Option<StoredLocation>, MainError> {
-    let row = Entity::find_by_id(code.as_str()).one(connection).await?;
+    let row = Entity::find_by_id(code.as_str()).one(&connection).await?;
     row.map(from_row).transpose()
 }
 
 /// Returns every location, by code. One that cannot be read is logged and left out, without harm to the others.
-pub async fn list(connection: &impl ConnectionTrait) -> Result<Vec<StoredLocation>, MainError> {
-    let rows = Entity::find().order_by_asc(Column::Code).all(connection).await?;
+pub async fn list(connection: &dyn StoreConnection) -> Result<Vec<StoredLocation>, MainError> {
+    let rows = Entity::find().order_by_asc(Column::Code).all(&connection).await?;
     let readable = |row| {
         from_row(row)
             .inspect_err(|error| tracing::error!(%error, "a location in another place cannot be read"))

@@ -2,9 +2,8 @@
 //!
 //! An unknown or invisible id, tag or page selects nothing. Present tags and pages count.
 
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _,
-};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _};
 use watchkeeper_entities::{component, service, service_tag, statuspage};
 
 use crate::id::Id;
@@ -38,7 +37,7 @@ impl ServiceSelection {
 
 /// Those of these visible services that are selected.
 pub async fn among(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     selection: &ServiceSelection,
     keys: &[ServiceKey],
@@ -57,7 +56,7 @@ pub async fn among(
 
 /// The first visible services that are selected.
 pub async fn first(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     selection: &ServiceSelection,
     limit: u64,
@@ -73,7 +72,7 @@ pub async fn first(
 
 /// The statement for the selected services; `None` when there cannot be any.
 async fn query(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     selection: &ServiceSelection,
 ) -> Result<Option<sea_orm::Select<service::Entity>>, MainError> {

@@ -5,10 +5,11 @@ pub mod definitions;
 pub mod outlines;
 mod settings;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
 };
 use watchkeeper_entities::service::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::{history_erasure, service_tag};
@@ -43,22 +44,22 @@ fn carrying(tag: i64) -> Expr {
 
 /// The visible service with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<Service>, MainError> {
-    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     row.map(from_row).transpose()
 }
 
 /// Like [`find`], and keeps others from changing the service until the transaction ends.
 pub async fn find_for_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<Service>, MainError> {
     let query = seen(sight).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
-    query.one(connection).await?.map(from_row).transpose()
+    query.one(&connection).await?.map(from_row).transpose()
 }
 
 /// The services with a tag (key of its row), and of one of these check types; without either all of them.
@@ -82,41 +83,41 @@ fn in_order(services: Select<Entity>, window: PageWindow) -> Select<Entity> {
 /// The visible services in this window, oldest first, and how many there are in all; with a tag
 /// (key of its row) only those that carry it, with check types only those of one of them.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     wanted: (Option<i64>, &[CheckType]),
     window: PageWindow,
 ) -> Result<(Vec<Service>, u64), MainError> {
     let wanted = of_kind(seen(sight), wanted);
-    let total = wanted.clone().count(connection).await?;
-    let rows = in_order(wanted, window).all(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
+    let rows = in_order(wanted, window).all(&connection).await?;
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
 /// Returns the number of services of the organisation that are not paused, which the quota `services` counts.
-pub async fn count_active(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
-    Ok(of_organisation(organisation).filter(Column::PausedAt.is_null()).count(connection).await?)
+pub async fn count_active(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).filter(Column::PausedAt.is_null()).count(&connection).await?)
 }
 
 /// Counts the services of an organisation, paused ones as well.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
-    Ok(of_organisation(organisation).count(connection).await?)
+pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(&connection).await?)
 }
 
 /// The organisations that have services.
-pub async fn organisations_with_services(connection: &impl ConnectionTrait) -> Result<Vec<i64>, MainError> {
+pub async fn organisations_with_services(connection: &dyn StoreConnection) -> Result<Vec<i64>, MainError> {
     let owners = Entity::find().select_only().column(Column::OrganisationId).distinct();
-    Ok(owners.order_by_asc(Column::OrganisationId).into_tuple().all(connection).await?)
+    Ok(owners.order_by_asc(Column::OrganisationId).into_tuple().all(&connection).await?)
 }
 
 /// The services with these keys, of any organisation: for callers that found the keys in an organisation's rows.
 pub async fn by_keys(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &[ServiceKey],
 ) -> Result<Vec<Service>, MainError> {
     let mut found = Vec::new();
     for keys in keys.chunks(KEYS_AT_ONCE) {
-        let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?;
+        let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(&connection).await?;
         for row in rows {
             found.push(from_row(row)?);
         }
@@ -125,74 +126,71 @@ pub async fn by_keys(
 }
 
 /// Stores a new service; its `key` is assigned by the database and returned in the result.
-pub async fn insert(connection: &impl ConnectionTrait, service: Service) -> Result<Service, MainError> {
+pub async fn insert(connection: &dyn StoreConnection, service: Service) -> Result<Service, MainError> {
     let mut row = to_row(&service);
     row.id = NotSet;
     row.in_planned_maintenance = Set(service.in_planned_maintenance);
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(Service { key, ..service })
 }
 
 /// Stores all fields of the service under the next revision, which is returned in the result.
-pub async fn update(connection: &impl ConnectionTrait, service: Service) -> Result<Service, MainError> {
+pub async fn update(connection: &dyn StoreConnection, service: Service) -> Result<Service, MainError> {
     let service = Service { revision: service.revision + 1, ..service };
-    to_row(&service).update(connection).await?;
+    to_row(&service).update(&connection).await?;
     Ok(service)
 }
 
 /// Moves the start of a service's history back to `at`, never ahead. The service is otherwise unchanged, and so is
 /// its revision: checks continue.
 pub async fn begin_history_at(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     at: Timestamp,
 ) -> Result<(), MainError> {
     let change = Entity::update_many().col_expr(Column::ConfiguredAt, Expr::value(at.ms()));
     let later = change.filter(Column::Id.eq(service)).filter(Column::ConfiguredAt.gt(at.ms()));
-    later.exec(connection).await?;
+    later.exec(&connection).await?;
     Ok(())
 }
 
 /// Deletes the service and records that its measurements are to be erased.
-pub async fn delete(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
-    Entity::delete_by_id(service).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, service: ServiceKey) -> Result<(), MainError> {
+    Entity::delete_by_id(service).exec(&connection).await?;
     let erasure = history_erasure::ActiveModel { service_id: Set(service) };
-    history_erasure::Entity::insert(erasure).exec_without_returning(connection).await?;
+    history_erasure::Entity::insert(erasure).exec_without_returning(&connection).await?;
     Ok(())
 }
 
 /// Deleted services whose measurements are still to be erased.
-pub async fn erasures(connection: &impl ConnectionTrait) -> Result<Vec<ServiceKey>, MainError> {
-    let rows = history_erasure::Entity::find().all(connection).await?;
+pub async fn erasures(connection: &dyn StoreConnection) -> Result<Vec<ServiceKey>, MainError> {
+    let rows = history_erasure::Entity::find().all(&connection).await?;
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
 
 /// The organisations that these services belong to: (service, organisation); those that do not exist are left out.
 pub async fn owners(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &[ServiceKey],
 ) -> Result<Vec<(ServiceKey, i64)>, MainError> {
     let mut owners = Vec::with_capacity(keys.len());
     for some in keys.chunks(KEYS_AT_ONCE) {
         let query = Entity::find().select_only().columns([Column::Id, Column::OrganisationId]);
         let query = query.filter(Column::Id.is_in(some.iter().copied()));
-        owners.extend(query.into_tuple::<(ServiceKey, i64)>().all(connection).await?);
+        owners.extend(query.into_tuple::<(ServiceKey, i64)>().all(&connection).await?);
     }
     Ok(owners)
 }
 
 /// The keys of all services of an organisation, in their order.
-pub async fn keys(
-    connection: &impl ConnectionTrait,
-    organisation: i64,
-) -> Result<Vec<ServiceKey>, MainError> {
+pub async fn keys(connection: &dyn StoreConnection, organisation: i64) -> Result<Vec<ServiceKey>, MainError> {
     let query = of_organisation(organisation).select_only().column(Column::Id).order_by_asc(Column::Id);
-    Ok(query.into_tuple().all(connection).await?)
+    Ok(query.into_tuple().all(&connection).await?)
 }
 
 /// Notes that the measurements of a deleted service are gone.
-pub async fn finish_erasure(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
-    history_erasure::Entity::delete_by_id(service).exec(connection).await?;
+pub async fn finish_erasure(connection: &dyn StoreConnection, service: ServiceKey) -> Result<(), MainError> {
+    history_erasure::Entity::delete_by_id(service).exec(&connection).await?;
     Ok(())
 }
 

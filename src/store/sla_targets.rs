@@ -5,9 +5,10 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::sla_target::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::{service, tag};
@@ -34,72 +35,72 @@ fn seen(sight: Visibility) -> Select<Entity> {
 
 /// The visible target with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<SlaTarget>, MainError> {
-    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     Ok(with_subjects(connection, row.into_iter().collect()).await?.pop())
 }
 
 /// The visible targets in this window, oldest first, and how many there are in all.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     window: PageWindow,
 ) -> Result<(Vec<SlaTarget>, u64), MainError> {
-    let total = seen(sight).count(connection).await?;
+    let total = seen(sight).count(&connection).await?;
     let rows = seen(sight)
         .order_by_asc(Column::CreatedAt)
         .order_by_asc(Column::PublicId)
         .offset(window.offset)
         .limit(window.limit)
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok((with_subjects(connection, rows).await?, total))
 }
 
 /// The organisations that have targets.
-pub async fn organisations_with_targets(connection: &impl ConnectionTrait) -> Result<Vec<i64>, MainError> {
+pub async fn organisations_with_targets(connection: &dyn StoreConnection) -> Result<Vec<i64>, MainError> {
     let owners = Entity::find().select_only().column(Column::OrganisationId).distinct();
-    Ok(owners.order_by_asc(Column::OrganisationId).into_tuple().all(connection).await?)
+    Ok(owners.order_by_asc(Column::OrganisationId).into_tuple().all(&connection).await?)
 }
 
 /// Returns the number of targets of an organisation.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
-    Ok(seen(Visibility::whole(organisation)).count(connection).await?)
+pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
+    Ok(seen(Visibility::whole(organisation)).count(&connection).await?)
 }
 
 /// Stores a new target; its `key` is assigned by the database.
-pub async fn insert(connection: &impl ConnectionTrait, target: SlaTarget) -> Result<SlaTarget, MainError> {
+pub async fn insert(connection: &dyn StoreConnection, target: SlaTarget) -> Result<SlaTarget, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&target) };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(SlaTarget { key, ..target })
 }
 
 /// Stores all fields of a changed target.
-pub async fn update(connection: &impl ConnectionTrait, target: &SlaTarget) -> Result<(), MainError> {
-    to_row(target).update(connection).await?;
+pub async fn update(connection: &dyn StoreConnection, target: &SlaTarget) -> Result<(), MainError> {
+    to_row(target).update(&connection).await?;
     Ok(())
 }
 
 /// Deletes the target with this key.
-pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
-    Entity::delete_by_id(key).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, key: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(key).exec(&connection).await?;
     Ok(())
 }
 
 /// Names of the targets for a tag.
 pub(super) async fn names_of_tag(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     tag: i64,
 ) -> Result<Vec<String>, MainError> {
     let names = Entity::find().select_only().column(Column::Name).filter(Column::TagId.eq(tag));
-    Ok(names.order_by_asc(Column::Id).into_tuple().all(connection).await?)
+    Ok(names.order_by_asc(Column::Id).into_tuple().all(&connection).await?)
 }
 
 async fn with_subjects(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     rows: Vec<Model>,
 ) -> Result<Vec<SlaTarget>, MainError> {
     let mut subjects = SlaSubjects::default();
@@ -112,7 +113,7 @@ async fn with_subjects(
     let tags: Vec<i64> = rows.iter().filter_map(|row| row.tag_id).collect();
     for keys in tags.chunks(CHUNK) {
         let query = tag::Entity::find().filter(tag::Column::Id.is_in(keys.iter().copied()));
-        for row in query.all(connection).await? {
+        for row in query.all(&connection).await? {
             subjects.tags.insert(row.id, read_tag(&row)?);
         }
     }

@@ -7,10 +7,11 @@ pub mod row;
 pub mod slugs;
 pub mod visitors;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::LockType;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait,
-    QueryFilter, QueryOrder, QuerySelect, Select,
+    ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect, Select,
 };
 use watchkeeper_entities::statuspage::{Column, Entity};
 
@@ -32,29 +33,29 @@ fn seen(sight: Visibility) -> Select<Entity> {
 
 /// The visible page with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<Statuspage>, MainError> {
-    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     row.map(from_row).transpose()
 }
 
 /// Like [`find`], and keeps others from changing the page until the transaction ends.
 pub async fn find_for_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<Statuspage>, MainError> {
     let query = seen(sight).filter(Column::PublicId.eq(id.as_str()));
     let query = query.lock(LockType::NoKeyUpdate);
-    query.one(connection).await?.map(from_row).transpose()
+    query.one(&connection).await?.map(from_row).transpose()
 }
 
 /// The visible pages of this window, oldest first, and how many there are in all; with a slug only the page that has
 /// it.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     slug: Option<&str>,
     window: PageWindow,
@@ -63,42 +64,42 @@ pub async fn list(
     if let Some(slug) = slug {
         wanted = wanted.filter(Column::Slug.eq(slug));
     }
-    let total = wanted.clone().count(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
     let rows = wanted
         .order_by_asc(Column::CreatedAt)
         .order_by_asc(Column::PublicId)
         .offset(window.offset)
         .limit(window.limit)
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
 /// Returns the number of pages that the organisation has, which the quota `statuspages` counts.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
-    Ok(of_organisation(organisation).count(connection).await?)
+pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(&connection).await?)
 }
 
 /// Returns the number of published pages that the organisation has, which the quota `published_statuspages` counts.
-pub async fn count_published(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
-    Ok(of_organisation(organisation).filter(Column::IsPublished.eq(true)).count(connection).await?)
+pub async fn count_published(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).filter(Column::IsPublished.eq(true)).count(&connection).await?)
 }
 
 /// Stores all fields of the page except its slug, which only [`slugs::rename`] changes.
-pub async fn update(connection: &impl ConnectionTrait, page: &Statuspage) -> Result<(), MainError> {
+pub async fn update(connection: &dyn StoreConnection, page: &Statuspage) -> Result<(), MainError> {
     let mut row = to_row(page);
     row.slug = NotSet;
-    row.update(connection).await?;
+    row.update(&connection).await?;
     Ok(())
 }
 
 /// Deletes the page with everything that belongs to it; its slug is kept for the organisation for a while.
 pub async fn delete(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     page: &Statuspage,
     now: Timestamp,
 ) -> Result<(), MainError> {
     events::of_linked_to_page(connection, page.key).await?;
-    Entity::delete_by_id(page.key).exec(connection).await?;
+    Entity::delete_by_id(page.key).exec(&connection).await?;
     slugs::hold(connection, page, now).await
 }

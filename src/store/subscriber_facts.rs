@@ -5,8 +5,9 @@ pub mod pages;
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::ActiveValue::{NotSet, Set};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::subscriber_fact::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::subscriber_fact_page;
 
@@ -20,18 +21,18 @@ use crate::store::MainError;
 const CHUNK: usize = 500;
 
 /// Stores a fact, unless there is one about the same.
-pub async fn write(connection: &impl ConnectionTrait, fact: &SubscriberFact) -> Result<(), MainError> {
+pub async fn write(connection: &dyn StoreConnection, fact: &SubscriberFact) -> Result<(), MainError> {
     let same = Entity::find().select_only().column(Column::Id).filter(about(fact)).limit(1);
-    if same.into_tuple::<i64>().one(connection).await?.is_some() {
+    if same.into_tuple::<i64>().one(&connection).await?.is_some() {
         return Ok(());
     }
-    let key = Entity::insert(to_row(fact)).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(to_row(fact)).exec(&connection).await?.last_insert_id;
     let pages = fact
         .pages
         .iter()
         .map(|page| subscriber_fact_page::ActiveModel { fact_id: Set(key), statuspage_id: Set(*page) });
     if !fact.pages.is_empty() {
-        subscriber_fact_page::Entity::insert_many(pages).exec_without_returning(connection).await?;
+        subscriber_fact_page::Entity::insert_many(pages).exec_without_returning(&connection).await?;
     }
     Ok(())
 }
@@ -50,7 +51,7 @@ fn about(fact: &SubscriberFact) -> Condition {
 
 /// The facts of an organisation behind the one with this key, in their order.
 pub async fn after(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     key: i64,
     limit: u64,
@@ -60,7 +61,7 @@ pub async fn after(
         .filter(Column::Id.gt(key))
         .order_by_asc(Column::Id)
         .limit(limit)
-        .all(connection)
+        .all(&connection)
         .await?;
     let keys: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let mut pages: HashMap<i64, Vec<i64>> = HashMap::new();
@@ -68,7 +69,7 @@ pub async fn after(
         let shown = subscriber_fact_page::Entity::find()
             .filter(subscriber_fact_page::Column::FactId.is_in(some.iter().copied()))
             .order_by_asc(subscriber_fact_page::Column::StatuspageId)
-            .all(connection)
+            .all(&connection)
             .await?;
         for row in shown {
             pages.entry(row.fact_id).or_default().push(row.statuspage_id);
@@ -78,9 +79,9 @@ pub async fn after(
 }
 
 /// Deletes facts that are kept long enough.
-pub async fn forget(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
+pub async fn forget(connection: &dyn StoreConnection, now: Timestamp) -> Result<u64, MainError> {
     let old = Entity::delete_many().filter(Column::At.lt(now.plus_ms(-KEPT_MS).ms()));
-    Ok(old.exec(connection).await?.rows_affected)
+    Ok(old.exec(&connection).await?.rows_affected)
 }
 
 fn to_row(fact: &SubscriberFact) -> ActiveModel {

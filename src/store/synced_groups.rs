@@ -7,10 +7,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
-    ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, ExprTrait as _, QueryFilter, QueryOrder,
-    QuerySelect, QueryTrait,
+    ActiveValue::NotSet, ColumnTrait, EntityTrait, ExprTrait as _, QueryFilter, QueryOrder, QuerySelect,
+    QueryTrait,
 };
 use watchkeeper_entities::component::{Column, Entity};
 use watchkeeper_entities::{service, service_tag, statuspage};
@@ -29,7 +30,7 @@ const CHUNK: usize = 500;
 
 /// Updates the groups of the organisation for these services, which were created, renamed or given other tags.
 pub async fn follow_services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: &Organisation,
     services: &[ServiceKey],
     now: Timestamp,
@@ -44,7 +45,7 @@ pub async fn follow_services(
         let named = oldest_first(connection, service::Column::Id.is_in(keys())).await?;
         let tags = service_tag::Entity::find()
             .filter(service_tag::Column::ServiceId.is_in(keys()))
-            .all(connection)
+            .all(&connection)
             .await?;
         let carried = |row: service_tag::Model| TaggedService { service: row.service_id, tag: row.tag_id };
         let managed = Column::ServiceId.is_in(keys()).and(Column::IsSyncManaged.eq(true));
@@ -62,7 +63,7 @@ pub async fn follow_services(
 
 /// Updates a group for its tag, which was set, changed or cleared.
 pub async fn follow_group(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: &Organisation,
     group: &Component,
     now: Timestamp,
@@ -73,7 +74,7 @@ pub async fn follow_group(
             .col_expr(Column::IsSyncManaged, Expr::value(false))
             .filter(Column::ParentId.eq(group.key))
             .filter(Column::IsSyncManaged.eq(true))
-            .exec(connection)
+            .exec(&connection)
             .await?;
         return Ok(());
     };
@@ -95,23 +96,23 @@ pub async fn follow_group(
 
 /// Removes the components that the synchronisation made for a service, before the service itself is deleted. Those
 /// that members linked stay and lose their link with it.
-pub async fn forget_service(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
+pub async fn forget_service(connection: &dyn StoreConnection, service: ServiceKey) -> Result<(), MainError> {
     Entity::delete_many()
         .filter(Column::ServiceId.eq(service))
         .filter(Column::IsSyncManaged.eq(true))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }
 
 async fn carry_out(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     changes: SyncChanges,
     now: Timestamp,
 ) -> Result<(), MainError> {
     for keys in changes.removed.chunks(CHUNK) {
         let these = Entity::delete_many().filter(Column::Id.is_in(keys.iter().copied()));
-        these.exec(connection).await?;
+        these.exec(&connection).await?;
     }
     for child in &changes.changed {
         components::update(connection, child).await?;
@@ -131,14 +132,14 @@ async fn carry_out(
     });
     let rows: Vec<_> = rows.collect();
     for rows in rows.chunks(CHUNK) {
-        Entity::insert_many(rows.to_vec()).exec_without_returning(connection).await?;
+        Entity::insert_many(rows.to_vec()).exec_without_returning(&connection).await?;
     }
     Ok(())
 }
 
 /// The organisation's groups that follow a tag.
 async fn synced_groups(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
 ) -> Result<Vec<Component>, MainError> {
     let pages = statuspage::Entity::find()
@@ -150,14 +151,14 @@ async fn synced_groups(
         .filter(Column::SyncTagId.is_not_null())
         .filter(Column::StatuspageId.in_subquery(pages))
         .order_by_asc(Column::Id)
-        .all(connection)
+        .all(&connection)
         .await?;
     rows.iter().map(from_row).collect()
 }
 
 /// These services, oldest first.
 async fn oldest_first(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     wanted: sea_orm::sea_query::SimpleExpr,
 ) -> Result<Vec<NamedService>, MainError> {
     let query = service::Entity::find()
@@ -169,16 +170,16 @@ async fn oldest_first(
 
 /// These components, oldest first.
 async fn children(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     wanted: sea_orm::sea_query::SimpleExpr,
 ) -> Result<Vec<Component>, MainError> {
-    let rows = Entity::find().filter(wanted).order_by_asc(Column::Id).all(connection).await?;
+    let rows = Entity::find().filter(wanted).order_by_asc(Column::Id).all(&connection).await?;
     rows.iter().map(from_row).collect()
 }
 
 /// The largest `display_order` inside each of these groups.
 async fn last_orders(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     groups: &HashSet<ComponentKey>,
 ) -> Result<HashMap<ComponentKey, i32>, MainError> {
     let rows: Vec<(Option<i64>, Option<i32>)> = Entity::find()
@@ -188,7 +189,7 @@ async fn last_orders(
         .filter(Column::ParentId.is_in(groups.iter().copied()))
         .group_by(Column::ParentId)
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok(rows.into_iter().filter_map(|(group, last)| group.zip(last)).collect())
 }

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait,
@@ -52,26 +53,26 @@ fn is_named(name: &TagName) -> Condition {
 
 /// The visible tag with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<Tag>, MainError> {
-    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     row.map(from_row).transpose()
 }
 
 /// The visible tag with this name.
 pub async fn find_named(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     name: &TagName,
 ) -> Result<Option<Tag>, MainError> {
-    seen(sight).filter(is_named(name)).one(connection).await?.map(from_row).transpose()
+    seen(sight).filter(is_named(name)).one(&connection).await?.map(from_row).transpose()
 }
 
 /// The visible tags with one of these ids or names.
 pub async fn find_all(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     ids: &[Id],
     names: &[TagName],
@@ -81,13 +82,13 @@ pub async fn find_all(
     }
     let with_id = Column::PublicId.is_in(ids.iter().map(Id::as_str));
     let wanted = names.iter().fold(Condition::any().add(with_id), |any, name| any.add(is_named(name)));
-    let rows = seen(sight).filter(wanted).all(connection).await?;
+    let rows = seen(sight).filter(wanted).all(&connection).await?;
     rows.into_iter().map(from_row).collect()
 }
 
 /// The tags of this page, by key, then by value, and how many there are in all.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     filter: &TagFilter,
     window: PageWindow,
@@ -99,20 +100,20 @@ pub async fn list(
     if let Some(key) = &filter.key {
         wanted = wanted.filter(Column::Key.eq(key));
     }
-    let total = wanted.clone().count(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
     let rows = wanted
         .order_by(by_bytes(connection, Column::Key), Order::Asc)
         .order_by(by_bytes(connection, Column::Value), Order::Asc)
         .order_by_asc(Column::PublicId)
         .offset(window.offset)
         .limit(window.limit)
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
 /// The column in the order of its bytes, which is SQLite's own, regardless of the language of a PostgreSQL database.
-fn by_bytes(connection: &impl ConnectionTrait, column: Column) -> SimpleExpr {
+fn by_bytes(connection: &dyn StoreConnection, column: Column) -> SimpleExpr {
     match connection.get_database_backend() {
         DbBackend::Postgres => Expr::cust_with_expr(r#"$1 COLLATE "C""#, Expr::col(column)),
         _ => Expr::col(column),
@@ -120,15 +121,15 @@ fn by_bytes(connection: &impl ConnectionTrait, column: Column) -> SimpleExpr {
 }
 
 /// Returns the number of tags that members have made, which the quota `tags` counts.
-pub async fn count_user(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
+pub async fn count_user(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
     let made = of_organisation(organisation).filter(Column::Source.eq(TagSource::User.as_str()));
-    Ok(made.count(connection).await?)
+    Ok(made.count(&connection).await?)
 }
 
 /// Returns the number of visible services that carry each of these tags. A tag without services is not in the
 /// result.
 pub async fn services_counts(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     tags: &[i64],
 ) -> Result<HashMap<i64, i64>, MainError> {
@@ -142,7 +143,7 @@ pub async fn services_counts(
             .filter(service_tag::Column::TagId.is_in(tags.iter().copied()))
             .group_by(service_tag::Column::TagId)
             .into_tuple()
-            .all(connection)
+            .all(&connection)
             .await?;
         counts.extend(rows);
     }
@@ -151,13 +152,13 @@ pub async fn services_counts(
 
 /// The tags of these services, by label; a service without tags is not in the result.
 pub async fn of_services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
 ) -> Result<HashMap<ServiceKey, Vec<Tag>>, MainError> {
     let mut links = Vec::new();
     for services in services.chunks(CHUNK) {
         let carried = service_tag::Column::ServiceId.is_in(services.iter().copied());
-        links.extend(service_tag::Entity::find().filter(carried).all(connection).await?);
+        links.extend(service_tag::Entity::find().filter(carried).all(&connection).await?);
     }
     let mut keys: Vec<i64> = links.iter().map(|link| link.tag_id).collect();
     keys.sort_unstable();
@@ -177,12 +178,12 @@ pub async fn of_services(
 
 /// The tags of these rows, of any organisation: for callers that found the keys in an organisation's rows.
 pub(super) async fn by_rows(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     rows: &[i64],
 ) -> Result<HashMap<i64, Tag>, MainError> {
     let mut tags = HashMap::new();
     for rows in rows.chunks(CHUNK) {
-        for row in Entity::find().filter(Column::Id.is_in(rows.iter().copied())).all(connection).await? {
+        for row in Entity::find().filter(Column::Id.is_in(rows.iter().copied())).all(&connection).await? {
             tags.insert(row.id, from_row(row)?);
         }
     }
@@ -191,7 +192,7 @@ pub(super) async fn by_rows(
 
 /// The keys of the tags that one of these services carries; a key may come several times.
 pub async fn keys_of_services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
 ) -> Result<Vec<i64>, MainError> {
     let mut tags = Vec::new();
@@ -202,7 +203,7 @@ pub async fn keys_of_services(
             .distinct()
             .filter(service_tag::Column::ServiceId.is_in(some.iter().copied()))
             .into_tuple()
-            .all(connection)
+            .all(&connection)
             .await?;
         tags.extend(carried);
     }
@@ -210,46 +211,46 @@ pub async fn keys_of_services(
 }
 
 /// Stores a new tag; its `row` is assigned by the database and returned in the result.
-pub async fn insert(connection: &impl ConnectionTrait, tag: Tag) -> Result<Tag, MainError> {
+pub async fn insert(connection: &dyn StoreConnection, tag: Tag) -> Result<Tag, MainError> {
     let mut row = to_row(&tag);
     row.id = NotSet;
-    let row = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let row = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(Tag { row, ..tag })
 }
 
 /// Stores all fields of the tag.
-pub async fn update(connection: &impl ConnectionTrait, tag: &Tag) -> Result<(), MainError> {
-    to_row(tag).update(connection).await?;
+pub async fn update(connection: &dyn StoreConnection, tag: &Tag) -> Result<(), MainError> {
+    to_row(tag).update(&connection).await?;
     Ok(())
 }
 
 /// Deletes the tag and removes it from all services.
-pub async fn delete(connection: &impl ConnectionTrait, tag: i64) -> Result<(), MainError> {
+pub async fn delete(connection: &dyn StoreConnection, tag: i64) -> Result<(), MainError> {
     let carried = service_tag::Column::TagId.eq(tag);
-    service_tag::Entity::delete_many().filter(carried).exec(connection).await?;
-    Entity::delete_by_id(tag).exec(connection).await?;
+    service_tag::Entity::delete_many().filter(carried).exec(&connection).await?;
+    Entity::delete_by_id(tag).exec(&connection).await?;
     Ok(())
 }
 
 /// Makes these the tags of the service; all others are removed.
 pub async fn set_of_service(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     tags: &[i64],
 ) -> Result<(), MainError> {
     let of_service = || service_tag::Column::ServiceId.eq(service);
-    let carried = service_tag::Entity::find().filter(of_service()).all(connection).await?;
+    let carried = service_tag::Entity::find().filter(of_service()).all(&connection).await?;
     let carried: Vec<i64> = carried.into_iter().map(|link| link.tag_id).collect();
     let gone: Vec<i64> = carried.iter().copied().filter(|tag| !tags.contains(tag)).collect();
     for gone in gone.chunks(CHUNK) {
         let gone = service_tag::Column::TagId.is_in(gone.iter().copied());
-        service_tag::Entity::delete_many().filter(of_service()).filter(gone).exec(connection).await?;
+        service_tag::Entity::delete_many().filter(of_service()).filter(gone).exec(&connection).await?;
     }
     let new = tags.iter().filter(|tag| !carried.contains(tag));
     let new: Vec<_> =
         new.map(|tag| service_tag::ActiveModel { service_id: Set(service), tag_id: Set(*tag) }).collect();
     for new in new.chunks(CHUNK) {
-        service_tag::Entity::insert_many(new.to_vec()).exec_without_returning(connection).await?;
+        service_tag::Entity::insert_many(new.to_vec()).exec_without_returning(&connection).await?;
     }
     Ok(())
 }
@@ -257,7 +258,7 @@ pub async fn set_of_service(
 /// Names of the resources that refer to the tag otherwise than by carrying it, in the language `locale`: as long as
 /// there are some, it must not be deleted.
 pub async fn users(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     tag: i64,
     locale: &str,
 ) -> Result<Vec<String>, MainError> {
@@ -265,7 +266,7 @@ pub async fn users(
         .select_only()
         .column(component::Column::StatuspageId)
         .filter(component::Column::SyncTagId.eq(tag));
-    let pages: Vec<i64> = groups.distinct().into_tuple().all(connection).await?;
+    let pages: Vec<i64> = groups.distinct().into_tuple().all(&connection).await?;
     let mut names = Vec::new();
     for pages in pages.chunks(CHUNK) {
         let stored: Vec<String> = statuspage::Entity::find()
@@ -274,7 +275,7 @@ pub async fn users(
             .filter(statuspage::Column::Id.is_in(pages.iter().copied()))
             .order_by_asc(statuspage::Column::Id)
             .into_tuple()
-            .all(connection)
+            .all(&connection)
             .await?;
         for name in stored {
             let name = TranslatedText::from_stored(&name)
@@ -298,7 +299,7 @@ pub async fn users(
 }
 
 /// The names of the access scopes with this tag.
-async fn scopes_with(connection: &impl ConnectionTrait, tag: i64) -> Result<Vec<String>, MainError> {
+async fn scopes_with(connection: &dyn StoreConnection, tag: i64) -> Result<Vec<String>, MainError> {
     let to_link = access_scope::Entity::belongs_to(access_scope_tag::Entity)
         .from(access_scope::Column::Id)
         .to(access_scope_tag::Column::AccessScopeId)
@@ -309,7 +310,7 @@ async fn scopes_with(connection: &impl ConnectionTrait, tag: i64) -> Result<Vec<
         .join(JoinType::InnerJoin, to_link)
         .filter(access_scope_tag::Column::TagId.eq(tag))
         .order_by_asc(access_scope::Column::Id);
-    Ok(names.into_tuple().all(connection).await?)
+    Ok(names.into_tuple().all(&connection).await?)
 }
 
 fn to_row(tag: &Tag) -> ActiveModel {

@@ -1,6 +1,7 @@
 //! API tokens. A token is found by the SHA-256 of its text; the text itself is never stored.
 
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use crate::store::StoreConnection;
+use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::token::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
@@ -16,7 +17,7 @@ const KEYS_AT_ONCE: usize = 1_000;
 
 /// Stores a token; its `key` is assigned by the database and returned in the result.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     token: ApiToken,
     hash: &TokenHash,
 ) -> Result<ApiToken, MainError> {
@@ -32,36 +33,36 @@ pub async fn insert(
         access_scope_id: Set(token.access_scope),
         ..ActiveModel::default()
     };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(ApiToken { key, ..token })
 }
 
 /// The token with this hash, expired or not.
 pub async fn find_by_hash(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     hash: &TokenHash,
 ) -> Result<Option<ApiToken>, MainError> {
-    let row = Entity::find().filter(Column::Hash.eq(hash.to_vec())).one(connection).await?;
+    let row = Entity::find().filter(Column::Hash.eq(hash.to_vec())).one(&connection).await?;
     row.map(from_row).transpose()
 }
 
 /// All tokens, or those of one organisation, oldest first.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: Option<i64>,
 ) -> Result<Vec<ApiToken>, MainError> {
     let mut query = Entity::find().order_by_asc(Column::Id);
     if let Some(key) = organisation {
         query = query.filter(Column::OrganisationId.eq(key));
     }
-    query.all(connection).await?.into_iter().map(from_row).collect()
+    query.all(&connection).await?.into_iter().map(from_row).collect()
 }
 
 /// Those of the tokens with these keys that have not been revoked.
-pub async fn by_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<ApiToken>, MainError> {
+pub async fn by_keys(connection: &dyn StoreConnection, keys: &[i64]) -> Result<Vec<ApiToken>, MainError> {
     let mut found = Vec::new();
     for some in keys.chunks(KEYS_AT_ONCE) {
-        let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(connection).await?;
+        let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(&connection).await?;
         for row in rows {
             found.push(from_row(row)?);
         }
@@ -70,8 +71,8 @@ pub async fn by_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<
 }
 
 /// Revokes a token by deleting its row. `false` when there is no such token.
-pub async fn delete(connection: &impl ConnectionTrait, id: Id) -> Result<bool, MainError> {
-    let deleted = Entity::delete_many().filter(Column::PublicId.eq(id.as_str())).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, id: Id) -> Result<bool, MainError> {
+    let deleted = Entity::delete_many().filter(Column::PublicId.eq(id.as_str())).exec(&connection).await?;
     Ok(deleted.rows_affected > 0)
 }
 

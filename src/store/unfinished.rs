@@ -2,10 +2,11 @@
 //!
 //! The marker is a table that `promotion` creates before all others and drops when everything is moved and compared.
 
+use crate::store::StoreConnection;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 
 /// Returns true while a promotion to this main database has not ended.
-pub(super) async fn is_unfinished(connection: &impl ConnectionTrait) -> Result<bool, DbErr> {
+pub(super) async fn is_unfinished(connection: &dyn StoreConnection) -> Result<bool, DbErr> {
     if connection.get_database_backend() != DbBackend::Postgres {
         return Ok(false);
     }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use sea_orm::{ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter as _};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use watchkeeper_entities::service;
 
 use crate::model::dependency::UnreachableState;
@@ -15,7 +16,7 @@ const SERVICES_PER_STATEMENT: usize = 1_000;
 
 /// Those of these services that are unreachable, each with the service that causes it.
 pub async fn unreachable(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
 ) -> Result<HashMap<ServiceKey, UnreachableState>, MainError> {
     let mut found = outages::of_services(connection, services).await?;

@@ -1,6 +1,7 @@
 //! Usage of an organisation's plan: the counts behind `GET /v1/me` (contract 4.17).
 
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use watchkeeper_entities::statuspage;
 
 use crate::store::maintenances::series;
@@ -40,14 +41,14 @@ pub struct PlanUsage {
 }
 
 /// Counts the resources of the organisation.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<PlanUsage, MainError> {
+pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<PlanUsage, MainError> {
     let pages = statuspage::Entity::find().filter(statuspage::Column::OrganisationId.eq(organisation));
     let published = pages.clone().filter(statuspage::Column::IsPublished.eq(true));
     Ok(PlanUsage {
         services: services::count_active(connection, organisation).await?,
         tags: tags::count_user(connection, organisation).await?,
-        statuspages: pages.count(connection).await?,
-        published_statuspages: published.count(connection).await?,
+        statuspages: pages.count(&connection).await?,
+        published_statuspages: published.count(&connection).await?,
         incident_policies: incident_policies::count(connection, organisation).await?,
         access_scopes: access_scopes::count(connection, organisation).await?,
         maintenance_series: series::count(connection, organisation).await?,

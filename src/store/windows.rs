@@ -4,10 +4,9 @@
 //! and one override is open per service, and one window for each maintenance: `maintenances::effect` opens and closes
 //! those.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{CaseStatement, Expr};
-use sea_orm::{
-    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
-};
+use sea_orm::{ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::service_window::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
@@ -17,7 +16,7 @@ use crate::store::MainError;
 
 /// Opens a window at `at`, closing an open one of the same kind.
 pub async fn open(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     kind: WindowKind,
     at: Timestamp,
@@ -36,13 +35,13 @@ pub async fn open(
         maintenance_id: Set(None),
         ..ActiveModel::default()
     };
-    Entity::insert(row).exec_without_returning(connection).await?;
+    Entity::insert(row).exec_without_returning(&connection).await?;
     Ok(())
 }
 
 /// Closes the open pause, if there is one.
 pub async fn close_pause(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     at: Timestamp,
 ) -> Result<(), MainError> {
@@ -51,7 +50,7 @@ pub async fn close_pause(
 
 /// Closes the open time in which the service could not be reached, if there is one.
 pub async fn close_unreachable(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     at: Timestamp,
 ) -> Result<(), MainError> {
@@ -60,7 +59,7 @@ pub async fn close_unreachable(
 
 /// Closes the open override, if there is one.
 pub async fn close_override(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     at: Timestamp,
 ) -> Result<(), MainError> {
@@ -68,7 +67,7 @@ pub async fn close_override(
 }
 
 async fn close(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     kind: &str,
     at: Timestamp,
@@ -82,14 +81,14 @@ async fn close(
         .filter(Column::ServiceId.eq(service))
         .filter(Column::Kind.eq(kind))
         .filter(Column::ToAt.is_null())
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }
 
 /// The windows of these services that reach beyond `from`, ordered by service and start.
 pub async fn since(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
     from: Timestamp,
 ) -> Result<Vec<ServiceWindow>, MainError> {
@@ -99,7 +98,7 @@ pub async fn since(
         .order_by_asc(Column::ServiceId)
         .order_by_asc(Column::FromAt)
         .order_by_asc(Column::Id)
-        .all(connection)
+        .all(&connection)
         .await?;
     rows.iter().map(from_row).collect()
 }

@@ -13,6 +13,7 @@ use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
 use watchkeeper::model::secret::SecretSealer;
+use watchkeeper::store::StoreConnection;
 use watchkeeper::store::installation;
 use watchkeeper::store::promotion::tables::{self, ColumnKind, TableLayout};
 use watchkeeper::store::promotion::{
@@ -30,7 +31,7 @@ const HOUR_MS: i64 = 3_600_000;
 const START_MS: i64 = 20_000 * DAY_MS;
 
 /// One column of an answer, as text.
-async fn texts(connection: &impl ConnectionTrait, question: &str) -> Vec<String> {
+async fn texts(connection: &dyn StoreConnection, question: &str) -> Vec<String> {
     let question = Statement::from_string(connection.get_database_backend(), question);
     let rows = connection.query_all_raw(question).await.unwrap();
     rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect()

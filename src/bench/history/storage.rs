@@ -7,6 +7,7 @@ use sea_orm::{ConnectionTrait, DbBackend, Statement};
 
 use crate::bench::folder::TemporaryFolder;
 use crate::config::Config;
+use crate::store::StoreConnection;
 use crate::store::database::sqlite_url;
 use crate::store::history::{fresh_checks, segments};
 use crate::store::{Database, Databases};
@@ -89,7 +90,7 @@ impl BenchStorage {
     }
 
     /// Bytes of the history: all its files, or the whole database of a server.
-    pub(super) async fn bytes(&self, connection: &impl ConnectionTrait) -> anyhow::Result<u64> {
+    pub(super) async fn bytes(&self, connection: &dyn StoreConnection) -> anyhow::Result<u64> {
         match self.history_url {
             Some(_) => server_bytes(connection).await,
             None => self.file_bytes(),
@@ -102,7 +103,7 @@ impl BenchStorage {
     }
 
     /// Bytes of plain rows: all their files, or the whole database on a server.
-    pub(super) async fn plain_bytes(&self, connection: &impl ConnectionTrait) -> anyhow::Result<u64> {
+    pub(super) async fn plain_bytes(&self, connection: &dyn StoreConnection) -> anyhow::Result<u64> {
         match self.history_url {
             Some(_) => server_bytes(connection).await,
             None => self.plain_file_bytes(),
@@ -110,7 +111,7 @@ impl BenchStorage {
     }
 }
 
-async fn server_bytes(connection: &impl ConnectionTrait) -> anyhow::Result<u64> {
+async fn server_bytes(connection: &dyn StoreConnection) -> anyhow::Result<u64> {
     let text = "SELECT pg_database_size(current_database())";
     let row = connection.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await?;
     let bytes: i64 = row.context("the server does not say how large it is")?.try_get_by_index(0)?;
@@ -154,7 +155,7 @@ pub(super) async fn sealed(databases: &Databases) -> anyhow::Result<SealedTotals
     Ok(sum)
 }
 
-async fn numbers(connection: &impl ConnectionTrait, text: String) -> anyhow::Result<[u64; 3]> {
+async fn numbers(connection: &dyn StoreConnection, text: String) -> anyhow::Result<[u64; 3]> {
     let statement = Statement::from_string(connection.get_database_backend(), text);
     let row = connection.query_one_raw(statement).await?.context("a sum is always there")?;
     let mut found = [0; 3];

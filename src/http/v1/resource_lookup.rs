@@ -9,7 +9,7 @@ use crate::http::kit::error::ApiError;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::visibility::Visibility;
-use crate::store::{MainError, Reader, Transaction};
+use crate::store::{MainError, StoreConnection, Transaction};
 
 /// The resource in the path (step 8 of contract 1.8).
 ///
@@ -18,7 +18,7 @@ use crate::store::{MainError, Reader, Transaction};
 /// 404 when there is none that the caller may see.
 pub(super) async fn find_or_404<T>(
     call: &ApiCall<AppState>,
-    find: impl AsyncFnOnce(&Reader, Visibility, Id) -> Result<Option<T>, MainError>,
+    find: impl AsyncFnOnce(&dyn StoreConnection, Visibility, Id) -> Result<Option<T>, MainError>,
 ) -> Result<T, ApiError> {
     let id = call.path.id(0)?;
     let main = call.state.databases.main.reader();
@@ -34,7 +34,7 @@ pub(super) async fn lock_or_404<T>(
     transaction: &Transaction,
     caller: &Caller,
     id: Id,
-    find: impl AsyncFnOnce(&Transaction, Visibility, Id) -> Result<Option<T>, MainError>,
+    find: impl AsyncFnOnce(&dyn StoreConnection, Visibility, Id) -> Result<Option<T>, MainError>,
 ) -> Result<T, ApiError> {
     find(transaction, caller.sight(), id).await?.ok_or(ApiError::NotFound)
 }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::clock::Timestamp;
 use crate::store::history::fresh_checks::{self, BucketFill, RecentRows};
-use crate::store::{Connection, HistoryError};
+use crate::store::{HistoryError, StoreConnection};
 
 /// After this time few results still come.
 const SETTLE_MS: i64 = 30_000;
@@ -29,7 +29,7 @@ impl BucketFillCounter {
     /// The buckets that hold anything at `now`.
     pub(super) async fn count_rows(
         &mut self,
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         now: Timestamp,
     ) -> Result<Vec<BucketFill>, HistoryError> {
         let is_known = |at: Timestamp| (0..RECOUNT_MS).contains(&now.ms_since(at));

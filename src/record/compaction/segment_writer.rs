@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use crate::store::history::History;
 use crate::store::history::sealed::{self, BatchKey, SegmentContents};
 use crate::store::history::segments::{self, Segment, SegmentId, SegmentScope};
-use crate::store::{Connection, HistoryError};
+use crate::store::{HistoryError, StoreConnection};
 
 #[derive(Debug)]
 pub(super) struct SegmentWriter {
@@ -80,7 +80,7 @@ impl SegmentWriter {
 
 impl PendingBatch {
     /// Publishes the batch with the commit of this transaction.
-    pub(super) async fn publish(&self, transaction: &impl Connection) -> Result<(), HistoryError> {
+    pub(super) async fn publish(&self, transaction: &dyn StoreConnection) -> Result<(), HistoryError> {
         for segment in self.segments.values() {
             segments::publish(transaction, segment.id, segment.sealed_batch + 1).await?;
         }

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
-};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
 use watchkeeper_entities::{incident, incident_service, incident_statuspage, incident_update};
 
 use crate::clock::Timestamp;
@@ -31,14 +30,14 @@ impl AnnouncementKind for IncidentAnnouncements {
     type Status = IncidentStatus;
 
     async fn candidates(
-        connection: &impl ConnectionTrait,
+        connection: &dyn StoreConnection,
         organisation: i64,
     ) -> Result<AnnouncementCandidates, MainError> {
         let keys = open(organisation)
             .order_by_desc(incident::Column::StartedAt)
             .order_by_asc(incident::Column::PublicId)
             .into_tuple()
-            .all(connection)
+            .all(&connection)
             .await?;
         let chosen = incident_statuspage::Entity::find()
             .filter(incident_statuspage::Column::IncidentId.in_subquery(open(organisation).into_query()));
@@ -55,13 +54,13 @@ impl AnnouncementKind for IncidentAnnouncements {
         };
         Ok(AnnouncementCandidates {
             keys,
-            choices: chosen.all(connection).await?.into_iter().map(choice).collect(),
-            touches: touched.all(connection).await?.into_iter().map(touch).collect(),
+            choices: chosen.all(&connection).await?.into_iter().map(choice).collect(),
+            touches: touched.all(&connection).await?.into_iter().map(touch).collect(),
         })
     }
 
     async fn heads(
-        connection: &impl ConnectionTrait,
+        connection: &dyn StoreConnection,
         keys: &[i64],
     ) -> Result<HashMap<i64, StoredAnnouncement<IncidentStatus>>, MainError> {
         let these = incident::Entity::find().filter(incident::Column::Id.is_in(keys.iter().copied()));
@@ -79,11 +78,11 @@ impl AnnouncementKind for IncidentAnnouncements {
             };
             Ok((row.id, head))
         };
-        these.all(connection).await?.into_iter().map(head).collect()
+        these.all(&connection).await?.into_iter().map(head).collect()
     }
 
     async fn entries(
-        connection: &impl ConnectionTrait,
+        connection: &dyn StoreConnection,
         keys: &[i64],
     ) -> Result<Vec<(i64, AnnouncementEntry<IncidentStatus>)>, MainError> {
         let these = incident_update::Entity::find()
@@ -98,7 +97,7 @@ impl AnnouncementKind for IncidentAnnouncements {
             };
             Ok((row.incident_id, entry))
         };
-        these.all(connection).await?.into_iter().map(entry).collect()
+        these.all(&connection).await?.into_iter().map(entry).collect()
     }
 }
 

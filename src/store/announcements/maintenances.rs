@@ -2,9 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
-};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
 use watchkeeper_entities::{maintenance, maintenance_service, maintenance_statuspage, maintenance_update};
 
 use crate::clock::Timestamp;
@@ -43,7 +42,7 @@ impl AnnouncementKind for MaintenanceAnnouncements {
     type Status = MaintenanceStatus;
 
     async fn candidates(
-        connection: &impl ConnectionTrait,
+        connection: &dyn StoreConnection,
         organisation: i64,
     ) -> Result<AnnouncementCandidates, MainError> {
         let rows: Vec<(i64, Option<i64>, String)> = coming(organisation)
@@ -51,7 +50,7 @@ impl AnnouncementKind for MaintenanceAnnouncements {
             .order_by_asc(maintenance::Column::ScheduledStart)
             .order_by_asc(maintenance::Column::PublicId)
             .into_tuple()
-            .all(connection)
+            .all(&connection)
             .await?;
         let keys = next_of_each_series(rows);
         let chosen = maintenance_statuspage::Entity::find().filter(
@@ -71,13 +70,13 @@ impl AnnouncementKind for MaintenanceAnnouncements {
         };
         Ok(AnnouncementCandidates {
             keys,
-            choices: chosen.all(connection).await?.into_iter().map(choice).collect(),
-            touches: touched.all(connection).await?.into_iter().map(touch).collect(),
+            choices: chosen.all(&connection).await?.into_iter().map(choice).collect(),
+            touches: touched.all(&connection).await?.into_iter().map(touch).collect(),
         })
     }
 
     async fn heads(
-        connection: &impl ConnectionTrait,
+        connection: &dyn StoreConnection,
         keys: &[i64],
     ) -> Result<HashMap<i64, StoredAnnouncement<MaintenanceStatus>>, MainError> {
         let these = maintenance::Entity::find().filter(maintenance::Column::Id.is_in(keys.iter().copied()));
@@ -94,11 +93,11 @@ impl AnnouncementKind for MaintenanceAnnouncements {
             };
             Ok((row.id, head))
         };
-        these.all(connection).await?.into_iter().map(head).collect()
+        these.all(&connection).await?.into_iter().map(head).collect()
     }
 
     async fn entries(
-        connection: &impl ConnectionTrait,
+        connection: &dyn StoreConnection,
         keys: &[i64],
     ) -> Result<Vec<(i64, AnnouncementEntry<MaintenanceStatus>)>, MainError> {
         let these = maintenance_update::Entity::find()
@@ -112,7 +111,7 @@ impl AnnouncementKind for MaintenanceAnnouncements {
             };
             Ok((row.maintenance_id, entry))
         };
-        these.all(connection).await?.into_iter().map(entry).collect()
+        these.all(&connection).await?.into_iter().map(entry).collect()
     }
 }
 

@@ -9,6 +9,7 @@ use sea_orm::{ConnectionTrait, DbBackend, SqlErr, Statement, Value};
 use crate::model::check::{Measurement, Micros};
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::service::ServiceKey;
+use crate::store::StoreConnection;
 use crate::store::binary_rows::BinaryRows;
 use crate::store::history::fresh_checks::bucket_of;
 use crate::store::history::insert::{chunks, insert_text};
@@ -134,10 +135,7 @@ fn in_order<'a>(
 }
 
 /// Appends status changes. Rows that exist already are left as they are.
-pub async fn changes(
-    connection: &impl ConnectionTrait,
-    changes: &[StatusChange],
-) -> Result<(), HistoryError> {
+pub async fn changes(connection: &dyn StoreConnection, changes: &[StatusChange]) -> Result<(), HistoryError> {
     let backend = connection.get_database_backend();
     for chunk in chunks(changes, CHUNK_MAX_ROWS) {
         let values: Vec<Value> = chunk

@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::SimpleExpr;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, Statement};
 use watchkeeper_entities::status_change::{Column, Entity, Model};
@@ -24,7 +25,7 @@ use crate::store::HistoryError;
 /// The changes of a service since `from`, oldest first, led by the last one before it: together they give the status
 /// at every moment since `from`.
 pub async fn since(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     from: Timestamp,
 ) -> Result<Vec<StatusChange>, HistoryError> {
@@ -39,7 +40,7 @@ pub async fn since(
         .filter(of_status())
         .order_by_desc(Column::At)
         .order_by_desc(Column::Id)
-        .one(connection)
+        .one(&connection)
         .await?;
     let mut found: Vec<StatusChange> = before.iter().map(from_row).collect::<Result<_, _>>()?;
     found.extend(later);
@@ -48,7 +49,7 @@ pub async fn since(
 
 /// The changes of flapping of a service in a range, oldest first.
 pub async fn of_flapping(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     TimeRange { from, to }: TimeRange,
 ) -> Result<Vec<StatusChange>, HistoryError> {
@@ -58,7 +59,7 @@ pub async fn of_flapping(
         .filter(Column::At.gte(from.ms()))
         .filter(Column::At.lt(to.ms()))
         .order_by_asc(Column::At);
-    rows.all(connection).await?.iter().map(from_row).collect()
+    rows.all(&connection).await?.iter().map(from_row).collect()
 }
 
 /// Excludes changes of flapping. Their causes have the highest numbers.
@@ -67,7 +68,7 @@ fn of_status() -> SimpleExpr {
 }
 
 /// Returns true if the wall clock was set back at any time in the past of the service.
-async fn was_set_back(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<bool, HistoryError> {
+async fn was_set_back(connection: &dyn StoreConnection, service: ServiceKey) -> Result<bool, HistoryError> {
     // The number of the cause is written out, or the partial index would not be used.
     let text = "SELECT 1 FROM status_change WHERE cause = 6 AND service_id = $1 LIMIT 1";
     let statement = Statement::from_sql_and_values(connection.get_database_backend(), text, [service.into()]);
@@ -76,18 +77,18 @@ async fn was_set_back(connection: &impl ConnectionTrait, service: ServiceKey) ->
 
 /// All changes of a service in the order in which they were recorded.
 async fn recorded(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
 ) -> Result<Vec<StatusChange>, HistoryError> {
     let rows =
         Entity::find().filter(Column::ServiceId.eq(service)).filter(of_status()).order_by_asc(Column::Id);
-    rows.all(connection).await?.iter().map(from_row).collect()
+    rows.all(&connection).await?.iter().map(from_row).collect()
 }
 
 /// The changes since `from`, in one value: there may be thousands, and passing a row takes longer than finding it.
 /// `None` if the clock was set back in the past of the service, so that all changes are needed.
 async fn not_before(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     from: Timestamp,
 ) -> Result<Option<Vec<StatusChange>>, HistoryError> {
@@ -121,7 +122,7 @@ fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
 /// The last change of every service of these partitions that has one. The last one in time, for imported changes are
 /// written later than the changes after them; but where the wall clock was set back, the last one recorded.
 pub async fn latest_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     partitions: PartitionSet,
 ) -> Result<Vec<StatusChange>, HistoryError> {
     let numbers: Vec<String> = partitions.iter().map(|partition| partition.to_string()).collect();
@@ -136,7 +137,7 @@ pub async fn latest_of(
         ON c.service_id = n.service_id AND c.at = n.at AND c.cause < 8 ORDER BY c.service_id, c.id DESC"
     );
     let statement = Statement::from_string(connection.get_database_backend(), text);
-    let mut rows = Entity::find().from_raw_sql(statement).all(connection).await?;
+    let mut rows = Entity::find().from_raw_sql(statement).all(&connection).await?;
     rows.dedup_by_key(|row| row.service_id);
     for last in last_recorded(connection).await? {
         if let Ok(place) = rows.binary_search_by_key(&last.service_id, |row| row.service_id) {
@@ -149,7 +150,7 @@ pub async fn latest_of(
 /// The transitions since `from` of every service of these partitions, and whether it flaps; most have neither. One
 /// statement, however many services there are.
 pub async fn flapping(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     partitions: PartitionSet,
     from: Timestamp,
 ) -> Result<HashMap<ServiceKey, FlappingState>, HistoryError> {
@@ -159,7 +160,7 @@ pub async fn flapping(
         ORDER BY service_id, at, id";
     let backend = connection.get_database_backend();
     let statement = Statement::from_sql_and_values(backend, text, [from.ms().into()]);
-    let rows = Entity::find().from_raw_sql(statement).all(connection).await?;
+    let rows = Entity::find().from_raw_sql(statement).all(&connection).await?;
     let mut found = HashMap::new();
     for rows in rows.chunk_by(|row, next| row.service_id == next.service_id) {
         let service = rows[0].service_id;
@@ -176,17 +177,17 @@ pub async fn flapping(
 }
 
 /// The last recorded change of every service in whose past the wall clock was set back.
-async fn last_recorded(connection: &impl ConnectionTrait) -> Result<Vec<Model>, HistoryError> {
+async fn last_recorded(connection: &dyn StoreConnection) -> Result<Vec<Model>, HistoryError> {
     let text = "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
         (SELECT MAX(id) AS id FROM status_change WHERE cause <> 5 AND cause < 8 AND service_id IN \
         (SELECT service_id FROM status_change WHERE cause = 6) GROUP BY service_id) n ON c.id = n.id";
     let statement = Statement::from_string(connection.get_database_backend(), text);
-    Ok(Entity::find().from_raw_sql(statement).all(connection).await?)
+    Ok(Entity::find().from_raw_sql(statement).all(&connection).await?)
 }
 
 /// Returns the time of the first change of a service, imported ones left out, or `None` if there is none.
 pub async fn first_own(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
 ) -> Result<Option<Timestamp>, HistoryError> {
     let row = Entity::find()
@@ -194,45 +195,45 @@ pub async fn first_own(
         .filter(Column::Cause.ne(ChangeCause::Imported.code()))
         .filter(of_status())
         .order_by_asc(Column::At)
-        .one(connection)
+        .one(&connection)
         .await?;
     Ok(row.map(|row| Timestamp::from_ms(row.at)))
 }
 
 /// Deletes the imported changes of a service, before others replace them.
 pub async fn remove_imported(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
 ) -> Result<(), HistoryError> {
     let of_service = Entity::delete_many().filter(Column::ServiceId.eq(service));
-    of_service.filter(Column::Cause.eq(ChangeCause::Imported.code())).exec(connection).await?;
+    of_service.filter(Column::Cause.eq(ChangeCause::Imported.code())).exec(&connection).await?;
     Ok(())
 }
 
 /// Deletes the changes that late results gave within a time, before they are derived again.
 pub async fn remove_filled(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     TimeRange { from, to }: TimeRange,
 ) -> Result<(), HistoryError> {
     let of_service = Entity::delete_many().filter(Column::ServiceId.eq(service));
     let filled = of_service.filter(Column::Cause.eq(ChangeCause::Filled.code()));
-    filled.filter(Column::At.gte(from.ms())).filter(Column::At.lt(to.ms())).exec(connection).await?;
+    filled.filter(Column::At.gte(from.ms())).filter(Column::At.lt(to.ms())).exec(&connection).await?;
     Ok(())
 }
 
 /// The last change of a service.
 pub async fn latest(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
 ) -> Result<Option<StatusChange>, HistoryError> {
     let of_service = Entity::find().filter(Column::ServiceId.eq(service)).filter(of_status());
     if was_set_back(connection, service).await? {
         let own = of_service.filter(Column::Cause.ne(ChangeCause::Imported.code()));
-        let row = own.order_by_desc(Column::Id).one(connection).await?;
+        let row = own.order_by_desc(Column::Id).one(&connection).await?;
         return row.as_ref().map(from_row).transpose();
     }
-    let row = of_service.order_by_desc(Column::At).order_by_desc(Column::Id).one(connection).await?;
+    let row = of_service.order_by_desc(Column::At).order_by_desc(Column::Id).one(&connection).await?;
     row.as_ref().map(from_row).transpose()
 }
 
@@ -240,7 +241,7 @@ pub async fn latest(
 /// recorded before the wall clock was set back supersede none that were recorded later, and the record of the setback
 /// stays.
 pub async fn superseded_before(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     before: Timestamp,
 ) -> Result<Vec<i64>, HistoryError> {
     let text = "SELECT old.id FROM status_change AS old WHERE old.at < $1 AND old.cause <> 6 AND EXISTS (SELECT 1 FROM status_change AS newer \
@@ -252,8 +253,8 @@ pub async fn superseded_before(
 }
 
 /// Deletes the changes with these row numbers.
-pub async fn delete(connection: &impl ConnectionTrait, ids: &[i64]) -> Result<(), HistoryError> {
-    Entity::delete_many().filter(Column::Id.is_in(ids.iter().copied())).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, ids: &[i64]) -> Result<(), HistoryError> {
+    Entity::delete_many().filter(Column::Id.is_in(ids.iter().copied())).exec(&connection).await?;
     Ok(())
 }
 

@@ -7,7 +7,8 @@ mod descent;
 
 use std::collections::BTreeSet;
 
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::fresh_check::{Column, Entity};
 
 use crate::clock::Timestamp;
@@ -130,7 +131,7 @@ impl<'a> CheckQuery<'a> {
     }
 
     /// The newest matching fresh entries: at least `limit`, if there are enough.
-    async fn fresh(&self, connection: &impl ConnectionTrait) -> Result<Vec<StoredCheck>, HistoryError> {
+    async fn fresh(&self, connection: &dyn StoreConnection) -> Result<Vec<StoredCheck>, HistoryError> {
         // Rows of one moment come in any order: with one more row for each location, all that count are included. So
         // the database reads a range of its key backwards and sorts nothing.
         let most = self.limit.saturating_add(self.numbers.len());
@@ -138,7 +139,7 @@ impl<'a> CheckQuery<'a> {
             .filter(self.condition())
             .order_by_desc(Column::CheckedAt)
             .limit(u64::from(u32::try_from(most).unwrap_or(u32::MAX)))
-            .all(connection)
+            .all(&connection)
             .await?;
         let mut found = Vec::with_capacity(rows.len());
         for row in rows {

@@ -6,6 +6,7 @@ use crate::clock::DAY_MS;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
+use crate::store::StoreConnection;
 
 /// Buckets read at a time: the database sorts the rows that it sums up.
 const BUCKETS_AT_ONCE: usize = 16;
@@ -25,7 +26,7 @@ pub struct DayAnswers {
 
 /// The fresh answers of all services of these buckets in `[from, to)`, by service.
 pub async fn fresh(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     buckets: &[i16],
     TimeRange { from, to }: TimeRange,
 ) -> Result<Vec<DayAnswers>, HistoryError> {
@@ -44,7 +45,7 @@ pub async fn fresh(
         let places = some.iter().chain(padding).map(|bucket| Value::from(*bucket));
         let values = [from.ms().into(), to.ms().into()].into_iter().chain(places);
         let statement = Statement::from_sql_and_values(backend, &text, values);
-        found.extend(DayAnswers::find_by_statement(statement).all(connection).await?);
+        found.extend(DayAnswers::find_by_statement(statement).all(&connection).await?);
     }
     found.sort_unstable_by_key(|answers| (answers.service, answers.day));
     Ok(found)

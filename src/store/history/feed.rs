@@ -6,6 +6,7 @@
 //! lock of their partitions, and a reader that must know that no lower number is still to appear waits for these
 //! locks.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select,
@@ -35,19 +36,19 @@ const KEYS_AT_ONCE: usize = 1_000;
 
 /// The first changes of services of these partitions behind this number.
 pub async fn after(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     number: i64,
     partitions: PartitionSet,
     limit: u64,
 ) -> Result<Vec<NumberedChange>, HistoryError> {
     let query = among(partitions).filter(Column::Id.gt(number));
-    let rows = query.order_by_asc(Column::Id).limit(limit).all(connection).await?;
+    let rows = query.order_by_asc(Column::Id).limit(limit).all(&connection).await?;
     rows.iter().map(|row| Ok(NumberedChange { number: row.id, change: from_row(row)? })).collect()
 }
 
 /// The numbers of the changes of these services behind this number, in their order: at most `limit`, the lowest.
 pub async fn numbers_of_services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
     number: i64,
     limit: u64,
@@ -57,7 +58,7 @@ pub async fn numbers_of_services(
         let query = among(PartitionSet::ALL).select_only().column(Column::Id);
         let query = query.filter(Column::ServiceId.is_in(some.iter().copied())).filter(Column::Id.gt(number));
         numbers
-            .extend(query.order_by_asc(Column::Id).limit(limit).into_tuple::<i64>().all(connection).await?);
+            .extend(query.order_by_asc(Column::Id).limit(limit).into_tuple::<i64>().all(&connection).await?);
         numbers.sort_unstable();
         numbers.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     }
@@ -66,26 +67,23 @@ pub async fn numbers_of_services(
 
 /// The changes with these numbers, in their order.
 pub async fn with_numbers(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     numbers: &[i64],
 ) -> Result<Vec<NumberedChange>, HistoryError> {
     let query = Entity::find().filter(Column::Id.is_in(numbers.iter().copied()));
-    let rows = query.order_by_asc(Column::Id).all(connection).await?;
+    let rows = query.order_by_asc(Column::Id).all(&connection).await?;
     rows.iter().map(|row| Ok(NumberedChange { number: row.id, change: from_row(row)? })).collect()
 }
 
 /// The number of the newest change of these partitions; 0 when there is none.
-pub async fn newest(
-    connection: &impl ConnectionTrait,
-    partitions: PartitionSet,
-) -> Result<i64, HistoryError> {
-    let newest = among(partitions).order_by_desc(Column::Id).one(connection).await?;
+pub async fn newest(connection: &dyn StoreConnection, partitions: PartitionSet) -> Result<i64, HistoryError> {
+    let newest = among(partitions).order_by_desc(Column::Id).one(&connection).await?;
     Ok(newest.map_or(0, |row| row.id))
 }
 
 /// The number of the newest row of all, of any kind; 0 when there is none.
-pub async fn last_number(connection: &impl ConnectionTrait) -> Result<i64, HistoryError> {
-    let newest = Entity::find().order_by_desc(Column::Id).one(connection).await?;
+pub async fn last_number(connection: &dyn StoreConnection) -> Result<i64, HistoryError> {
+    let newest = Entity::find().order_by_desc(Column::Id).one(&connection).await?;
     Ok(newest.map_or(0, |row| row.id))
 }
 
@@ -95,7 +93,7 @@ pub async fn last_number(connection: &impl ConnectionTrait) -> Result<i64, Histo
 ///
 /// Also when the wait for a reader takes too long.
 pub async fn announce(
-    transaction: &impl ConnectionTrait,
+    transaction: &dyn StoreConnection,
     partitions: PartitionSet,
 ) -> Result<(), HistoryError> {
     lock(transaction, partitions, "pg_advisory_xact_lock_shared").await
@@ -107,7 +105,7 @@ pub async fn announce(
 ///
 /// Also when the wait takes too long.
 pub async fn wait_for_writers(
-    transaction: &impl ConnectionTrait,
+    transaction: &dyn StoreConnection,
     partitions: PartitionSet,
 ) -> Result<(), HistoryError> {
     lock(transaction, partitions, "pg_advisory_xact_lock").await
@@ -115,7 +113,7 @@ pub async fn wait_for_writers(
 
 /// SQLite has one writer at a time, and assigns numbers in the order of its commits.
 async fn lock(
-    transaction: &impl ConnectionTrait,
+    transaction: &dyn StoreConnection,
     partitions: PartitionSet,
     function: &str,
 ) -> Result<(), HistoryError> {

@@ -6,6 +6,7 @@
 
 use std::num::NonZeroU32;
 
+use crate::store::StoreConnection;
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DbBackend, DbErr, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
     QueryResult, QuerySelect, Select, Statement,
@@ -60,14 +61,14 @@ pub struct BucketFill {
 }
 
 /// The buckets that hold anything.
-pub async fn fillings(connection: &impl ConnectionTrait) -> Result<Vec<BucketFill>, HistoryError> {
+pub async fn fillings(connection: &dyn StoreConnection) -> Result<Vec<BucketFill>, HistoryError> {
     let query = Entity::find()
         .select_only()
         .column(Column::Bucket)
         .column_as(Column::CheckedAt.count(), "rows")
         .column_as(Column::CheckedAt.min(), "oldest")
         .group_by(Column::Bucket);
-    let found: Vec<(i16, i64, i64)> = query.into_tuple().all(connection).await?;
+    let found: Vec<(i16, i64, i64)> = query.into_tuple().all(&connection).await?;
     let filling = |(bucket, rows, oldest): (i16, i64, i64)| BucketFill {
         bucket,
         rows: u64::try_from(rows).unwrap_or_default(),
@@ -92,7 +93,7 @@ pub struct RecentRows {
 /// The buckets that have rows. Counts only the results from `since` on, in two parts: before `until`, and from then
 /// on. Costs as much as there are such results, and one index lookup for each bucket.
 pub async fn recent_rows(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     since: Timestamp,
     until: Timestamp,
 ) -> Result<Vec<RecentRows>, HistoryError> {
@@ -122,12 +123,12 @@ pub async fn recent_rows(
 
 /// Returns how many results of a bucket are older than `boundary`.
 pub async fn rows_before(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     bucket: i16,
     boundary: Timestamp,
 ) -> Result<u64, HistoryError> {
     let those = Entity::find().filter(Column::Bucket.eq(bucket)).filter(Column::CheckedAt.lt(boundary.ms()));
-    Ok(those.count(connection).await?)
+    Ok(those.count(&connection).await?)
 }
 
 /// The fresh results of a service in `[from, to)`, newest first, to be narrowed further.
@@ -142,7 +143,7 @@ pub(super) fn of_service(service: ServiceKey, TimeRange { from, to }: TimeRange)
 
 /// The results of a bucket before `boundary`, oldest first.
 pub async fn of_bucket(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     bucket: i16,
     boundary: Timestamp,
 ) -> Result<Vec<FreshCheck>, HistoryError> {
@@ -157,7 +158,7 @@ pub async fn of_bucket(
 
 /// Makes the space of deleted rows available for new ones. SQLite does it by itself; PostgreSQL's own vacuum runs
 /// once a minute at most, and within a minute as many rows may be deleted as the table ever holds.
-pub async fn reclaim(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
+pub async fn reclaim(connection: &dyn StoreConnection) -> Result<(), HistoryError> {
     if connection.get_database_backend() == DbBackend::Postgres {
         connection.execute_unprepared("VACUUM (TRUNCATE OFF) fresh_check").await?;
     }
@@ -194,24 +195,24 @@ fn model(bucket: i16, row: &QueryResult) -> Result<Model, DbErr> {
 
 /// Returns the start of the result of a bucket with `older` older ones before it.
 pub async fn start_of_row(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     bucket: i16,
     older: u64,
 ) -> Result<Option<Timestamp>, HistoryError> {
     let query = Entity::find().select_only().column(Column::CheckedAt).filter(Column::Bucket.eq(bucket));
     let row = query.order_by_asc(Column::CheckedAt).offset(older).limit(1).into_tuple::<i64>();
-    Ok(row.one(connection).await?.map(Timestamp::from_ms))
+    Ok(row.one(&connection).await?.map(Timestamp::from_ms))
 }
 
 /// Deletes the results of a bucket before `boundary`; how many there were.
 pub async fn delete(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     bucket: i16,
     boundary: Timestamp,
 ) -> Result<u64, HistoryError> {
     let those =
         Entity::delete_many().filter(Column::Bucket.eq(bucket)).filter(Column::CheckedAt.lt(boundary.ms()));
-    Ok(those.exec(connection).await?.rows_affected)
+    Ok(those.exec(&connection).await?.rows_affected)
 }
 
 impl TryFrom<Model> for FreshCheck {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, QueryOrder,
@@ -39,7 +40,7 @@ const IDLE_MS: u32 = 3_000;
 ///
 /// [`HistoryError::Overtaken`] when a hold with a later token exists.
 pub async fn take(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     partitions: PartitionSet,
     hold: PartitionHold,
 ) -> Result<(), HistoryError> {
@@ -61,7 +62,7 @@ pub async fn take(
         .to_owned();
     Entity::insert_many(partitions.iter().map(row))
         .on_conflict(replace)
-        .exec_without_returning(connection)
+        .exec_without_returning(&connection)
         .await?;
     let taken = of(connection, partitions).await?;
     let is_taken = |partition| taken.get(&partition).is_some_and(|known| known.fence == hold.fence);
@@ -74,7 +75,7 @@ pub async fn take(
 
 /// Ends connections that are stalled in the middle of a `COPY`: they hold the lock of a node that is suspended or
 /// gone, and no time limit of PostgreSQL applies there.
-pub async fn end_stalled_copies(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
+pub async fn end_stalled_copies(connection: &dyn StoreConnection) -> Result<(), HistoryError> {
     if connection.get_database_backend() == DbBackend::Postgres {
         let text = format!(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() \
@@ -87,28 +88,28 @@ pub async fn end_stalled_copies(connection: &impl ConnectionTrait) -> Result<(),
 }
 
 /// The newest token; `None` before the first.
-pub async fn newest(connection: &impl ConnectionTrait) -> Result<Option<FencingToken>, HistoryError> {
-    let rows = Entity::find().all(connection).await?;
+pub async fn newest(connection: &dyn StoreConnection) -> Result<Option<FencingToken>, HistoryError> {
+    let rows = Entity::find().all(&connection).await?;
     Ok(rows.into_iter().map(|row| FencingToken { epoch: row.epoch, revision: row.revision }).max())
 }
 
 /// Returns the present holds of these partitions, which may change at any time.
 pub async fn known(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     partitions: PartitionSet,
 ) -> Result<BTreeMap<Partition, PartitionHold>, HistoryError> {
-    let rows = Entity::find().filter(Column::Partition.is_in(numbers(partitions))).all(connection).await?;
+    let rows = Entity::find().filter(Column::Partition.is_in(numbers(partitions))).all(&connection).await?;
     Ok(rows.iter().filter_map(from_row).collect())
 }
 
 /// Deletes every hold: the next writer needs none.
-pub async fn forget(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
-    Entity::delete_many().exec(connection).await?;
+pub async fn forget(connection: &dyn StoreConnection) -> Result<(), HistoryError> {
+    Entity::delete_many().exec(&connection).await?;
     Ok(())
 }
 
 /// Limits the idle time of a transaction that is about to use a token, in case its node is suspended.
-pub async fn limit_idling(transaction: &impl ConnectionTrait) -> Result<(), HistoryError> {
+pub async fn limit_idling(transaction: &dyn StoreConnection) -> Result<(), HistoryError> {
     if transaction.get_database_backend() == DbBackend::Postgres {
         let text = format!("SET LOCAL idle_in_transaction_session_timeout = {IDLE_MS}");
         transaction.execute_unprepared(&text).await?;
@@ -118,7 +119,7 @@ pub async fn limit_idling(transaction: &impl ConnectionTrait) -> Result<(), Hist
 
 /// Returns the holds of these partitions; none of them changes before the transaction ends.
 pub async fn of(
-    transaction: &impl ConnectionTrait,
+    transaction: &dyn StoreConnection,
     partitions: PartitionSet,
 ) -> Result<BTreeMap<Partition, PartitionHold>, HistoryError> {
     // In a fixed order, as they are taken: two transactions that lock them never wait for each other.
@@ -126,7 +127,7 @@ pub async fn of(
         .filter(Column::Partition.is_in(numbers(partitions)))
         .order_by_asc(Column::Partition)
         .lock_shared()
-        .all(transaction)
+        .all(&transaction)
         .await?;
     Ok(rows.iter().filter_map(from_row).collect())
 }

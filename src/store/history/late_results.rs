@@ -5,13 +5,12 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use sea_orm::ConnectionTrait;
-
 use crate::clock::Timestamp;
 use crate::model::history::CheckRecord;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
+use crate::store::StoreConnection;
 use crate::store::history::blocks::BlockBody;
 use crate::store::history::insert::chunks;
 use crate::store::history::locations::LocationNumbers;
@@ -29,7 +28,7 @@ type Late = BTreeMap<CheckSeries, BTreeSet<Timestamp>>;
 /// The results that are not in a block already. Until the transaction ends nothing else is sealed, so the result is
 /// valid that long.
 pub(super) async fn unsealed<'a>(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     storage: &SegmentStorage,
     records: &'a [CheckRecord],
     locations: &LocationNumbers,

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait};
+use sea_orm::{ActiveValue::Set, EntityTrait};
 use watchkeeper_entities::location::{ActiveModel, Column, Entity};
 
 use crate::model::location::LocationCode;
@@ -18,7 +19,7 @@ pub struct LocationNumbers {
 impl LocationNumbers {
     /// Reads the dictionary, adding the codes that are missing.
     pub async fn ensure(
-        connection: &impl ConnectionTrait,
+        connection: &dyn StoreConnection,
         codes: &[LocationCode],
     ) -> Result<Self, HistoryError> {
         let known = Self::read(connection).await?;
@@ -31,14 +32,14 @@ impl LocationNumbers {
         }
         Entity::insert_many(rows)
             .on_conflict(OnConflict::column(Column::Code).do_nothing().to_owned())
-            .exec_without_returning(connection)
+            .exec_without_returning(&connection)
             .await?;
         Self::read(connection).await
     }
 
     /// Reads the dictionary as it is.
-    pub async fn read(connection: &impl ConnectionTrait) -> Result<Self, HistoryError> {
-        let rows = Entity::find().all(connection).await?;
+    pub async fn read(connection: &dyn StoreConnection) -> Result<Self, HistoryError> {
+        let rows = Entity::find().all(&connection).await?;
         Ok(Self { by_code: rows.into_iter().map(|row| (row.code, row.id)).collect() })
     }
 

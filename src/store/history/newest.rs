@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Alias, Asterisk, Query, SelectStatement, UnionType};
 use sea_orm::{ConnectionTrait, FromQueryResult, QuerySelect, QueryTrait};
 use watchkeeper_entities::fresh_check::Model;
@@ -34,7 +35,7 @@ pub struct WantedResults {
 
 /// The newest results of each of these services, newest first, some at most. Services without any are missing.
 pub async fn newest_of_services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     wanted: &[WantedResults],
 ) -> Result<HashMap<ServiceKey, Vec<StoredCheck>>, HistoryError> {
     let mut found: HashMap<ServiceKey, Vec<StoredCheck>> = HashMap::new();

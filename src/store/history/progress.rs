@@ -1,7 +1,8 @@
 //! Progress of background work on the history, each by its name.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait, QuerySelect};
+use sea_orm::{ActiveValue::Set, EntityTrait, QuerySelect};
 use watchkeeper_entities::history_progress::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
@@ -15,21 +16,21 @@ const MOVING: &str = "moving";
 const COMPACTOR: &str = "compactor";
 
 /// Results before this instant are sealed or may be sealed while the transaction is open; later ones are not before it ends.
-pub async fn lock_sealing_horizon(connection: &impl ConnectionTrait) -> Result<Timestamp, HistoryError> {
-    let row = Entity::find_by_id(SEALING).lock_shared().one(connection).await?;
+pub async fn lock_sealing_horizon(connection: &dyn StoreConnection) -> Result<Timestamp, HistoryError> {
+    let row = Entity::find_by_id(SEALING).lock_shared().one(&connection).await?;
     Ok(Timestamp::from_ms(row.ok_or_else(|| missing(SEALING))?.value))
 }
 
 /// Waits until no results are being moved from rows into blocks; none are moved until the transaction ends.
-pub async fn hold_off_moves(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
-    let row = Entity::find_by_id(MOVING).lock_shared().one(connection).await?;
+pub async fn hold_off_moves(connection: &dyn StoreConnection) -> Result<(), HistoryError> {
+    let row = Entity::find_by_id(MOVING).lock_shared().one(&connection).await?;
     row.map(drop).ok_or_else(|| missing(MOVING))
 }
 
 /// Announces up to which time results are going to be sealed. Waits for writers that started without this knowledge;
 /// after the commit all of them have it.
-pub async fn announce(connection: &impl ConnectionTrait, to: Timestamp) -> Result<(), HistoryError> {
-    let row = Entity::find_by_id(SEALING).lock_exclusive().one(connection).await?;
+pub async fn announce(connection: &dyn StoreConnection, to: Timestamp) -> Result<(), HistoryError> {
+    let row = Entity::find_by_id(SEALING).lock_exclusive().one(&connection).await?;
     if row.ok_or_else(|| missing(SEALING))?.value >= to.ms() {
         return Ok(());
     }
@@ -38,14 +39,14 @@ pub async fn announce(connection: &impl ConnectionTrait, to: Timestamp) -> Resul
 
 /// Locks out other writers while results are being moved from rows into blocks, until the transaction ends. Waits for
 /// those that [`hold_off_moves`].
-pub async fn begin_move(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
-    let row = Entity::find_by_id(MOVING).lock_exclusive().one(connection).await?;
+pub async fn begin_move(connection: &dyn StoreConnection) -> Result<(), HistoryError> {
+    let row = Entity::find_by_id(MOVING).lock_exclusive().one(&connection).await?;
     row.map(drop).ok_or_else(|| missing(MOVING))
 }
 
 /// Returns a new fencing token for the holder of the compaction lock. Earlier ones are refused from now on.
-pub async fn next_fence(connection: &impl ConnectionTrait) -> Result<i64, HistoryError> {
-    let row = Entity::find_by_id(COMPACTOR).lock_exclusive().one(connection).await?;
+pub async fn next_fence(connection: &dyn StoreConnection) -> Result<i64, HistoryError> {
+    let row = Entity::find_by_id(COMPACTOR).lock_exclusive().one(&connection).await?;
     let fence = row.ok_or_else(|| missing(COMPACTOR))?.value + 1;
     put(connection, COMPACTOR, fence).await?;
     Ok(fence)
@@ -56,8 +57,8 @@ pub async fn next_fence(connection: &impl ConnectionTrait) -> Result<i64, Histor
 /// # Errors
 ///
 /// Also when another process has started to compact.
-pub async fn check_fence(connection: &impl ConnectionTrait, fence: i64) -> Result<(), HistoryError> {
-    let row = Entity::find_by_id(COMPACTOR).lock_shared().one(connection).await?;
+pub async fn check_fence(connection: &dyn StoreConnection, fence: i64) -> Result<(), HistoryError> {
+    let row = Entity::find_by_id(COMPACTOR).lock_shared().one(&connection).await?;
     match row {
         Some(row) if row.value == fence => Ok(()),
         _ => Err(HistoryError::Overtaken("another process compacts now".into())),
@@ -69,20 +70,20 @@ fn missing(name: &'static str) -> HistoryError {
 }
 
 /// The number kept under a name.
-pub async fn get(connection: &impl ConnectionTrait, name: &str) -> Result<Option<i64>, HistoryError> {
-    Ok(Entity::find_by_id(name).one(connection).await?.map(|row| row.value))
+pub async fn get(connection: &dyn StoreConnection, name: &str) -> Result<Option<i64>, HistoryError> {
+    Ok(Entity::find_by_id(name).one(&connection).await?.map(|row| row.value))
 }
 
 /// Keeps a number under a name.
-pub async fn put(connection: &impl ConnectionTrait, name: &str, value: i64) -> Result<(), HistoryError> {
+pub async fn put(connection: &dyn StoreConnection, name: &str, value: i64) -> Result<(), HistoryError> {
     let row = ActiveModel { name: Set(name.into()), value: Set(value) };
     let replace = OnConflict::column(Column::Name).update_column(Column::Value).to_owned();
-    Entity::insert(row).on_conflict(replace).exec_without_returning(connection).await?;
+    Entity::insert(row).on_conflict(replace).exec_without_returning(&connection).await?;
     Ok(())
 }
 
 /// Deletes the progress with this name.
-pub async fn remove(connection: &impl ConnectionTrait, name: &str) -> Result<(), HistoryError> {
-    Entity::delete_by_id(name).exec(connection).await?;
+pub async fn remove(connection: &dyn StoreConnection, name: &str) -> Result<(), HistoryError> {
+    Entity::delete_by_id(name).exec(&connection).await?;
     Ok(())
 }

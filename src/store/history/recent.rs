@@ -6,10 +6,9 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect,
-};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::fresh_check::{Column, Entity};
 
 use crate::clock::Timestamp;
@@ -60,7 +59,7 @@ pub struct InclusiveSpan {
 
 /// The newest results of the services of these partitions that are still fresh and within the span.
 pub async fn within(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     partitions: PartitionSet,
     InclusiveSpan { since, until }: InclusiveSpan,
 ) -> Result<LatestVotes, HistoryError> {
@@ -70,7 +69,7 @@ pub async fn within(
         // One short range per bucket, instead of a long one over all rows in between.
         let query = columns().filter(Column::Bucket.is_in(some.iter().copied()));
         let query = query.filter(Column::CheckedAt.between(since.ms(), until.ms()));
-        for row in query.into_model::<VoteRow>().all(connection).await? {
+        for row in query.into_model::<VoteRow>().all(&connection).await? {
             take_row(&mut votes, &row);
         }
     }
@@ -78,13 +77,13 @@ pub async fn within(
 }
 
 /// Start of the newest fresh result of all: when there was last something to record.
-pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, HistoryError> {
+pub async fn last_fresh(connection: &dyn StoreConnection) -> Result<Option<Timestamp>, HistoryError> {
     let mut last = None;
     for bucket in 0..BUCKETS {
         // The end of one range of the key; all buckets in one statement would be read whole.
         let query = Entity::find().select_only().column(Column::CheckedAt).filter(Column::Bucket.eq(bucket));
         let query = query.order_by_desc(Column::CheckedAt).limit(1);
-        last = last.max(query.into_tuple::<i64>().one(connection).await?);
+        last = last.max(query.into_tuple::<i64>().one(&connection).await?);
     }
     Ok(last.map(Timestamp::from_ms))
 }
@@ -143,7 +142,7 @@ impl ExpectedVotes {
 
 /// The newest rows of one service, however old.
 async fn rows_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     until: Timestamp,
 ) -> Result<Vec<VoteRow>, HistoryError> {
@@ -153,7 +152,7 @@ async fn rows_of(
         .filter(Column::CheckedAt.lte(until.ms()))
         .order_by_desc(Column::CheckedAt)
         .limit(RESULTS_OF_ONE_SERVICE);
-    Ok(query.into_model::<VoteRow>().all(connection).await?)
+    Ok(query.into_model::<VoteRow>().all(&connection).await?)
 }
 
 /// The last checks of these blocks that are not later than `until`.

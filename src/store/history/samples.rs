@@ -1,6 +1,7 @@
 //! The few columns of results that figures need, oldest first.
 
-use sea_orm::{ColumnTrait, ConnectionTrait, FromQueryResult, QueryFilter, QuerySelect};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait, FromQueryResult, QueryFilter, QuerySelect};
 use watchkeeper_entities::fresh_check::Column;
 
 use crate::clock::Timestamp;
@@ -19,7 +20,7 @@ const BLOCKS_AT_ONCE: usize = 64;
 
 /// The fresh samples of a service in `[from, to)`, oldest first; only of these locations, unless `None`.
 pub async fn fresh(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
     span: TimeRange,
     locations: Option<&[i32]>,
@@ -34,7 +35,7 @@ pub async fn fresh(
     if let Some(numbers) = locations {
         query = query.filter(Column::LocationId.is_in(numbers.iter().copied()));
     }
-    let rows = query.into_model::<SampleRow>().all(connection).await?;
+    let rows = query.into_model::<SampleRow>().all(&connection).await?;
     Ok(rows.into_iter().rev().map(CheckSample::from).collect())
 }
 

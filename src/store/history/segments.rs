@@ -8,8 +8,9 @@
 pub mod folder_lock;
 pub mod storage;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::history_segment::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
@@ -34,40 +35,37 @@ pub struct Segment {
 
 /// The segments that count, those of the newest time first. A new one without a published batch is not among them: it
 /// may not even have its tables.
-pub async fn visible(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, HistoryError> {
+pub async fn visible(connection: &dyn StoreConnection) -> Result<Vec<Segment>, HistoryError> {
     let mut segments = entered(connection).await?;
     segments.retain(|segment| segment.sealed_batch > 0);
     Ok(segments)
 }
 
 /// The segments that may be written to, including those without a published batch, those of the newest time first.
-pub async fn entered(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, HistoryError> {
+pub async fn entered(connection: &dyn StoreConnection) -> Result<Vec<Segment>, HistoryError> {
     let query = Entity::find().filter(Column::RetiredAt.is_null());
-    let rows = query.order_by_desc(Column::ToAt).order_by_desc(Column::Id).all(connection).await?;
+    let rows = query.order_by_desc(Column::ToAt).order_by_desc(Column::Id).all(&connection).await?;
     rows.into_iter().map(Segment::try_from).collect()
 }
 
 /// A segment as it is now; `None` when it does not count, or not any more.
 pub async fn visible_one(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     id: SegmentId,
 ) -> Result<Option<Segment>, HistoryError> {
-    let row = Entity::find_by_id(id).filter(Column::RetiredAt.is_null()).one(connection).await?;
+    let row = Entity::find_by_id(id).filter(Column::RetiredAt.is_null()).one(&connection).await?;
     let segment = row.map(Segment::try_from).transpose()?;
     Ok(segment.filter(|segment| segment.sealed_batch > 0))
 }
 
 /// The segments that do not count any more and were not dropped yet.
-pub async fn retired(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, HistoryError> {
-    let rows = Entity::find().filter(Column::RetiredAt.is_not_null()).all(connection).await?;
+pub async fn retired(connection: &dyn StoreConnection) -> Result<Vec<Segment>, HistoryError> {
+    let rows = Entity::find().filter(Column::RetiredAt.is_not_null()).all(&connection).await?;
     rows.into_iter().map(Segment::try_from).collect()
 }
 
 /// Enters a new segment; nothing in it counts yet.
-pub async fn enter(
-    connection: &impl ConnectionTrait,
-    purpose: SegmentScope,
-) -> Result<Segment, HistoryError> {
+pub async fn enter(connection: &dyn StoreConnection, purpose: SegmentScope) -> Result<Segment, HistoryError> {
     let row = ActiveModel {
         level: Set(purpose.level as i16),
         retention_days: Set(i32::try_from(purpose.retention.days()).unwrap_or(i32::MAX)),
@@ -77,7 +75,7 @@ pub async fn enter(
         retired_at: Set(None),
         ..ActiveModel::default()
     };
-    let id = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let id = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(Segment { id, purpose, sealed_batch: 0, retired_at: None })
 }
 
@@ -87,13 +85,13 @@ pub async fn enter(
 ///
 /// Also when `batch` is not the one after the last published batch.
 pub async fn publish(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     id: SegmentId,
     batch: i64,
 ) -> Result<(), HistoryError> {
     let change = Entity::update_many().col_expr(Column::SealedBatch, Expr::value(batch));
     let change = change.filter(Column::Id.eq(id)).filter(Column::SealedBatch.eq(batch - 1));
-    match change.exec(connection).await?.rows_affected {
+    match change.exec(&connection).await?.rows_affected {
         1 => Ok(()),
         _ => Err(HistoryError::Overtaken(format!("batch {batch} of segment {id} is not the next one"))),
     }
@@ -105,22 +103,22 @@ pub async fn publish(
 ///
 /// Also when the segment is not as it was read: it has a later batch, or is retired already.
 pub async fn retire(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     segment: &Segment,
     now: Timestamp,
 ) -> Result<(), HistoryError> {
     let change = Entity::update_many().col_expr(Column::RetiredAt, Expr::value(now.ms()));
     let change = change.filter(Column::Id.eq(segment.id)).filter(Column::RetiredAt.is_null());
     let change = change.filter(Column::SealedBatch.eq(segment.sealed_batch));
-    match change.exec(connection).await?.rows_affected {
+    match change.exec(&connection).await?.rows_affected {
         1 => Ok(()),
         _ => Err(HistoryError::Overtaken(format!("segment {} was written to meanwhile", segment.id))),
     }
 }
 
 /// Removes a dropped segment from the catalogue.
-pub async fn forget(connection: &impl ConnectionTrait, id: SegmentId) -> Result<(), HistoryError> {
-    Entity::delete_by_id(id).exec(connection).await?;
+pub async fn forget(connection: &dyn StoreConnection, id: SegmentId) -> Result<(), HistoryError> {
+    Entity::delete_by_id(id).exec(&connection).await?;
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, JoinType, QueryFilter, QuerySelect};
 use watchkeeper_entities::{incident_service, service};
@@ -17,7 +18,7 @@ use crate::store::{MainError, named_services};
 
 /// The visible services that each of these incidents affects, by name.
 pub(super) async fn affected(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     incidents: &[i64],
 ) -> Result<HashMap<i64, Vec<AffectedService>>, MainError> {
@@ -26,14 +27,14 @@ pub(super) async fn affected(
 
 /// The same, regardless of access scopes.
 pub(super) async fn affected_in_full(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incidents: &[i64],
 ) -> Result<HashMap<i64, Vec<AffectedService>>, MainError> {
     narrowly_affected(connection, None, incidents).await
 }
 
 async fn narrowly_affected(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     condition: Option<Expr>,
     incidents: &[i64],
 ) -> Result<HashMap<i64, Vec<AffectedService>>, MainError> {
@@ -51,7 +52,7 @@ async fn narrowly_affected(
     if let Some(condition) = condition {
         links = links.filter(condition);
     }
-    let links = links.all(connection).await?;
+    let links = links.all(&connection).await?;
     let named = named_services::by_keys(connection, links.iter().map(|link| link.service_id)).await?;
     for link in links {
         let Some(service) = named.get(&link.service_id) else { continue };
@@ -65,7 +66,7 @@ async fn narrowly_affected(
 
 /// Those of these services that an incident affects, by name.
 pub(super) async fn affected_among(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
     services: &[ServiceKey],
 ) -> Result<Vec<AffectedService>, MainError> {

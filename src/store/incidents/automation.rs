@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sea_orm::{ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use crate::store::StoreConnection;
+use sea_orm::{ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::incident_automation::{ActiveModel, Column, Entity};
 
 use crate::model::automation::{AutomationState, EditedFields};
@@ -12,10 +13,10 @@ use crate::store::incidents::affected;
 
 /// The automation of an incident; `None` when a person has made it.
 pub(super) async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
 ) -> Result<Option<AutomationState>, MainError> {
-    let row = Entity::find_by_id(incident).one(connection).await?;
+    let row = Entity::find_by_id(incident).one(&connection).await?;
     let automation = |row: watchkeeper_entities::incident_automation::Model| AutomationState {
         policy: row.policy_id,
         edited: EditedFields::from_words(&row.edited.unwrap_or_default()),
@@ -25,11 +26,11 @@ pub(super) async fn find(
 
 /// Those of these incidents that the engine has opened and whose title was not written by a member.
 pub async fn with_own_titles(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incidents: &[i64],
 ) -> Result<HashSet<i64>, MainError> {
     let rows = Entity::find().filter(Column::IncidentId.is_in(incidents.iter().copied()));
-    let rows = rows.all(connection).await?;
+    let rows = rows.all(&connection).await?;
     let is_ours = |row: &&watchkeeper_entities::incident_automation::Model| {
         !EditedFields::from_words(row.edited.as_deref().unwrap_or_default()).title
     };
@@ -39,7 +40,7 @@ pub async fn with_own_titles(
 /// The services of those of these incidents that the engine has opened and whose title was not written by a member:
 /// all that such a title may name, by name.
 pub async fn titled_services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incidents: &[i64],
 ) -> Result<HashMap<i64, Vec<AffectedService>>, MainError> {
     let ours = with_own_titles(connection, incidents).await?;
@@ -50,7 +51,7 @@ pub async fn titled_services(
 
 /// Stores a change of it.
 pub(super) async fn save(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
     (before, after): (Option<AutomationState>, Option<AutomationState>),
 ) -> Result<(), MainError> {
@@ -61,9 +62,9 @@ pub(super) async fn save(
         edited: Set(Some(edited.to_words())),
     };
     if before.is_some() {
-        row.update(connection).await?;
+        row.update(&connection).await?;
     } else {
-        Entity::insert(row).exec_without_returning(connection).await?;
+        Entity::insert(row).exec_without_returning(&connection).await?;
     }
     Ok(())
 }

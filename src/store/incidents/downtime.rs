@@ -1,6 +1,7 @@
 //! Incidents that count as downtime of the services that they affect, regardless of measurements: for SLA targets.
 
-use sea_orm::{ColumnTrait as _, ConnectionTrait, QueryFilter as _, QueryOrder as _};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait as _, QueryFilter as _, QueryOrder as _};
 use watchkeeper_entities::incident::Column;
 
 use crate::id::Id;
@@ -28,7 +29,7 @@ pub struct CountedIncident {
 
 /// The visible incidents that count as downtime of these services within a range, in the order of their starts.
 pub async fn counted(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     services: &[ServiceKey],
     range: TimeRange,
@@ -42,7 +43,7 @@ pub async fn counted(
             ..IncidentFilter::default()
         };
         let query = filter.select(sight).filter(Column::SlaCountsAsDowntime.eq(true));
-        let found = query.order_by_asc(Column::StartedAt).order_by_asc(Column::Id).all(connection).await?;
+        let found = query.order_by_asc(Column::StartedAt).order_by_asc(Column::Id).all(&connection).await?;
         let keys: Vec<i64> = found.iter().map(|row| row.id).collect();
         let mut affected = affected::affected(connection, sight, &keys).await?;
         for row in found {

@@ -4,8 +4,9 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::incident_service::{Column, Entity};
 
 use crate::model::incident::AffectedService;
@@ -24,7 +25,7 @@ pub(super) fn to_stored(evidence: &OutageEvidence) -> Option<String> {
 /// Stores changed evidence of services that the incident affected before: one statement each, for at most as many
 /// services as have evidence.
 pub(super) async fn set_of_known(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
     known: &HashMap<ServiceKey, &AffectedService>,
     after: &[AffectedService],
@@ -37,7 +38,7 @@ pub(super) async fn set_of_known(
             .col_expr(Column::Evidence, Expr::value(row.evidence.as_deref().and_then(to_stored)))
             .filter(Column::IncidentId.eq(incident))
             .filter(Column::ServiceId.eq(row.service))
-            .exec(connection)
+            .exec(&connection)
             .await?;
     }
     Ok(())

@@ -4,10 +4,9 @@
 //! An incident of up to [`WHOLE_MAX`] services is read whole. Beyond that, services that were not read are counted in
 //! `others`, and facts about all of them are queried from the database.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::SelectStatement;
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
-};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select};
 use watchkeeper_entities::incident_service::{Column, Entity};
 use watchkeeper_entities::{incident, service_tag};
 
@@ -28,11 +27,11 @@ const FIRST: u64 = 50;
 /// those that have evidence, one of those that are down, and one of those that have not recovered. Others cannot
 /// change it until the transaction ends.
 pub async fn of_key_for_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     key: i64,
     services: &[ServiceKey],
 ) -> Result<Option<WholeIncident>, MainError> {
-    let Some(row) = incident::Entity::find_by_id(key).lock_exclusive().one(connection).await? else {
+    let Some(row) = incident::Entity::find_by_id(key).lock_exclusive().one(&connection).await? else {
         return Ok(None);
     };
     let incident = rows::from_row(row)?;
@@ -61,47 +60,47 @@ pub async fn of_key_for_update(
 
 /// The keys of all services that an incident affects.
 pub async fn services_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
 ) -> Result<Vec<ServiceKey>, MainError> {
-    Ok(keys_of(incident).into_tuple().all(connection).await?)
+    Ok(keys_of(incident).into_tuple().all(&connection).await?)
 }
 
 /// The keys of the tags that services of an incident carry, each once.
-pub async fn tags_of(connection: &impl ConnectionTrait, incident: i64) -> Result<Vec<i64>, MainError> {
+pub async fn tags_of(connection: &dyn StoreConnection, incident: i64) -> Result<Vec<i64>, MainError> {
     let services: SelectStatement = keys_of(incident).into_query();
     let carried = service_tag::Entity::find()
         .select_only()
         .column(service_tag::Column::TagId)
         .distinct()
         .filter(service_tag::Column::ServiceId.in_subquery(services));
-    Ok(carried.into_tuple().all(connection).await?)
+    Ok(carried.into_tuple().all(&connection).await?)
 }
 
 /// The time at which a service recovered from an incident last; `None` when none has.
 pub async fn last_recovery(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
 ) -> Result<Option<Timestamp>, MainError> {
     let last = Entity::find()
         .select_only()
         .column_as(Column::RecoveredAt.max(), "last")
         .filter(Column::IncidentId.eq(incident));
-    let last: Option<Option<i64>> = last.into_tuple().one(connection).await?;
+    let last: Option<Option<i64>> = last.into_tuple().one(&connection).await?;
     Ok(last.flatten().map(Timestamp::from_ms))
 }
 
-async fn count(connection: &impl ConnectionTrait, incident: i64) -> Result<u64, MainError> {
+async fn count(connection: &dyn StoreConnection, incident: i64) -> Result<u64, MainError> {
     let number = Entity::find()
         .select_only()
         .column_as(Column::ServiceId.count(), "number")
         .filter(Column::IncidentId.eq(incident));
-    let number: Option<i64> = number.into_tuple().one(connection).await?;
+    let number: Option<i64> = number.into_tuple().one(&connection).await?;
     Ok(number.unwrap_or_default().unsigned_abs())
 }
 
 /// The services of an incident that every excerpt includes.
-async fn always_read(connection: &impl ConnectionTrait, incident: i64) -> Result<Vec<ServiceKey>, MainError> {
+async fn always_read(connection: &dyn StoreConnection, incident: i64) -> Result<Vec<ServiceKey>, MainError> {
     let by_time = || keys_of(incident).order_by_asc(Column::AddedAt).order_by_asc(Column::ServiceId);
     let last = keys_of(incident).order_by_desc(Column::AddedAt).order_by_desc(Column::ServiceId);
     let wanted = [
@@ -116,7 +115,7 @@ async fn always_read(connection: &impl ConnectionTrait, incident: i64) -> Result
     ];
     let mut found: Vec<ServiceKey> = Vec::new();
     for some in wanted {
-        found.extend(some.into_tuple::<ServiceKey>().all(connection).await?);
+        found.extend(some.into_tuple::<ServiceKey>().all(&connection).await?);
     }
     Ok(found)
 }

@@ -7,8 +7,9 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict, Query, SelectStatement};
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::incident_group_key::{ActiveModel, Column, Entity};
 use watchkeeper_entities::{incident, incident_automation};
 
@@ -22,7 +23,7 @@ const KEYS_PER_STATEMENT: usize = 1_000;
 /// The open incidents of each of these keys, opened by this policy or by a deleted one of the organisation, the
 /// newest first; keys without an incident are missing.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     policy: &IncidentPolicy,
     keys: &[GroupKey],
 ) -> Result<HashMap<GroupKey, Vec<i64>>, MainError> {
@@ -35,7 +36,7 @@ pub async fn find(
                 .filter(Column::KeyId.is_in(some.iter().copied()))
                 .filter(Expr::exists(open_incident(policy)))
                 .order_by_desc(Column::IncidentId)
-                .all(connection)
+                .all(&connection)
                 .await?;
             for row in rows {
                 let Some(key) = GroupKey::from_row(&row.kind, row.key_id) else { continue };
@@ -73,7 +74,7 @@ fn open_incident(policy: &IncidentPolicy) -> SelectStatement {
 
 /// Points these keys to this incident, which follows this policy, from now on.
 pub async fn assign_keys(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     (policy, incident): (i64, i64),
     keys: &[GroupKey],
 ) -> Result<(), MainError> {
@@ -88,7 +89,7 @@ pub async fn assign_keys(
             .update_column(Column::IncidentId)
             .to_owned();
         let rows = some.iter().map(row);
-        Entity::insert_many(rows).on_conflict(replaced).exec_without_returning(connection).await?;
+        Entity::insert_many(rows).on_conflict(replaced).exec_without_returning(&connection).await?;
     }
     Ok(())
 }

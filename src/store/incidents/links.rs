@@ -4,10 +4,11 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, JoinType, QueryFilter,
-    QueryOrder, QuerySelect, Select,
+    ActiveValue::Set, ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect,
+    Select,
 };
 use watchkeeper_entities::{incident_service, incident_statuspage, incident_update, statuspage};
 
@@ -27,7 +28,7 @@ pub(super) const SERVICES_PER_STATEMENT: usize = 1_000;
 
 /// The visible pages that were chosen for an incident, in the order of the client.
 pub(super) async fn pages(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     incident: i64,
 ) -> Result<Vec<ChosenPage>, MainError> {
@@ -43,7 +44,7 @@ pub(super) async fn pages(
         .filter(incident_statuspage::Column::IncidentId.eq(incident))
         .order_by_asc(incident_statuspage::Column::Position)
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     let page = |(key, id, name): (i64, String, String)| {
         let corrupt = |problem: &str| MainError::corrupt("statuspage", &key, &problem);
@@ -74,7 +75,7 @@ pub(super) struct IncidentTimeline {
 
 /// The timeline of an incident, without the engine's entries about services for readers who see only some of them.
 pub(super) async fn timeline(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     incident: i64,
 ) -> Result<IncidentTimeline, MainError> {
@@ -83,7 +84,7 @@ pub(super) async fn timeline(
     if sight.is_confined() {
         entries = entries.filter(incident_update::Column::NamesServices.eq(false));
     }
-    let rows = entries.order_by_asc(incident_update::Column::Id).all(connection).await?;
+    let rows = entries.order_by_asc(incident_update::Column::Id).all(&connection).await?;
     let mut timeline = IncidentTimeline::default();
     for row in &rows {
         let part = if row.is_internal { &mut timeline.internal } else { &mut timeline.public };
@@ -94,7 +95,7 @@ pub(super) async fn timeline(
 
 /// The newest entry of the public timeline of an incident; `None` when there is none.
 pub(super) async fn newest_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
 ) -> Result<Option<TimelineEntry>, MainError> {
     let newest = incident_update::Entity::find()
@@ -102,13 +103,13 @@ pub(super) async fn newest_update(
         .filter(incident_update::Column::IsInternal.eq(false))
         .order_by_desc(incident_update::Column::Id)
         .limit(1);
-    newest.one(connection).await?.as_ref().map(to_entry).transpose()
+    newest.one(&connection).await?.as_ref().map(to_entry).transpose()
 }
 
 /// Returns the size of the public timeline of an incident without this entry; counts characters as they are stored,
 /// which is slightly more.
 pub(super) async fn size_before(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
     newest: Option<Id>,
 ) -> Result<TimelineSize, MainError> {
@@ -121,7 +122,7 @@ pub(super) async fn size_before(
 
 /// Returns the size of the timeline that members see; counts characters as they are stored.
 pub async fn internal_timeline_size(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
 ) -> Result<TimelineSize, MainError> {
     let internal = incident_update::Entity::find()
@@ -131,7 +132,7 @@ pub async fn internal_timeline_size(
 }
 
 async fn size(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     entries: Select<incident_update::Entity>,
 ) -> Result<TimelineSize, MainError> {
     let found: Option<(i64, Option<i64>)> = entries
@@ -139,7 +140,7 @@ async fn size(
         .column_as(incident_update::Column::Id.count(), "entries")
         .column_as(Expr::cust("SUM(LENGTH(message))"), "characters")
         .into_tuple()
-        .one(connection)
+        .one(&connection)
         .await?;
     let (entries, characters) = found.unwrap_or_default();
     let number = |number: i64| usize::try_from(number).unwrap_or_default();
@@ -159,7 +160,7 @@ fn to_entry(row: &incident_update::Model) -> Result<TimelineEntry, MainError> {
 
 /// Adds entries to a timeline.
 pub(super) async fn add_updates(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
     entries: &[TimelineEntry],
     audience: TimelineAudience,
@@ -168,7 +169,7 @@ pub(super) async fn add_updates(
         return Ok(());
     }
     let rows = entries.iter().map(|entry| update_row(incident, entry, audience));
-    incident_update::Entity::insert_many(rows).exec_without_returning(connection).await?;
+    incident_update::Entity::insert_many(rows).exec_without_returning(&connection).await?;
     Ok(())
 }
 
@@ -193,7 +194,7 @@ pub(super) fn update_row(
 
 /// Adds services to those that an incident affects.
 pub(super) async fn add_services<'a>(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
     services: impl Iterator<Item = &'a AffectedService>,
 ) -> Result<(), MainError> {
@@ -209,14 +210,14 @@ pub(super) async fn add_services<'a>(
         })
         .collect();
     for chunk in rows.chunks(SERVICES_PER_STATEMENT) {
-        incident_service::Entity::insert_many(chunk.to_vec()).exec_without_returning(connection).await?;
+        incident_service::Entity::insert_many(chunk.to_vec()).exec_without_returning(&connection).await?;
     }
     Ok(())
 }
 
 /// Makes the stored services of an incident equal to `after`.
 pub(super) async fn set_services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
     before: &[AffectedService],
     after: &[AffectedService],
@@ -225,7 +226,7 @@ pub(super) async fn set_services(
     let kept: HashMap<ServiceKey, &AffectedService> = after.iter().map(|row| (row.service, row)).collect();
     let gone: Vec<ServiceKey> = known.keys().filter(|key| !kept.contains_key(key)).copied().collect();
     for some in gone.chunks(SERVICES_PER_STATEMENT) {
-        of_incident(incident_service::Entity::delete_many(), incident, some).exec(connection).await?;
+        of_incident(incident_service::Entity::delete_many(), incident, some).exec(&connection).await?;
     }
     add_services(connection, incident, after.iter().filter(|row| !known.contains_key(&row.service))).await?;
     // Few different values, however many services.
@@ -239,7 +240,7 @@ pub(super) async fn set_services(
             let rows = incident_service::Entity::update_many()
                 .col_expr(incident_service::Column::Impact, Expr::value(impact.map(Impact::as_str)))
                 .col_expr(incident_service::Column::RecoveredAt, Expr::value(recovered_at));
-            of_incident(rows, incident, some).exec(connection).await?;
+            of_incident(rows, incident, some).exec(&connection).await?;
         }
     }
     let mut moved: HashMap<Timestamp, Vec<ServiceKey>> = HashMap::new();
@@ -253,7 +254,7 @@ pub(super) async fn set_services(
         for some in services.chunks(SERVICES_PER_STATEMENT) {
             let rows = incident_service::Entity::update_many()
                 .col_expr(incident_service::Column::AddedAt, Expr::value(added_at.ms()));
-            of_incident(rows, incident, some).exec(connection).await?;
+            of_incident(rows, incident, some).exec(&connection).await?;
         }
     }
     evidence::set_of_known(connection, incident, &known, after).await
@@ -262,7 +263,7 @@ pub(super) async fn set_services(
 /// Changes the services that were not read as the incident has changed: derived impacts follow the severity, and
 /// services that have not recovered by the end of the incident recover with it.
 pub(super) async fn change_others(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     before: &WholeIncident,
     after: &WholeIncident,
 ) -> Result<(), MainError> {
@@ -277,14 +278,14 @@ pub(super) async fn change_others(
         let derived = rows().filter(incident_service::Column::IsDerived.eq(true));
         derived
             .col_expr(incident_service::Column::Impact, Expr::value(impact.map(Impact::as_str)))
-            .exec(connection)
+            .exec(&connection)
             .await?;
     }
     if let (None, Some(end)) = (was.resolved_at, is.resolved_at) {
         let unrecovered = rows().filter(incident_service::Column::RecoveredAt.is_null());
         unrecovered
             .col_expr(incident_service::Column::RecoveredAt, Expr::value(end.ms()))
-            .exec(connection)
+            .exec(&connection)
             .await?;
     }
     Ok(())
@@ -299,7 +300,7 @@ fn of_incident<Q: QueryFilter>(statement: Q, incident: i64, services: &[ServiceK
 
 /// Makes the stored pages of an incident equal to `after`.
 pub(super) async fn set_pages(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
     before: &[ChosenPage],
     after: &[ChosenPage],
@@ -310,7 +311,7 @@ pub(super) async fn set_pages(
     if !before.is_empty() {
         incident_statuspage::Entity::delete_many()
             .filter(incident_statuspage::Column::IncidentId.eq(incident))
-            .exec(connection)
+            .exec(&connection)
             .await?;
     }
     let rows: Vec<_> = (0..)
@@ -322,7 +323,7 @@ pub(super) async fn set_pages(
         })
         .collect();
     if !rows.is_empty() {
-        incident_statuspage::Entity::insert_many(rows).exec_without_returning(connection).await?;
+        incident_statuspage::Entity::insert_many(rows).exec_without_returning(&connection).await?;
     }
     Ok(())
 }

@@ -1,10 +1,9 @@
 //! Lists of incidents: the rows that a filter selects, a page of them with the services that they affect, and the
 //! open periods of incidents of one service.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Query;
-use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
-};
+use sea_orm::{ColumnTrait, Condition, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use watchkeeper_entities::incident::{Column, Entity};
 use watchkeeper_entities::{incident_automation, incident_service};
 
@@ -78,7 +77,7 @@ fn affecting(services: &[ServiceKey]) -> Condition {
 /// The visible incidents of this page, the latest start first, each with the services that
 /// it affects, and how many the filter selects in all.
 pub async fn page(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     filter: &IncidentFilter,
     window: PageWindow,
@@ -86,14 +85,14 @@ pub async fn page(
     if filter.services.as_ref().is_some_and(Vec::is_empty) {
         return Ok((Vec::new(), 0));
     }
-    let total = filter.select(sight).count(connection).await?;
+    let total = filter.select(sight).count(&connection).await?;
     let found = filter
         .select(sight)
         .order_by_desc(Column::StartedAt)
         .order_by_asc(Column::PublicId)
         .offset(window.offset)
         .limit(window.limit)
-        .all(connection)
+        .all(&connection)
         .await?;
     let keys: Vec<i64> = found.iter().map(|row| row.id).collect();
     let mut affected = affected::affected(connection, sight, &keys).await?;
@@ -108,7 +107,7 @@ pub async fn page(
 /// The visible incidents that the engine has opened because of a service, those that were open in the range,
 /// in the order of their opening.
 pub async fn opened_by_engine(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     service: ServiceKey,
     TimeRange { from, to }: TimeRange,
@@ -127,14 +126,14 @@ pub async fn opened_by_engine(
         .select(sight)
         .filter(Column::Id.in_subquery(followed))
         .order_by_asc(Column::CreatedAt)
-        .all(connection)
+        .all(&connection)
         .await?;
     found.into_iter().map(rows::from_row).collect()
 }
 
 /// Returns the time of every incident of a service that is no notice and was not over by `from`, in no order.
 pub async fn periods(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     service: ServiceKey,
     from: Timestamp,
@@ -146,7 +145,7 @@ pub async fn periods(
         .columns([Column::StartedAt, Column::ResolvedAt])
         .filter(Column::Kind.ne(IncidentKind::Notice.as_str()))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     let period = |(start, end): (i64, Option<i64>)| OpenPeriod {
         started_at: Timestamp::from_ms(start),

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Query, SelectStatement};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::incident::Column;
 use watchkeeper_entities::incident_service;
 
@@ -27,7 +28,7 @@ pub struct LinkedIncident {
 
 /// The incidents that affect a service of an organisation, by their keys.
 pub async fn linked_for_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     service: ServiceKey,
 ) -> Result<Vec<LinkedIncident>, MainError> {
@@ -38,7 +39,7 @@ pub async fn linked_for_update(
         .order_by_asc(Column::Id)
         .lock_exclusive()
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     if linked.is_empty() {
         return Ok(Vec::new());
@@ -63,7 +64,7 @@ fn incidents_of(service: ServiceKey) -> SelectStatement {
 
 /// The incidents of this service that affect others, too.
 async fn shared_incidents(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
 ) -> Result<HashSet<i64>, MainError> {
     let rows: Vec<i64> = incident_service::Entity::find()
@@ -73,7 +74,7 @@ async fn shared_incidents(
         .filter(incident_service::Column::IncidentId.in_subquery(incidents_of(service)))
         .filter(incident_service::Column::ServiceId.ne(service))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok(rows.into_iter().collect())
 }

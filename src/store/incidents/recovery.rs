@@ -5,10 +5,9 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, OnConflict, Query, SelectStatement};
-use sea_orm::{
-    ActiveModelTrait, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder,
-};
+use sea_orm::{ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder};
 use watchkeeper_entities::incident;
 use watchkeeper_entities::incident_service::{Column, Entity, Model};
 
@@ -44,18 +43,18 @@ pub struct RecoveredService {
 
 /// The unrecovered among these services; among all when `None`.
 pub async fn unrecovered(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: Option<&[ServiceKey]>,
 ) -> Result<Vec<UnrecoveredService>, MainError> {
     let waiting =
         Entity::find().filter(Column::RecoveredAt.is_null()).filter(Column::IncidentId.in_subquery(open()));
     let mut rows = Vec::new();
     match services {
-        None => rows = waiting.all(connection).await?,
+        None => rows = waiting.all(&connection).await?,
         Some(services) => {
             for chunk in services.chunks(SERVICES_PER_STATEMENT) {
                 let among = waiting.clone().filter(Column::ServiceId.is_in(chunk.iter().copied()));
-                rows.extend(among.all(connection).await?);
+                rows.extend(among.all(&connection).await?);
             }
         }
     }
@@ -69,7 +68,7 @@ pub async fn unrecovered(
 
 /// Marks a service as recovered from an incident, unless it is. Repeating it changes nothing.
 pub async fn mark(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     affected: UnrecoveredService,
     recovered_at: Timestamp,
 ) -> Result<(), MainError> {
@@ -78,7 +77,7 @@ pub async fn mark(
         .filter(Column::IncidentId.eq(affected.incident))
         .filter(Column::ServiceId.eq(affected.service))
         .filter(Column::RecoveredAt.is_null())
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }
@@ -87,7 +86,7 @@ pub async fn mark(
 /// case, which may have been opened after its recovery started. Repeating it changes nothing. Returns the new
 /// recoveries, by incident and service. The organisations of the services are locked.
 pub async fn mark_services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     recovered: &[RecoveredService],
 ) -> Result<Vec<(i64, ServiceKey)>, MainError> {
     let mut news = Vec::new();
@@ -100,7 +99,7 @@ pub async fn mark_services(
             .filter(Column::IncidentId.in_subquery(open()))
             .order_by_asc(Column::IncidentId)
             .order_by_asc(Column::ServiceId)
-            .all(connection)
+            .all(&connection)
             .await?;
         let marked = waiting.into_iter().filter_map(|row| {
             let RecoveredService { at, incident, .. } = by_service.get(&row.service_id)?;
@@ -113,7 +112,7 @@ pub async fn mark_services(
                 .update_column(Column::RecoveredAt)
                 .to_owned();
             let rows = rows.iter().map(|row| row.clone().into_active_model().reset_all());
-            Entity::insert_many(rows).on_conflict(replaced).exec_without_returning(connection).await?;
+            Entity::insert_many(rows).on_conflict(replaced).exec_without_returning(&connection).await?;
         }
         news.extend(marked.iter().map(|row| (row.incident_id, row.service_id)));
     }

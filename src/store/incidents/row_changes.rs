@@ -2,9 +2,8 @@
 //!
 //! The difference between two [`WholeIncident`]s is written, so that the incident need not be read again.
 
-use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter,
-};
+use crate::store::StoreConnection;
+use sea_orm::{ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::incident::{Column, Entity};
 
 use crate::model::incident::{TimelineEntry, WholeIncident};
@@ -16,10 +15,10 @@ use crate::store::incidents::{automation, links, rows};
 const INCIDENTS_PER_STATEMENT: usize = 1_000;
 
 /// Stores a new incident with everything that belongs to it; its `key` is assigned by the database.
-pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident) -> Result<(), MainError> {
+pub async fn insert(connection: &dyn StoreConnection, whole: &mut WholeIncident) -> Result<(), MainError> {
     let mut row = rows::to_row(&whole.incident);
     row.id = NotSet;
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     whole.incident.key = key;
     links::add_updates(connection, key, &whole.updates, TimelineAudience::Everybody).await?;
     links::add_updates(connection, key, &whole.internal_updates, TimelineAudience::Members).await?;
@@ -31,7 +30,7 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
 /// Adds an entry to the timeline of an incident in which the engine names services: visible to members who see every
 /// service.
 pub async fn add_reasons(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
     entry: &TimelineEntry,
 ) -> Result<(), MainError> {
@@ -41,12 +40,12 @@ pub async fn add_reasons(
 
 /// Stores the changes from `before` to `after`.
 pub async fn save(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     before: &WholeIncident,
     after: &WholeIncident,
 ) -> Result<(), MainError> {
     if before.incident != after.incident {
-        rows::to_row(&after.incident).update(connection).await?;
+        rows::to_row(&after.incident).update(&connection).await?;
     }
     let key = after.incident.key;
     // A timeline only grows.
@@ -61,9 +60,9 @@ pub async fn save(
 }
 
 /// Deletes the incidents with these keys, with everything that hangs on them.
-pub async fn delete(connection: &impl ConnectionTrait, incidents: &[i64]) -> Result<(), MainError> {
+pub async fn delete(connection: &dyn StoreConnection, incidents: &[i64]) -> Result<(), MainError> {
     for chunk in incidents.chunks(INCIDENTS_PER_STATEMENT) {
-        Entity::delete_many().filter(Column::Id.is_in(chunk.iter().copied())).exec(connection).await?;
+        Entity::delete_many().filter(Column::Id.is_in(chunk.iter().copied())).exec(&connection).await?;
     }
     Ok(())
 }

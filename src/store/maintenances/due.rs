@@ -1,7 +1,8 @@
 //! Finds the maintenances that the clock has to start or end, of any organisation. Handlers of clients must not use
 //! it.
 
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::maintenance::{Column, Entity};
 
 use crate::clock::Timestamp;
@@ -23,7 +24,7 @@ fn running() -> Condition {
 
 /// Up to `limit` maintenances that are due at `now`, by key, after `after`.
 pub async fn at(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     now: Timestamp,
     after: MaintenanceKey,
     limit: u64,
@@ -37,14 +38,14 @@ pub async fn at(
         .filter(Column::Id.gt(after))
         .order_by_asc(Column::Id)
         .limit(limit);
-    Ok(keys.into_tuple().all(connection).await?)
+    Ok(keys.into_tuple().all(&connection).await?)
 }
 
 /// Returns the time at which the next maintenance will be due, or `None` if none waits for its time.
-pub async fn next(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, MainError> {
+pub async fn next(connection: &dyn StoreConnection) -> Result<Option<Timestamp>, MainError> {
     let moment = |condition: Condition, column: Column| {
         let moments = Entity::find().select_only().column_as(column.min(), "moment").filter(condition);
-        moments.into_tuple::<Option<i64>>().one(connection)
+        moments.into_tuple::<Option<i64>>().one(&connection)
     };
     let start = moment(waiting(), Column::ScheduledStart).await?.flatten();
     let end = moment(running(), Column::ScheduledEnd).await?.flatten();
@@ -54,11 +55,11 @@ pub async fn next(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>
 /// The maintenance with this key, locked until the transaction ends; its organisation is locked before it, so that
 /// its messages are in order with those of the organisation.
 pub async fn claim(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     key: MaintenanceKey,
 ) -> Result<Option<Maintenance>, MainError> {
     let owner = Entity::find_by_id(key).select_only().column(Column::OrganisationId);
-    let Some(owner) = owner.into_tuple::<i64>().one(connection).await? else { return Ok(None) };
+    let Some(owner) = owner.into_tuple::<i64>().one(&connection).await? else { return Ok(None) };
     organisations::lock(connection, owner).await?;
-    Entity::find_by_id(key).lock_exclusive().one(connection).await?.as_ref().map(from_row).transpose()
+    Entity::find_by_id(key).lock_exclusive().one(&connection).await?.as_ref().map(from_row).transpose()
 }

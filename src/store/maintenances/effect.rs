@@ -7,10 +7,11 @@
 
 use std::collections::HashSet;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, ExprTrait as _, QueryFilter, QueryOrder,
-    QuerySelect, QueryTrait as _,
+    ActiveValue::Set, ColumnTrait, EntityTrait, ExprTrait as _, QueryFilter, QueryOrder, QuerySelect,
+    QueryTrait as _,
 };
 use watchkeeper_entities::{maintenance, maintenance_service, service, service_window};
 
@@ -25,7 +26,7 @@ const AT_ONCE: usize = 1_000;
 
 /// Those of these services that a maintenance in progress covers, planned or not.
 pub async fn covered(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
 ) -> Result<HashSet<ServiceKey>, MainError> {
     let mut found = HashSet::new();
@@ -41,7 +42,7 @@ pub async fn covered(
             .filter(maintenance_service::Column::ServiceId.is_in(keys.iter().copied()))
             .filter(maintenance_service::Column::MaintenanceId.in_subquery(running.into_query()))
             .into_tuple()
-            .all(connection)
+            .all(&connection)
             .await?;
         found.extend(covered);
     }
@@ -51,7 +52,7 @@ pub async fn covered(
 /// Makes the open windows of a maintenance equal to these services. Returns the services that the engine must update
 /// after the commit.
 pub async fn set_windows(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
     wanted: &[ServiceKey],
     now: Timestamp,
@@ -76,19 +77,19 @@ pub async fn set_windows(
     };
     if !opening.is_empty() {
         let rows = opening.iter().map(row);
-        service_window::Entity::insert_many(rows).exec_without_returning(connection).await?;
+        service_window::Entity::insert_many(rows).exec_without_returning(&connection).await?;
     }
     update_maintenance_flags(connection, &touched).await
 }
 
 async fn open_windows(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
 ) -> Result<Vec<ServiceKey>, MainError> {
     let rows = service_window::Entity::find()
         .filter(service_window::Column::MaintenanceId.eq(maintenance))
         .filter(service_window::Column::ToAt.is_null())
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
@@ -96,7 +97,7 @@ async fn open_windows(
 /// Locks these services until the transaction ends, in the order of their keys, so that two transactions cannot wait
 /// for each other. Returns those that exist.
 pub async fn lock_services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &[ServiceKey],
 ) -> Result<HashSet<ServiceKey>, MainError> {
     let mut ordered = keys.to_vec();
@@ -110,7 +111,7 @@ pub async fn lock_services(
             .order_by_asc(service::Column::Id)
             .lock(LockType::NoKeyUpdate)
             .into_tuple()
-            .all(connection)
+            .all(&connection)
             .await?;
         held.extend(found);
     }
@@ -119,7 +120,7 @@ pub async fn lock_services(
 
 /// A clock that was set back must not make a window end before its start.
 async fn close(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
     keys: &[ServiceKey],
     now: Timestamp,
@@ -135,16 +136,16 @@ async fn close(
         mine()
             .col_expr(Column::ToAt, Expr::value(now.ms()))
             .filter(Column::FromAt.lte(now.ms()))
-            .exec(connection)
+            .exec(&connection)
             .await?;
-        mine().col_expr(Column::ToAt, Expr::col(Column::FromAt)).exec(connection).await?;
+        mine().col_expr(Column::ToAt, Expr::col(Column::FromAt)).exec(&connection).await?;
     }
     Ok(())
 }
 
 /// Updates the flag of the services for an open window. Returns those whose flag has changed.
 async fn update_maintenance_flags(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &[ServiceKey],
 ) -> Result<Vec<Service>, MainError> {
     use service::{Column, Entity};
@@ -154,7 +155,7 @@ async fn update_maintenance_flags(
             .filter(service_window::Column::ServiceId.is_in(keys.iter().copied()))
             .filter(service_window::Column::MaintenanceId.is_not_null())
             .filter(service_window::Column::ToAt.is_null())
-            .all(connection)
+            .all(&connection)
             .await?
             .into_iter()
             .map(|row| row.service_id)
@@ -178,7 +179,7 @@ async fn update_maintenance_flags(
                 .col_expr(Column::InPlannedMaintenance, Expr::value(is_open))
                 .col_expr(Column::Revision, Expr::col(Column::Revision).add(1))
                 .filter(Column::Id.is_in(keys.iter().copied()))
-                .exec(connection)
+                .exec(&connection)
                 .await?;
         }
     }

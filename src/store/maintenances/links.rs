@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use crate::store::StoreConnection;
+use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::{maintenance_service, maintenance_statuspage, service, statuspage};
 
 use crate::id::Id;
@@ -29,33 +30,33 @@ pub struct NamedPage {
 
 /// The keys of the services that the maintenance covers.
 pub async fn covered_by(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
 ) -> Result<Vec<ServiceKey>, MainError> {
     let rows = maintenance_service::Entity::find()
         .filter(maintenance_service::Column::MaintenanceId.eq(maintenance))
         .order_by_asc(maintenance_service::Column::ServiceId)
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
 
 /// The keys of the pages chosen for the maintenance, in the order of the client.
 pub async fn chosen_for(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
 ) -> Result<Vec<i64>, MainError> {
     let links = maintenance_statuspage::Entity::find()
         .filter(maintenance_statuspage::Column::MaintenanceId.eq(maintenance))
         .order_by_asc(maintenance_statuspage::Column::Position)
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok(links.into_iter().map(|link| link.statuspage_id).collect())
 }
 
 /// The visible services that each of these maintenances covers, by name.
 pub async fn services_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     maintenances: &[MaintenanceKey],
 ) -> Result<HashMap<MaintenanceKey, Vec<NamedService>>, MainError> {
@@ -63,7 +64,7 @@ pub async fn services_of(
     for keys in maintenances.chunks(AT_ONCE) {
         let links = maintenance_service::Entity::find()
             .filter(maintenance_service::Column::MaintenanceId.is_in(keys.iter().copied()))
-            .all(connection)
+            .all(&connection)
             .await?;
         let services = links.iter().map(|link| link.service_id).collect();
         let named = named_services(connection, sight, services).await?;
@@ -83,7 +84,7 @@ pub(super) fn sort_by_name(services: &mut [NamedService]) {
 
 /// The services with these keys.
 pub(super) async fn named_services(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     keys: BTreeSet<ServiceKey>,
 ) -> Result<HashMap<ServiceKey, NamedService>, MainError> {
@@ -100,7 +101,7 @@ pub(super) async fn named_services(
 
 /// The visible pages that were chosen for the maintenance, in the order of the client.
 pub async fn statuspages_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     maintenance: MaintenanceKey,
 ) -> Result<Vec<NamedPage>, MainError> {
@@ -110,7 +111,7 @@ pub async fn statuspages_of(
 
 /// The pages with these keys, in this order, restricted to what is visible.
 pub(super) async fn named_pages(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Option<Visibility>,
     keys: &[i64],
 ) -> Result<Vec<NamedPage>, MainError> {
@@ -119,7 +120,7 @@ pub(super) async fn named_pages(
         Some(sight) => narrowed(pages, ScopedResource::Statuspages, sight),
         None => pages,
     };
-    let rows = pages.all(connection).await?;
+    let rows = pages.all(&connection).await?;
     let rows: HashMap<i64, statuspage::Model> = rows.into_iter().map(|row| (row.id, row)).collect();
     let named = |row: &statuspage::Model| {
         let corrupt = |problem: &str| MainError::corrupt("statuspage", &row.id, &problem);
@@ -134,13 +135,13 @@ pub(super) async fn named_pages(
 
 /// Makes the maintenance cover exactly these services.
 pub async fn cover(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
     services: &[ServiceKey],
 ) -> Result<(), MainError> {
     maintenance_service::Entity::delete_many()
         .filter(maintenance_service::Column::MaintenanceId.eq(maintenance))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     let row = |service: &ServiceKey| maintenance_service::ActiveModel {
         maintenance_id: Set(maintenance),
@@ -148,20 +149,20 @@ pub async fn cover(
     };
     if !services.is_empty() {
         let rows = services.iter().map(row);
-        maintenance_service::Entity::insert_many(rows).exec_without_returning(connection).await?;
+        maintenance_service::Entity::insert_many(rows).exec_without_returning(&connection).await?;
     }
     Ok(())
 }
 
 /// Chooses exactly these pages for the maintenance, in this order.
 pub async fn show_on(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
     statuspages: &[i64],
 ) -> Result<(), MainError> {
     maintenance_statuspage::Entity::delete_many()
         .filter(maintenance_statuspage::Column::MaintenanceId.eq(maintenance))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     let row = |(position, page): (i32, &i64)| maintenance_statuspage::ActiveModel {
         maintenance_id: Set(maintenance),
@@ -170,7 +171,7 @@ pub async fn show_on(
     };
     if !statuspages.is_empty() {
         let rows = (0..).zip(statuspages).map(row);
-        maintenance_statuspage::Entity::insert_many(rows).exec_without_returning(connection).await?;
+        maintenance_statuspage::Entity::insert_many(rows).exec_without_returning(&connection).await?;
     }
     Ok(())
 }

@@ -4,9 +4,8 @@
 
 use std::collections::HashSet;
 
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _,
-};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _};
 use watchkeeper_entities::maintenance::{Column, Entity};
 use watchkeeper_entities::maintenance_service::{Column as Link, Entity as Links};
 
@@ -25,7 +24,7 @@ pub struct LinkedMaintenance {
 }
 
 /// Keeps others from changing the maintenances that cover the service until the transaction ends.
-pub async fn lock_of(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
+pub async fn lock_of(connection: &dyn StoreConnection, service: ServiceKey) -> Result<(), MainError> {
     let linked = Links::find()
         .select_only()
         .column(Link::MaintenanceId)
@@ -38,21 +37,21 @@ pub async fn lock_of(connection: &impl ConnectionTrait, service: ServiceKey) -> 
         .order_by_asc(Column::Id)
         .lock_exclusive()
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok(())
 }
 
 /// The maintenances that cover a service, by their keys.
 pub async fn linked(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
 ) -> Result<Vec<LinkedMaintenance>, MainError> {
     let mine = || Links::find().select_only().column(Link::MaintenanceId).filter(Link::ServiceId.eq(service));
     let rows = Entity::find()
         .filter(Column::Id.in_subquery(mine().into_query()))
         .order_by_asc(Column::Id)
-        .all(connection)
+        .all(&connection)
         .await?;
     if rows.is_empty() {
         return Ok(Vec::new());
@@ -64,7 +63,7 @@ pub async fn linked(
         .filter(Link::MaintenanceId.in_subquery(mine().into_query()))
         .filter(Link::ServiceId.ne(service))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     let shared: HashSet<i64> = shared.into_iter().collect();
     let read = |row: &watchkeeper_entities::maintenance::Model| {
@@ -74,7 +73,7 @@ pub async fn linked(
 }
 
 /// Removes a service from every maintenance that covers it.
-pub async fn unlink(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
-    Links::delete_many().filter(Link::ServiceId.eq(service)).exec(connection).await?;
+pub async fn unlink(connection: &dyn StoreConnection, service: ServiceKey) -> Result<(), MainError> {
+    Links::delete_many().filter(Link::ServiceId.eq(service)).exec(&connection).await?;
     Ok(())
 }

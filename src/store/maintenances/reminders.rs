@@ -1,8 +1,7 @@
 //! Reminders of coming maintenances: a row for each that was not sent yet.
 
-use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
-};
+use crate::store::StoreConnection;
+use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::maintenance_reminder::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
@@ -12,22 +11,22 @@ use crate::store::MainError;
 
 /// The reminders of a maintenance that are planned, with the time of each.
 pub async fn planned(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
 ) -> Result<Vec<(ReminderKind, Timestamp)>, MainError> {
-    let rows = Entity::find().filter(Column::MaintenanceId.eq(maintenance)).all(connection).await?;
+    let rows = Entity::find().filter(Column::MaintenanceId.eq(maintenance)).all(&connection).await?;
     rows.iter().map(|row| Ok((kind_of(row)?, Timestamp::from_ms(row.due_at)))).collect()
 }
 
 /// Makes the planned reminders of a maintenance equal to `wanted`.
 pub async fn replace(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
     planned: &[(ReminderKind, Timestamp)],
     wanted: &[(ReminderKind, Timestamp)],
 ) -> Result<(), MainError> {
     for (reminder, _) in planned.iter().filter(|reminder| !wanted.contains(reminder)) {
-        Entity::delete_by_id((maintenance, reminder.to_string())).exec(connection).await?;
+        Entity::delete_by_id((maintenance, reminder.to_string())).exec(&connection).await?;
     }
     for (reminder, due_at) in wanted.iter().filter(|reminder| !planned.contains(reminder)) {
         let row = ActiveModel {
@@ -35,7 +34,7 @@ pub async fn replace(
             kind: Set(reminder.to_string()),
             due_at: Set(due_at.ms()),
         };
-        Entity::insert(row).exec_without_returning(connection).await?;
+        Entity::insert(row).exec_without_returning(&connection).await?;
     }
     Ok(())
 }
@@ -56,7 +55,7 @@ pub struct DueReminder {
 
 /// Reminders that are due, the longest due ones first; of every organisation.
 pub async fn due(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     now: Timestamp,
     limit: u64,
 ) -> Result<Vec<DueReminder>, MainError> {
@@ -65,7 +64,7 @@ pub async fn due(
         .order_by_asc(Column::DueAt)
         .order_by_asc(Column::MaintenanceId)
         .limit(limit)
-        .all(connection)
+        .all(&connection)
         .await?;
     let due = |row: &Model| Ok(DueReminder { maintenance: row.maintenance_id, reminder: kind_of(row)? });
     rows.iter().map(due).collect()
@@ -73,7 +72,7 @@ pub async fn due(
 
 /// Deletes a reminder that is due; `false` when it is not due any more.
 pub async fn take_due(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     due: DueReminder,
     now: Timestamp,
 ) -> Result<bool, MainError> {
@@ -81,7 +80,7 @@ pub async fn take_due(
         .filter(Column::MaintenanceId.eq(due.maintenance))
         .filter(Column::Kind.eq(due.reminder.as_str()))
         .filter(Column::DueAt.lte(now.ms()))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(taken.rows_affected == 1)
 }

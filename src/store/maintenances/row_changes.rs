@@ -1,9 +1,8 @@
 //! Writes the rows of maintenances. Only `lifecycle` may use it: the effects of a change are written with the change.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Expr;
-use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter,
-};
+use sea_orm::{ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::maintenance::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
@@ -16,34 +15,34 @@ const CHUNK: usize = 1_000;
 
 /// Stores a new maintenance without its links; its `key` is assigned by the database and returned in the result.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: Maintenance,
 ) -> Result<Maintenance, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&maintenance) };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(Maintenance { key, ..maintenance })
 }
 
 /// Stores all fields of the maintenance.
-pub async fn update(connection: &impl ConnectionTrait, maintenance: &Maintenance) -> Result<(), MainError> {
-    to_row(maintenance).update(connection).await?;
+pub async fn update(connection: &dyn StoreConnection, maintenance: &Maintenance) -> Result<(), MainError> {
+    to_row(maintenance).update(&connection).await?;
     Ok(())
 }
 
 /// Assigns a maintenance to another window of its series.
 pub async fn set_occurrence(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
     occurrence: Timestamp,
 ) -> Result<(), MainError> {
     let set = Entity::update_many().col_expr(Column::Occurrence, Expr::value(occurrence.ms()));
-    set.filter(Column::Id.eq(maintenance)).exec(connection).await?;
+    set.filter(Column::Id.eq(maintenance)).exec(&connection).await?;
     Ok(())
 }
 
 /// Takes maintenances out of their series.
 pub async fn clear_series(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenances: &[MaintenanceKey],
 ) -> Result<(), MainError> {
     for some in maintenances.chunks(CHUNK) {
@@ -52,7 +51,7 @@ pub async fn clear_series(
             .col_expr(Column::Occurrence, Expr::value(None::<i64>))
             .col_expr(Column::IsAdjusted, Expr::value(false))
             .filter(Column::Id.is_in(some.iter().copied()))
-            .exec(connection)
+            .exec(&connection)
             .await?;
     }
     Ok(())
@@ -60,7 +59,7 @@ pub async fn clear_series(
 
 /// Cancels maintenances; those that run end now.
 pub async fn cancel(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenances: &[MaintenanceKey],
     now: Timestamp,
 ) -> Result<(), MainError> {
@@ -68,21 +67,21 @@ pub async fn cancel(
         let keys = || Column::Id.is_in(some.iter().copied());
         let running = Column::Status.eq(MaintenanceStatus::InProgress.as_str());
         let end = Entity::update_many().col_expr(Column::ActualEnd, Expr::value(now.ms()));
-        end.filter(keys()).filter(running).exec(connection).await?;
+        end.filter(keys()).filter(running).exec(&connection).await?;
         let cancelled = MaintenanceStatus::Cancelled.as_str();
         let cancel = Entity::update_many().col_expr(Column::Status, Expr::value(cancelled));
-        cancel.filter(keys()).exec(connection).await?;
+        cancel.filter(keys()).exec(&connection).await?;
     }
     Ok(())
 }
 
 /// Deletes maintenances with their timelines and links. Their effects must have been ended before.
 pub async fn delete(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenances: &[MaintenanceKey],
 ) -> Result<(), MainError> {
     for some in maintenances.chunks(CHUNK) {
-        Entity::delete_many().filter(Column::Id.is_in(some.iter().copied())).exec(connection).await?;
+        Entity::delete_many().filter(Column::Id.is_in(some.iter().copied())).exec(&connection).await?;
     }
     Ok(())
 }

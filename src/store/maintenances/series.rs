@@ -9,10 +9,11 @@ pub mod of_service;
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::LockType;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait,
-    EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::maintenance_series::{ActiveModel, Column, Entity, Model};
 
@@ -47,56 +48,56 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 
 /// The series of this organisation with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<MaintenanceSeries>, MainError> {
     let query = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
-    query.one(connection).await?.as_ref().map(from_row).transpose()
+    query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
 /// Like [`find`], and keeps others from changing the series until the transaction ends. Rows that only refer to it
 /// may still be written, so that the holder of a maintenance can take it out of its series.
 pub async fn find_for_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<MaintenanceSeries>, MainError> {
     let query = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
-    query.lock(LockType::NoKeyUpdate).one(connection).await?.as_ref().map(from_row).transpose()
+    query.lock(LockType::NoKeyUpdate).one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
 /// The series of this page, the oldest first, and how many there are in all.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     window: PageWindow,
 ) -> Result<(Vec<MaintenanceSeries>, u64), MainError> {
     let wanted = of_organisation(organisation);
-    let total = wanted.clone().count(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
     let rows = wanted
         .order_by_asc(Column::CreatedAt)
         .order_by_asc(Column::PublicId)
         .offset(window.offset)
         .limit(window.limit)
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok((rows.iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
 /// Returns how many series the organisation has.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
-    Ok(of_organisation(organisation).count(connection).await?)
+pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(&connection).await?)
 }
 
 /// The parts of these series that maintenances show.
 pub async fn names(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &[SeriesKey],
 ) -> Result<HashMap<SeriesKey, SeriesName>, MainError> {
     let mut found = HashMap::new();
     for keys in keys.chunks(AT_ONCE) {
-        let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?;
+        let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(&connection).await?;
         for row in rows {
             let id = public_id(&row)?;
             found.insert(row.id, SeriesName { id, rrule: row.rrule, time_zone: row.time_zone });
@@ -108,7 +109,7 @@ pub async fn names(
 /// Up to `limit` series whose planning is due at `now`, by key, after `after`; also those scheduled by a clock that
 /// was ahead.
 pub async fn due(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     now: Timestamp,
     (after, limit): (SeriesKey, u64),
 ) -> Result<Vec<SeriesKey>, MainError> {
@@ -123,46 +124,46 @@ pub async fn due(
         .filter(Column::Id.gt(after))
         .order_by_asc(Column::Id)
         .limit(limit);
-    Ok(keys.into_tuple().all(connection).await?)
+    Ok(keys.into_tuple().all(&connection).await?)
 }
 
 /// The organisation of a series.
 pub async fn organisation_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     key: SeriesKey,
 ) -> Result<Option<i64>, MainError> {
     let owner = Entity::find_by_id(key).select_only().column(Column::OrganisationId);
-    Ok(owner.into_tuple().one(connection).await?)
+    Ok(owner.into_tuple().one(&connection).await?)
 }
 
 /// The series with this key, kept from others until the transaction ends.
 pub async fn claim(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     key: SeriesKey,
 ) -> Result<Option<MaintenanceSeries>, MainError> {
     let query = Entity::find_by_id(key).lock(LockType::NoKeyUpdate);
-    query.one(connection).await?.as_ref().map(from_row).transpose()
+    query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
 /// Stores a new series; its `key` is assigned by the database and returned in the result.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     series: MaintenanceSeries,
 ) -> Result<MaintenanceSeries, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&series) };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(MaintenanceSeries { key, ..series })
 }
 
 /// Stores all fields of the series.
-pub async fn update(connection: &impl ConnectionTrait, series: &MaintenanceSeries) -> Result<(), MainError> {
-    to_row(series).update(connection).await?;
+pub async fn update(connection: &dyn StoreConnection, series: &MaintenanceSeries) -> Result<(), MainError> {
+    to_row(series).update(&connection).await?;
     Ok(())
 }
 
 /// Deletes the series with its links. Its maintenances must have left it before.
-pub async fn delete(connection: &impl ConnectionTrait, key: SeriesKey) -> Result<(), MainError> {
-    Entity::delete_by_id(key).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, key: SeriesKey) -> Result<(), MainError> {
+    Entity::delete_by_id(key).exec(&connection).await?;
     Ok(())
 }
 

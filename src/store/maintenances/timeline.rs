@@ -1,6 +1,7 @@
 //! Timelines of maintenances, oldest entry first.
 
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use crate::store::StoreConnection;
+use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::maintenance_update::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
@@ -12,7 +13,7 @@ use crate::store::MainError;
 
 /// Adds entries in this order, each under a new id. Returns the ids.
 pub async fn add(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
     entries: &[NewTimelineEntry],
 ) -> Result<Vec<Id>, MainError> {
@@ -28,7 +29,7 @@ pub async fn add(
             created_at: Set(entry.created_at.ms()),
             ..ActiveModel::default()
         };
-        Entity::insert(row).exec_without_returning(connection).await?;
+        Entity::insert(row).exec_without_returning(&connection).await?;
         ids.push(id);
     }
     Ok(ids)
@@ -36,13 +37,13 @@ pub async fn add(
 
 /// Returns the entries of the timeline.
 pub async fn of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
 ) -> Result<Vec<TimelineEntry>, MainError> {
     let rows = Entity::find()
         .filter(Column::MaintenanceId.eq(maintenance))
         .order_by_asc(Column::Id)
-        .all(connection)
+        .all(&connection)
         .await?;
     rows.iter().map(from_row).collect()
 }

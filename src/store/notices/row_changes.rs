@@ -1,6 +1,7 @@
 //! Writes the rows of notices. Only `lifecycle` may use it: the messages about a notice are written with it.
 
-use sea_orm::{ActiveModelTrait, ActiveValue::NotSet, ConnectionTrait, EntityTrait};
+use crate::store::StoreConnection;
+use sea_orm::{ActiveModelTrait, ActiveValue::NotSet, EntityTrait};
 use watchkeeper_entities::notice::{ActiveModel, Entity};
 
 use crate::model::notice::Notice;
@@ -8,14 +9,14 @@ use crate::store::MainError;
 use crate::store::notices::to_row;
 
 /// Stores a new notice; its key is assigned by the database.
-pub async fn insert(connection: &impl ConnectionTrait, notice: &Notice) -> Result<(), MainError> {
+pub async fn insert(connection: &dyn StoreConnection, notice: &Notice) -> Result<(), MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(notice) };
-    Entity::insert(row).exec_without_returning(connection).await?;
+    Entity::insert(row).exec_without_returning(&connection).await?;
     Ok(())
 }
 
 /// Stores all fields of a changed notice.
-pub async fn update(connection: &impl ConnectionTrait, notice: &Notice) -> Result<(), MainError> {
-    to_row(notice).update(connection).await?;
+pub async fn update(connection: &dyn StoreConnection, notice: &Notice) -> Result<(), MainError> {
+    to_row(notice).update(&connection).await?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _, LockType, Query};
 use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, QueryFilter,
@@ -59,13 +60,13 @@ impl CourierLock {
 }
 
 /// Stores attempts and their consequences. A message that ends releases the next one about the same subject.
-pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[TryRecord]) -> Result<(), MainError> {
+pub async fn store_tries(connection: &dyn StoreConnection, ended: &[TryRecord]) -> Result<(), MainError> {
     let known = lock_existing(connection, ended).await?;
     let ended: Vec<TryRecord> =
         ended.iter().filter(|ended| known.contains(&ended.delivery)).cloned().collect();
     for some in ended.chunks(CHUNK) {
         let tries = some.iter().map(|ended| to_try_row(ended.delivery, &ended.attempt));
-        notification_try::Entity::insert_many(tries).exec_without_returning(connection).await?;
+        notification_try::Entity::insert_many(tries).exec_without_returning(&connection).await?;
     }
     for some in group_by_outcome(&ended) {
         for some in some.chunks(CHUNK) {
@@ -79,7 +80,7 @@ pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[TryRecord])
 /// Those of the messages that still exist, locked until the transaction ends: a channel or a contact may have been
 /// deleted while they were being sent.
 async fn lock_existing(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     ended: &[TryRecord],
 ) -> Result<HashSet<i64>, MainError> {
     let mut known = HashSet::with_capacity(ended.len());
@@ -91,7 +92,7 @@ async fn lock_existing(
             .order_by_asc(Column::Id)
             .lock(LockType::KeyShare)
             .into_tuple()
-            .all(connection)
+            .all(&connection)
             .await?;
         known.extend(keys);
     }
@@ -110,7 +111,7 @@ fn group_by_outcome(ended: &[TryRecord]) -> Vec<Vec<&TryRecord>> {
 }
 
 /// Stores the ends of messages that end alike.
-async fn store_ends(connection: &impl ConnectionTrait, alike: &[&TryRecord]) -> Result<(), MainError> {
+async fn store_ends(connection: &dyn StoreConnection, alike: &[&TryRecord]) -> Result<(), MainError> {
     let Some(one) = alike.first() else { return Ok(()) };
     Entity::update_many()
         .col_expr(Column::Status, Expr::value(one.status().as_str()))
@@ -118,7 +119,7 @@ async fn store_ends(connection: &impl ConnectionTrait, alike: &[&TryRecord]) -> 
         .col_expr(Column::DueAt, Expr::value(one.due_at()))
         .col_expr(Column::EndedAt, Expr::value(one.is_over().then(|| one.at.ms())))
         .filter(Column::Id.is_in(alike.iter().map(|ended| ended.delivery)))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }
@@ -126,17 +127,17 @@ async fn store_ends(connection: &impl ConnectionTrait, alike: &[&TryRecord]) -> 
 /// Makes all messages of a channel due that wait for a later attempt, except those that are held or may have been
 /// taken.
 pub async fn bring_forward(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     channel: i64,
     to: Timestamp,
 ) -> Result<(), MainError> {
-    later_tries(to).filter(Column::ChannelId.eq(channel)).exec(connection).await?;
+    later_tries(to).filter(Column::ChannelId.eq(channel)).exec(&connection).await?;
     Ok(())
 }
 
 /// The same for every channel: a courier that starts has no open circuit breaker.
-pub async fn bring_all_forward(connection: &impl ConnectionTrait, to: Timestamp) -> Result<u64, MainError> {
-    Ok(later_tries(to).exec(connection).await?.rows_affected)
+pub async fn bring_all_forward(connection: &dyn StoreConnection, to: Timestamp) -> Result<u64, MainError> {
+    Ok(later_tries(to).exec(&connection).await?.rows_affected)
 }
 
 fn later_tries(to: Timestamp) -> UpdateMany<Entity> {
@@ -159,7 +160,7 @@ fn later_tries(to: Timestamp) -> UpdateMany<Entity> {
 
 /// Deletes messages that ended before this time, except those about open incidents and notices: their recipients must
 /// be known to the end.
-pub async fn forget(connection: &impl ConnectionTrait, ended_before: Timestamp) -> Result<u64, MainError> {
+pub async fn forget(connection: &dyn StoreConnection, ended_before: Timestamp) -> Result<u64, MainError> {
     let open = Query::select()
         .column(incident::Column::PublicId)
         .from(incident::Entity)
@@ -174,18 +175,18 @@ pub async fn forget(connection: &impl ConnectionTrait, ended_before: Timestamp) 
         .filter(Column::EndedAt.lt(ended_before.ms()))
         .filter(Column::Subject.not_in_subquery(open))
         .filter(Column::Subject.not_in_subquery(lasting));
-    Ok(old.exec(connection).await?.rows_affected)
+    Ok(old.exec(&connection).await?.rows_affected)
 }
 
 /// The number of waiting messages, and the time at which the oldest of them without a present hold was written.
-pub async fn backlog(connection: &impl ConnectionTrait, now: Timestamp) -> Result<OutboxBacklog, MainError> {
+pub async fn backlog(connection: &dyn StoreConnection, now: Timestamp) -> Result<OutboxBacklog, MainError> {
     let waiting = Entity::find()
         .select_only()
         .column_as(Column::Id.count(), "waiting")
         .column_as(Column::CreatedAt.min(), "oldest")
         .filter(Column::EndedAt.is_null())
         .filter(Condition::any().add(Column::HeldUntil.is_null()).add(Column::HeldUntil.lte(now.ms())));
-    let row: Option<(i64, Option<i64>)> = waiting.into_tuple().one(connection).await?;
+    let row: Option<(i64, Option<i64>)> = waiting.into_tuple().one(&connection).await?;
     let (waiting, oldest) = row.unwrap_or_default();
     Ok(OutboxBacklog {
         waiting: u64::try_from(waiting).unwrap_or_default(),

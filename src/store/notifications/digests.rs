@@ -1,7 +1,8 @@
 //! Rows of messages that a digest may include, and that are replaced by one.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 
 use crate::clock::Timestamp;
@@ -23,27 +24,27 @@ fn waiting(channel: i64) -> Select<Entity> {
 
 /// The messages of a channel whose hold is over by now, oldest first.
 pub async fn released_by(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     channel: i64,
     now: Timestamp,
     limit: u64,
 ) -> Result<Vec<Delivery>, MainError> {
     let due = waiting(channel).filter(Column::HeldUntil.lte(now.ms())).order_by_asc(Column::Id).limit(limit);
-    due.all(connection).await?.iter().map(from_row).collect()
+    due.all(&connection).await?.iter().map(from_row).collect()
 }
 
 /// The subjects of the messages of a channel that wait without being held.
 pub async fn subjects_not_held(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     channel: i64,
 ) -> Result<Vec<String>, MainError> {
     let free = waiting(channel).select_only().column(Column::Subject).distinct();
-    Ok(free.filter(Column::HeldUntil.is_null()).into_tuple().all(connection).await?)
+    Ok(free.filter(Column::HeldUntil.is_null()).into_tuple().all(&connection).await?)
 }
 
 /// Ends messages that are replaced by a digest.
 pub async fn end_gathered(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &[i64],
     digest: Id,
     now: Timestamp,
@@ -55,7 +56,7 @@ pub async fn end_gathered(
             .col_expr(Column::EndedAt, Expr::value(now.ms()))
             .col_expr(Column::DigestId, Expr::value(digest.as_str()))
             .filter(Column::Id.is_in(some.iter().copied()))
-            .exec(connection)
+            .exec(&connection)
             .await?;
     }
     Ok(())

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::store::StoreConnection;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryResult, Statement, Value};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 
@@ -37,7 +38,7 @@ pub struct DueChannel {
 /// At most `most` enabled channels with due messages, by their keys, starting after `after`. Costs as much as there
 /// are channels with waiting messages.
 pub async fn due_channels(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     now: Timestamp,
     (after, most): (i64, u64),
 ) -> Result<Vec<DueChannel>, MainError> {
@@ -98,7 +99,7 @@ pub enum MessageSelection {
 /// The next due messages of each channel: up to `most` each of steps of escalations, of messages that were never
 /// tried, and of those that have waited longest.
 pub async fn due_messages(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     now: Timestamp,
     (wanted, most): (&[WantedMessages], u64),
 ) -> Result<Vec<DueMessage>, MainError> {
@@ -170,7 +171,7 @@ fn due_message(row: &QueryResult, channel: &DueChannel) -> Result<DueMessage, Ma
 
 /// At most `most` messages, of any channel, that have expired by `now` and are due since `due_before`.
 pub async fn expired_messages(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     (now, due_before): (Timestamp, Timestamp),
     most: u64,
 ) -> Result<Vec<DueMessage>, MainError> {
@@ -197,10 +198,10 @@ pub async fn expired_messages(
 
 /// These messages, and the unreadable ones among them.
 pub async fn read_messages(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &[i64],
 ) -> Result<(HashMap<i64, Delivery>, HashMap<i64, MainError>), MainError> {
-    let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?;
+    let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(&connection).await?;
     let (mut readable, mut unreadable) = (HashMap::new(), HashMap::new());
     for row in rows {
         match from_row(&row) {

@@ -1,10 +1,9 @@
 //! Messages that wait for the end of quiet hours, or for a digest: reads the facts that decide about holds, and
 //! releases messages.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
-use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, UpdateMany,
-};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, UpdateMany};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 
 use crate::clock::Timestamp;
@@ -22,7 +21,7 @@ const CHUNK: usize = 1_000;
 
 /// Recent messages of a channel: many if there are at least `most`, then with the due time of its digest.
 pub async fn recent(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     channel: i64,
     most: u32,
     now: Timestamp,
@@ -35,7 +34,7 @@ pub async fn recent(
 
 /// Returns true if a channel was sent at least `most` messages since then.
 async fn are_more_recent(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     channel: i64,
     since: Timestamp,
     most: u32,
@@ -48,14 +47,14 @@ async fn are_more_recent(
         .filter(Column::Event.ne(NotificationEvent::Digest.as_str()))
         .limit(u64::from(most))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok(recent.len() >= usize::try_from(most).unwrap_or(usize::MAX))
 }
 
 /// The time at which the next digest of a channel is due, if messages wait for one.
 async fn digest_due(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     channel: i64,
     now: Timestamp,
 ) -> Result<Option<Timestamp>, MainError> {
@@ -67,14 +66,14 @@ async fn digest_due(
         .filter(Column::HeldUntil.gt(now.ms()))
         .filter(Column::EndedAt.is_null())
         .into_tuple()
-        .one(connection)
+        .one(&connection)
         .await?;
     Ok(first.flatten().map(Timestamp::from_ms))
 }
 
 /// Releases the messages that wait in a line of a channel: all of them, or those about one subject.
 pub async fn release_line(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     (channel, line): (i64, OrderingScope),
     subject: Option<&str>,
     now: Timestamp,
@@ -97,7 +96,7 @@ pub enum HoldRecipient {
 
 /// Messages that are held and were never tried, by their keys, behind the one with this key.
 pub async fn held_untried(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     held_for: HoldRecipient,
     (after, limit): (i64, u64),
 ) -> Result<Vec<Delivery>, MainError> {
@@ -113,24 +112,24 @@ pub async fn held_untried(
         .filter(Column::Id.gt(after))
         .order_by_asc(Column::Id)
         .limit(limit)
-        .all(connection)
+        .all(&connection)
         .await?;
     rows.iter().map(from_row).collect()
 }
 
 /// The keys of the messages that are held beyond this time; of every organisation.
-pub async fn held_beyond(connection: &impl ConnectionTrait, until: Timestamp) -> Result<Vec<i64>, MainError> {
+pub async fn held_beyond(connection: &dyn StoreConnection, until: Timestamp) -> Result<Vec<i64>, MainError> {
     let held = Entity::find()
         .select_only()
         .column(Column::Id)
         .filter(Column::HeldUntil.gt(until.ms()))
         .filter(Column::EndedAt.is_null());
-    Ok(held.into_tuple().all(connection).await?)
+    Ok(held.into_tuple().all(&connection).await?)
 }
 
 /// Sets this hold of messages; they have a day from its end on.
 pub async fn set_hold(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     deliveries: &[i64],
     hold: DeliveryHold,
 ) -> Result<(), MainError> {
@@ -138,12 +137,12 @@ pub async fn set_hold(
         let these = || Entity::update_many().filter(Column::Id.is_in(some.iter().copied()));
         // A message that waits behind another one has no due time of its own.
         let due = these().col_expr(Column::DueAt, Expr::value(hold.until.ms()));
-        due.filter(Column::DueAt.is_not_null()).exec(connection).await?;
+        due.filter(Column::DueAt.is_not_null()).exec(&connection).await?;
         these()
             .col_expr(Column::HeldUntil, Expr::value(hold.until.ms()))
             .col_expr(Column::HeldBy, Expr::value(hold.by.as_str()))
             .col_expr(Column::ExpiresAt, Expr::value(hold.until.plus_ms(GIVEN_UP_AFTER_MS).ms()))
-            .exec(connection)
+            .exec(&connection)
             .await?;
     }
     Ok(())
@@ -154,16 +153,16 @@ fn held() -> UpdateMany<Entity> {
 }
 
 async fn release_held(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     held: impl Fn() -> UpdateMany<Entity>,
     now: Timestamp,
 ) -> Result<(), MainError> {
     let due = held().col_expr(Column::DueAt, Expr::value(now.ms()));
-    due.filter(Column::DueAt.gt(now.ms())).exec(connection).await?;
+    due.filter(Column::DueAt.gt(now.ms())).exec(&connection).await?;
     let free = held()
         .col_expr(Column::HeldUntil, Expr::value(None::<i64>))
         .col_expr(Column::HeldBy, Expr::value(None::<String>));
-    free.exec(connection).await?;
+    free.exec(&connection).await?;
     Ok(())
 }
 

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 use watchkeeper_entities::notification_try;
 
@@ -37,7 +38,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 
 /// The newest matching messages; a row that cannot be read is left out.
 pub async fn page(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     wanted: &OutboxFilter,
     limit: u64,
@@ -58,7 +59,7 @@ pub async fn page(
     if let Some(before) = wanted.before {
         query = query.filter(Column::Id.lt(before));
     }
-    let rows = query.order_by_desc(Column::Id).limit(limit).all(connection).await?;
+    let rows = query.order_by_desc(Column::Id).limit(limit).all(&connection).await?;
     let readable = |row| match from_row(row) {
         Ok(delivery) => Some(delivery),
         Err(error) => {
@@ -71,25 +72,25 @@ pub async fn page(
 
 /// The message of this organisation with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<Delivery>, MainError> {
     let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
-    wanted.one(connection).await?.as_ref().map(from_row).transpose()
+    wanted.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
 /// The attempts of these messages, oldest first. One that has been stored since a message was read is left out, like
 /// its end.
 pub async fn tries(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     deliveries: &[Delivery],
 ) -> Result<HashMap<i64, Vec<DeliveryAttempt>>, MainError> {
     let known: HashMap<i64, u32> = deliveries.iter().map(|delivery| (delivery.key, delivery.tries)).collect();
     let rows = notification_try::Entity::find()
         .filter(notification_try::Column::DeliveryId.is_in(known.keys().copied()))
         .order_by_asc(notification_try::Column::Number)
-        .all(connection)
+        .all(&connection)
         .await?;
     let mut tries: HashMap<i64, Vec<DeliveryAttempt>> = HashMap::new();
     for row in rows {
@@ -105,7 +106,7 @@ pub async fn tries(
 /// Makes dead messages due again for a day: one, those of a channel, or all of the organisation; except those that
 /// were followed by a delivered one about the same subject, because they would arrive as the newest.
 pub async fn redeliver(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     chosen: RedeliverySelection,
     now: Timestamp,
@@ -125,7 +126,7 @@ pub async fn redeliver(
         RedeliverySelection::OfChannel(key) => dead.filter(Column::ChannelId.eq(key)),
         RedeliverySelection::All => dead,
     };
-    let chosen = dead.exec(connection).await?.rows_affected;
+    let chosen = dead.exec(&connection).await?.rows_affected;
     release_stranded(connection, now).await?;
     Ok(chosen)
 }

@@ -5,8 +5,9 @@
 
 use std::collections::HashSet;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query, SelectStatement, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, UpdateMany};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, UpdateMany};
 use watchkeeper_entities::notification_channel;
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 
@@ -53,7 +54,7 @@ impl QueueScope {
 
 /// Makes the next messages due that wait behind those of these that are over; all of them have lines of one kind.
 pub(super) async fn release_after(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     alike: &[&TryRecord],
 ) -> Result<(), MainError> {
     let over = || alike.iter().filter(|ended| ended.is_over());
@@ -72,7 +73,7 @@ pub(super) async fn release_after(
 
 /// Makes every message due that waits for no other: one that was written while the one before it ended, or is tried
 /// again.
-pub async fn release_stranded(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
+pub async fn release_stranded(connection: &dyn StoreConnection, now: Timestamp) -> Result<u64, MainError> {
     let mut released = 0;
     for scope in QueueScope::ALL {
         released += release(connection, (now, scope), |stranded| stranded.filter(scope.messages())).await?;
@@ -82,7 +83,7 @@ pub async fn release_stranded(connection: &impl ConnectionTrait, now: Timestamp)
 
 /// Makes the `chosen` messages due that wait for no other.
 async fn release(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     (now, scope): (Timestamp, QueueScope),
     chosen: impl FnOnce(UpdateMany<Entity>) -> UpdateMany<Entity>,
 ) -> Result<u64, MainError> {
@@ -92,7 +93,7 @@ async fn release(
         .filter(Column::DueAt.is_null())
         .filter(Expr::exists(earlier_about_subject(scope)).not())
         .filter(waits_for_digest().not());
-    Ok(chosen(stranded).exec(connection).await?.rows_affected)
+    Ok(chosen(stranded).exec(&connection).await?.rows_affected)
 }
 
 /// The messages about the same subject as that of the statement around it, within the same scope.
@@ -165,7 +166,7 @@ pub struct OutOfOrder {
 }
 
 /// Those of these messages that would arrive out of order. Only messages that were tried before can.
-pub async fn out_of_order(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<OutOfOrder, MainError> {
+pub async fn out_of_order(connection: &dyn StoreConnection, keys: &[i64]) -> Result<OutOfOrder, MainError> {
     let mut found = OutOfOrder::default();
     if keys.is_empty() {
         return Ok(found);
@@ -179,18 +180,18 @@ pub async fn out_of_order(connection: &impl ConnectionTrait, keys: &[i64]) -> Re
                 .filter(Expr::exists(condition))
                 .into_tuple::<i64>()
         };
-        found.too_early.extend(such(earlier_about_subject(scope)).all(connection).await?);
-        found.too_late.extend(such(delivered_about_subject(scope)).all(connection).await?);
+        found.too_early.extend(such(earlier_about_subject(scope)).all(&connection).await?);
+        found.too_late.extend(such(delivered_about_subject(scope)).all(&connection).await?);
     }
     Ok(found)
 }
 
 /// Makes these messages wait until earlier ones have ended.
-pub async fn queue_up(connection: &impl ConnectionTrait, keys: &HashSet<i64>) -> Result<(), MainError> {
+pub async fn queue_up(connection: &dyn StoreConnection, keys: &HashSet<i64>) -> Result<(), MainError> {
     Entity::update_many()
         .col_expr(Column::DueAt, Expr::value(None::<i64>))
         .filter(Column::Id.is_in(keys.iter().copied()))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }

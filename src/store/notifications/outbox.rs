@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query, SelectStatement};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 
 use crate::clock::Timestamp;
@@ -25,21 +26,21 @@ use crate::store::notifications::{from_row, holds, to_row};
 const CHUNK: usize = 1_000;
 
 /// Stores a message. It is not due while an earlier one waits: about the same subject in its line, or a digest.
-pub async fn insert(connection: &impl ConnectionTrait, outgoing: OutgoingMessage) -> Result<(), MainError> {
+pub async fn insert(connection: &dyn StoreConnection, outgoing: OutgoingMessage) -> Result<(), MainError> {
     let OutgoingMessage { mut delivery, line } = outgoing;
     let same = Column::Subject.eq(delivery.message.subject_id());
     // Two queries, each by an index of its own.
     let waits = one_waits(connection, delivery.channel, in_line(line).add(same)).await?
         || a_digest_waits(connection, &delivery).await?;
     delivery.due_at = delivery.due_at.filter(|_| !waits);
-    Entity::insert(to_row(&delivery)?).exec_without_returning(connection).await?;
+    Entity::insert(to_row(&delivery)?).exec_without_returning(&connection).await?;
     Ok(())
 }
 
 /// Returns true if a digest that has not ended precedes a message: digests come one after the other, and later
 /// messages about a subject come after the digest that includes it. Contacts have lines of their own, and a step of
 /// an escalation never waits.
-async fn a_digest_waits(connection: &impl ConnectionTrait, delivery: &Delivery) -> Result<bool, MainError> {
+async fn a_digest_waits(connection: &dyn StoreConnection, delivery: &Delivery) -> Result<bool, MainError> {
     let digests = Condition::all().add(Column::Event.eq(NotificationEvent::Digest.as_str()));
     let message = &delivery.message;
     match message.event {
@@ -66,7 +67,7 @@ fn gathered(channel: i64, subject: &str) -> SelectStatement {
 }
 
 async fn one_waits(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     channel: i64,
     chosen: Condition,
 ) -> Result<bool, MainError> {
@@ -78,14 +79,14 @@ async fn one_waits(
         .filter(chosen)
         .limit(1)
         .into_tuple()
-        .one(connection)
+        .one(&connection)
         .await?;
     Ok(waiting.is_some())
 }
 
 /// The newest message of each event about a subject, for each channel and contact; by channel, each oldest first.
 pub async fn newest_about(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     subject: Id,
 ) -> Result<HashMap<i64, Vec<WrittenMessage>>, MainError> {
@@ -98,7 +99,7 @@ pub async fn newest_about(
         .group_by(Column::ContactId)
         .group_by(Column::Event)
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     let mut keys: Vec<i64> = newest.into_iter().flatten().collect();
     keys.sort_unstable();
@@ -111,7 +112,7 @@ pub async fn newest_about(
             .filter(Column::Id.is_in(some.iter().copied()))
             .order_by_asc(Column::Id)
             .into_tuple()
-            .all(connection)
+            .all(&connection)
             .await?;
         for row in rows {
             found.entry(row.1).or_default().push(to_written(row)?);
@@ -145,19 +146,19 @@ fn to_written(row: WrittenRow) -> Result<WrittenMessage, MainError> {
 
 /// Deletes the steps of an incident that are held beyond now and were never tried.
 pub async fn delete_held_steps(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: Id,
     now: Timestamp,
 ) -> Result<(), MainError> {
     let steps = holds::untried(incident).add(Column::Event.eq(NotificationEvent::IncidentEscalated.as_str()));
     let held = Entity::delete_many().filter(steps).filter(Column::HeldUntil.gt(now.ms()));
-    held.exec(connection).await?;
+    held.exec(&connection).await?;
     Ok(())
 }
 
 /// Replaces the contents of a message that was never tried.
 pub async fn replace_message(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     delivery: i64,
     message: &NotificationMessage,
 ) -> Result<(), MainError> {
@@ -168,19 +169,19 @@ pub async fn replace_message(
         .filter(Column::Id.eq(delivery))
         .filter(Column::EndedAt.is_null())
         .filter(Column::Tries.eq(0))
-        .exec(connection)
+        .exec(&connection)
         .await?;
     Ok(())
 }
 
 /// The messages of these deliveries by their keys.
 pub async fn messages_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     deliveries: &[i64],
 ) -> Result<HashMap<i64, NotificationMessage>, MainError> {
     let mut found = HashMap::with_capacity(deliveries.len());
     for some in deliveries.chunks(CHUNK) {
-        let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(connection).await?;
+        let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(&connection).await?;
         for row in rows {
             found.insert(row.id, from_row(&row)?.message);
         }
@@ -190,7 +191,7 @@ pub async fn messages_of(
 
 /// Deletes the step of an incident that is held for a contact, or for all readers of a channel, and was never tried.
 pub async fn delete_held_step(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     (channel, contact): (i64, Option<i64>),
     incident: Id,
 ) -> Result<(), MainError> {
@@ -200,18 +201,18 @@ pub async fn delete_held_step(
         None => Column::ContactId.is_null(),
     };
     let held = Entity::delete_many().filter(steps).filter(Column::ChannelId.eq(channel)).filter(of_contact);
-    held.exec(connection).await?;
+    held.exec(&connection).await?;
     Ok(())
 }
 
 /// Deletes the messages about a subject of an organisation that are held and were never tried.
 pub async fn delete_held(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     subject: Id,
 ) -> Result<(), MainError> {
     let held =
         Entity::delete_many().filter(Column::OrganisationId.eq(organisation)).filter(holds::untried(subject));
-    held.exec(connection).await?;
+    held.exec(&connection).await?;
     Ok(())
 }

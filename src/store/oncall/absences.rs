@@ -1,8 +1,9 @@
 //! Absences of contacts. Every finder of clients is scoped by organisation.
 
+use crate::store::StoreConnection;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect,
 };
 use watchkeeper_entities::oncall_absence::{ActiveModel, Column, Entity, Model};
 
@@ -24,70 +25,70 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
 
 /// The absences of this page, by their start, and how many there are in all.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     filter: &OncallFilter,
     window: PageWindow,
 ) -> Result<(Vec<AbsenceEntry>, u64), MainError> {
     let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
     let wanted = narrowed(owned, filter, &COLUMNS);
-    let total = wanted.clone().count(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_asc(Column::StartsAt).order_by_asc(Column::Id);
-    let rows = rows.offset(window.offset).limit(window.limit).all(connection).await?;
+    let rows = rows.offset(window.offset).limit(window.limit).all(&connection).await?;
     Ok((with_names(connection, rows).await?, total))
 }
 
 /// The absence of this organisation with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<AbsenceEntry>, MainError> {
     let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
-    let row = owned.filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    let row = owned.filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     Ok(with_names(connection, row.into_iter().collect()).await?.pop())
 }
 
 /// The number of absences of an organisation, after deleting those that are too old to be shown. Without a trusted
 /// time none is deleted.
 pub async fn make_room(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     trusted_now: Option<Timestamp>,
 ) -> Result<u64, MainError> {
     let of_organisation = || Column::OrganisationId.eq(organisation);
     if let Some(now) = trusted_now {
         let old = Column::EndsAt.lt(now.plus_ms(-KEPT_MS).ms());
-        Entity::delete_many().filter(of_organisation()).filter(old).exec(connection).await?;
+        Entity::delete_many().filter(of_organisation()).filter(old).exec(&connection).await?;
     }
-    Ok(Entity::find().filter(of_organisation()).count(connection).await?)
+    Ok(Entity::find().filter(of_organisation()).count(&connection).await?)
 }
 
 /// Stores a new absence; its `key` is assigned by the database.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     entry: AbsenceEntry,
 ) -> Result<AbsenceEntry, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&entry) };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(AbsenceEntry { key, ..entry })
 }
 
 /// Stores all fields of a changed absence.
-pub async fn update(connection: &impl ConnectionTrait, entry: &AbsenceEntry) -> Result<(), MainError> {
-    to_row(entry).update(connection).await?;
+pub async fn update(connection: &dyn StoreConnection, entry: &AbsenceEntry) -> Result<(), MainError> {
+    to_row(entry).update(&connection).await?;
     Ok(())
 }
 
 /// Deletes the absence with this key.
-pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
-    Entity::delete_by_id(key).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, key: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(key).exec(&connection).await?;
     Ok(())
 }
 
 /// The absences in an organisation that overlap a stretch of time.
 pub(super) async fn touching(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     range: TimeRange,
 ) -> Result<Vec<ContactAbsence>, MainError> {
@@ -95,13 +96,13 @@ pub(super) async fn touching(
         .filter(Column::OrganisationId.eq(organisation))
         .filter(Column::EndsAt.gt(range.from.ms()))
         .filter(Column::StartsAt.lt(range.to.ms()))
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok(rows.iter().map(|row| ContactAbsence { contact: row.contact_id, range: range_of(row) }).collect())
 }
 
 async fn with_names(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     rows: Vec<Model>,
 ) -> Result<Vec<AbsenceEntry>, MainError> {
     let contacts = contacts::by_key(connection, rows.iter().map(|row| row.contact_id)).await?;

@@ -3,9 +3,10 @@
 //! An answer is stored in one transaction with the override that it makes, under the lock of the organisation: of two
 //! concurrent acceptances, the second one finds it taken.
 
+use crate::store::StoreConnection;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use serde::{Deserialize, Serialize};
 use watchkeeper_entities::oncall_cover_request::{ActiveModel, Column, Entity, Model};
@@ -31,7 +32,7 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
 
 /// The requests of this page, newest first, and how many there are in all. Without statuses: of every status.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     (filter, statuses, now): (&OncallFilter, &[CoverStatus], Timestamp),
     window: PageWindow,
@@ -41,62 +42,62 @@ pub async fn list(
         let any = statuses.iter().fold(sea_orm::Condition::any(), |any, status| any.add(is(*status, now)));
         wanted = wanted.filter(any);
     }
-    let total = wanted.clone().count(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_desc(Column::Id).offset(window.offset).limit(window.limit);
-    Ok((with_names(connection, sight.organisation(), rows.all(connection).await?).await?, total))
+    Ok((with_names(connection, sight.organisation(), rows.all(&connection).await?).await?, total))
 }
 
 /// The request of this organisation with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<CoverRequest>, MainError> {
     let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
-    let row = wanted.one(connection).await?;
+    let row = wanted.one(&connection).await?;
     Ok(with_names(connection, sight.organisation(), row.into_iter().collect()).await?.pop())
 }
 
 /// The number of requests of an organisation, after deleting those that are too old to be shown. Without a trusted
 /// time none is deleted.
 pub async fn make_room(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     trusted_now: Option<Timestamp>,
 ) -> Result<u64, MainError> {
     if let Some(now) = trusted_now {
         let old = Column::EndsAt.lt(now.plus_ms(-KEPT_MS).ms());
         let of_owner = Column::OrganisationId.eq(organisation);
-        Entity::delete_many().filter(of_owner).filter(old).exec(connection).await?;
+        Entity::delete_many().filter(of_owner).filter(old).exec(&connection).await?;
     }
-    Ok(of_organisation(organisation).count(connection).await?)
+    Ok(of_organisation(organisation).count(&connection).await?)
 }
 
 /// Stores a new request; its `key` is assigned by the database.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     request: CoverRequest,
 ) -> Result<CoverRequest, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&request)? };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(CoverRequest { key, ..request })
 }
 
 /// Stores the outcome of a request.
-pub async fn update(connection: &impl ConnectionTrait, request: &CoverRequest) -> Result<(), MainError> {
-    to_row(request)?.update(connection).await?;
+pub async fn update(connection: &dyn StoreConnection, request: &CoverRequest) -> Result<(), MainError> {
+    to_row(request)?.update(&connection).await?;
     Ok(())
 }
 
 /// Names of the schedules with an unanswered request from or to a contact.
 pub(in crate::store) async fn schedules_of_contact(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     contact: i64,
     now: Timestamp,
 ) -> Result<Vec<String>, MainError> {
     let open = of_organisation(organisation).filter(is(CoverStatus::Open, now));
-    let rows = open.order_by_asc(Column::Id).all(connection).await?;
+    let rows = open.order_by_asc(Column::Id).all(&connection).await?;
     let all = with_names(connection, organisation, rows).await?.into_iter();
     let names = |request: &CoverRequest| {
         request.contact.key == contact || request.asked.iter().any(|asked| asked.contact.key == contact)
@@ -120,7 +121,7 @@ fn is(status: CoverStatus, now: Timestamp) -> sea_orm::Condition {
 }
 
 async fn with_names(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     rows: Vec<Model>,
 ) -> Result<Vec<CoverRequest>, MainError> {
@@ -158,12 +159,13 @@ async fn with_names(
 
 /// Overrides by their keys.
 async fn placed(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: impl Iterator<Item = i64>,
 ) -> Result<Vec<ResourceReference>, MainError> {
     use oncall_override::Column as Placed;
     let wanted = oncall_override::Entity::find().select_only().columns([Placed::Id, Placed::PublicId]);
-    let rows: Vec<(i64, String)> = wanted.filter(Placed::Id.is_in(keys)).into_tuple().all(connection).await?;
+    let rows: Vec<(i64, String)> =
+        wanted.filter(Placed::Id.is_in(keys)).into_tuple().all(&connection).await?;
     let corrupt = |key: &i64| MainError::corrupt("oncall_override", key, &"its id has not the form of one");
     rows.into_iter()
         .map(|(key, id)| Ok(ResourceReference { key, id: id.parse().map_err(|_| corrupt(&key))? }))

@@ -1,8 +1,9 @@
 //! Overrides of on-call schedules. Every finder of clients is scoped by organisation.
 
+use crate::store::StoreConnection;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect,
 };
 use watchkeeper_entities::oncall_override::{ActiveModel, Column, Entity, Model};
 
@@ -25,70 +26,70 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
 
 /// The overrides of this page, by their start, and how many there are in all.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     filter: &OncallFilter,
     window: PageWindow,
 ) -> Result<(Vec<OverrideEntry>, u64), MainError> {
     let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
     let wanted = narrowed(owned, filter, &COLUMNS);
-    let total = wanted.clone().count(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_asc(Column::StartsAt).order_by_asc(Column::Id);
-    let rows = rows.offset(window.offset).limit(window.limit).all(connection).await?;
+    let rows = rows.offset(window.offset).limit(window.limit).all(&connection).await?;
     Ok((with_names(connection, sight.organisation(), rows).await?, total))
 }
 
 /// The override of this organisation with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<OverrideEntry>, MainError> {
     let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
-    let row = owned.filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    let row = owned.filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     Ok(with_names(connection, sight.organisation(), row.into_iter().collect()).await?.pop())
 }
 
 /// The number of overrides of an organisation, after deleting those that are too old to be shown. Without a trusted
 /// time none is deleted.
 pub async fn make_room(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     trusted_now: Option<Timestamp>,
 ) -> Result<u64, MainError> {
     let of_organisation = || Column::OrganisationId.eq(organisation);
     if let Some(now) = trusted_now {
         let old = Column::EndsAt.lt(now.plus_ms(-KEPT_MS).ms());
-        Entity::delete_many().filter(of_organisation()).filter(old).exec(connection).await?;
+        Entity::delete_many().filter(of_organisation()).filter(old).exec(&connection).await?;
     }
-    Ok(Entity::find().filter(of_organisation()).count(connection).await?)
+    Ok(Entity::find().filter(of_organisation()).count(&connection).await?)
 }
 
 /// Stores a new override; its `key` is assigned by the database.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     entry: OverrideEntry,
 ) -> Result<OverrideEntry, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&entry) };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(OverrideEntry { key, ..entry })
 }
 
 /// Stores all fields of a changed override.
-pub async fn update(connection: &impl ConnectionTrait, entry: &OverrideEntry) -> Result<(), MainError> {
-    to_row(entry).update(connection).await?;
+pub async fn update(connection: &dyn StoreConnection, entry: &OverrideEntry) -> Result<(), MainError> {
+    to_row(entry).update(&connection).await?;
     Ok(())
 }
 
 /// Deletes the override with this key.
-pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
-    Entity::delete_by_id(key).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, key: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(key).exec(&connection).await?;
     Ok(())
 }
 
 /// The overrides of these schedules that overlap a stretch of time, each with the key of its schedule.
 pub(super) async fn touching(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     schedules: &[i64],
     range: TimeRange,
 ) -> Result<Vec<(i64, DutyOverride)>, MainError> {
@@ -96,7 +97,7 @@ pub(super) async fn touching(
         .filter(Column::ScheduleId.is_in(schedules.iter().copied()))
         .filter(Column::EndsAt.gt(range.from.ms()))
         .filter(Column::StartsAt.lt(range.to.ms()))
-        .all(connection)
+        .all(&connection)
         .await?;
     let read = |row: &Model| {
         let placed =
@@ -108,7 +109,7 @@ pub(super) async fn touching(
 
 /// Names of the schedules in which a contact takes over, now or later.
 pub(in crate::store) async fn schedules_of_contact(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     contact: i64,
     now: Timestamp,
 ) -> Result<Vec<String>, MainError> {
@@ -119,14 +120,14 @@ pub(in crate::store) async fn schedules_of_contact(
         .filter(Column::ContactId.eq(contact))
         .filter(Column::EndsAt.gt(now.ms()))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     let schedules = schedules::with_keys(connection, &keys).await?;
     Ok(schedules.into_iter().map(|schedule| schedule.name).collect())
 }
 
 async fn with_names(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     rows: Vec<Model>,
 ) -> Result<Vec<OverrideEntry>, MainError> {

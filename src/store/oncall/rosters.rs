@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use sea_orm::ConnectionTrait;
-
 use crate::clock::DAY_MS;
 use crate::model::oncall::roster::DutyRoster;
 use crate::model::oncall::schedule::{ContactAbsence, DAYS_MAX, DutyOverride, OncallSchedule};
 use crate::model::time_range::TimeRange;
 use crate::store::MainError;
+use crate::store::StoreConnection;
 use crate::store::oncall::{absences, overrides, schedules};
 
 /// A schedule with its overrides and absences.
@@ -32,7 +31,7 @@ impl StoredRoster {
 
 /// The schedules in which a contact is on duty by a layer, or takes over by an override.
 pub async fn of_contact(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     contact: i64,
     range: TimeRange,
@@ -49,7 +48,7 @@ pub async fn of_contact(
 /// These schedules of one organisation with their overrides and absences in a stretch of time, extended by the range
 /// that a query may reach back and ahead.
 pub async fn of_schedules(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     schedules: Vec<OncallSchedule>,
     range: TimeRange,
 ) -> Result<Vec<StoredRoster>, MainError> {

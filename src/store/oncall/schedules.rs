@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::oncall_schedule::{ActiveModel, Column, Entity, Model};
 
@@ -22,59 +23,59 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 
 /// The schedules of this page, oldest first, and how many there are in all.
 pub async fn list(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     window: PageWindow,
 ) -> Result<(Vec<OncallSchedule>, u64), MainError> {
     let wanted = of_organisation(sight.organisation());
-    let total = wanted.clone().count(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_asc(Column::Id).offset(window.offset).limit(window.limit);
-    Ok((read_all(rows.all(connection).await?)?, total))
+    Ok((read_all(rows.all(&connection).await?)?, total))
 }
 
 /// All schedules of an organisation, oldest first.
 pub async fn all(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
 ) -> Result<Vec<OncallSchedule>, MainError> {
-    read_all(of_organisation(organisation).order_by_asc(Column::Id).all(connection).await?)
+    read_all(of_organisation(organisation).order_by_asc(Column::Id).all(&connection).await?)
 }
 
 /// All schedules of all organisations.
-pub async fn of_all(connection: &impl ConnectionTrait) -> Result<Vec<OncallSchedule>, MainError> {
-    read_all(Entity::find().order_by_asc(Column::Id).all(connection).await?)
+pub async fn of_all(connection: &dyn StoreConnection) -> Result<Vec<OncallSchedule>, MainError> {
+    read_all(Entity::find().order_by_asc(Column::Id).all(&connection).await?)
 }
 
 /// The schedule of this organisation with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<OncallSchedule>, MainError> {
     let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
-    wanted.one(connection).await?.map(from_row).transpose()
+    wanted.one(&connection).await?.map(from_row).transpose()
 }
 
 /// The schedules with these keys, of any organisation.
 pub async fn with_keys(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &[i64],
 ) -> Result<Vec<OncallSchedule>, MainError> {
     if keys.is_empty() {
         return Ok(Vec::new());
     }
     let wanted = Entity::find().filter(Column::Id.is_in(keys.iter().copied()));
-    read_all(wanted.order_by_asc(Column::Id).all(connection).await?)
+    read_all(wanted.order_by_asc(Column::Id).all(&connection).await?)
 }
 
 /// The schedules of an organisation, as others name them, by their keys.
 pub async fn by_key(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
 ) -> Result<HashMap<i64, NamedSchedule>, MainError> {
     let wanted = of_organisation(organisation).select_only();
     let wanted = wanted.columns([Column::Id, Column::PublicId, Column::Name]);
-    let rows: Vec<(i64, String, String)> = wanted.into_tuple().all(connection).await?;
+    let rows: Vec<(i64, String, String)> = wanted.into_tuple().all(&connection).await?;
     let read = |(key, id, name): (i64, String, String)| {
         let corrupt = |_| MainError::corrupt("oncall_schedule", &key, &"its id has not the form of one");
         Ok((key, NamedSchedule { key, id: id.parse().map_err(corrupt)?, name }))
@@ -83,35 +84,35 @@ pub async fn by_key(
 }
 
 /// Returns the number of schedules of an organisation.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
-    Ok(of_organisation(organisation).count(connection).await?)
+pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(&connection).await?)
 }
 
 /// Stores a new schedule; its `key` is assigned by the database.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     schedule: OncallSchedule,
 ) -> Result<OncallSchedule, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&schedule)? };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
     Ok(OncallSchedule { key, ..schedule })
 }
 
 /// Stores all fields of a changed schedule.
-pub async fn update(connection: &impl ConnectionTrait, schedule: &OncallSchedule) -> Result<(), MainError> {
-    to_row(schedule)?.update(connection).await?;
+pub async fn update(connection: &dyn StoreConnection, schedule: &OncallSchedule) -> Result<(), MainError> {
+    to_row(schedule)?.update(&connection).await?;
     Ok(())
 }
 
 /// Deletes a schedule with its overrides and cover requests.
-pub async fn delete(connection: &impl ConnectionTrait, schedule: i64) -> Result<(), MainError> {
-    Entity::delete_by_id(schedule).exec(connection).await?;
+pub async fn delete(connection: &dyn StoreConnection, schedule: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(schedule).exec(&connection).await?;
     Ok(())
 }
 
 /// Names of the schedules of an organisation with a layer that puts this contact on duty.
 pub(in crate::store) async fn names_of_contact(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     contact: i64,
 ) -> Result<Vec<String>, MainError> {

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
-use sea_orm::{
-    ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
-};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _};
 use watchkeeper_entities::service::{Column, Entity};
 
 use crate::model::service::{ServiceKey, ServicePause};
@@ -13,9 +12,7 @@ use crate::store::MainError;
 use crate::store::services::{KEYS_AT_ONCE, count_active, of_organisation};
 
 /// Returns the number of services that are not paused of every organisation that has one, in one statement.
-pub async fn count_by_organisation(
-    connection: &impl ConnectionTrait,
-) -> Result<HashMap<i64, u64>, MainError> {
+pub async fn count_by_organisation(connection: &dyn StoreConnection) -> Result<HashMap<i64, u64>, MainError> {
     let counts: Vec<(i64, i64)> = Entity::find()
         .select_only()
         .column(Column::OrganisationId)
@@ -23,14 +20,14 @@ pub async fn count_by_organisation(
         .filter(Column::PausedAt.is_null())
         .group_by(Column::OrganisationId)
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok(counts.into_iter().map(|(organisation, count)| (organisation, count.unsigned_abs())).collect())
 }
 
 /// Returns the newest services of the organisation that are not paused, beyond the `limit` oldest ones, newest first.
 pub async fn beyond(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     limit: u32,
 ) -> Result<Vec<ServiceKey>, MainError> {
@@ -42,12 +39,12 @@ pub async fn beyond(
         .order_by_desc(Column::CreatedAt)
         .order_by_desc(Column::PublicId)
         .limit(excess);
-    Ok(newest.into_tuple().all(connection).await?)
+    Ok(newest.into_tuple().all(&connection).await?)
 }
 
 /// Pauses these services, each under its next revision.
 pub async fn pause(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
     pause: ServicePause,
 ) -> Result<(), MainError> {
@@ -58,7 +55,7 @@ pub async fn pause(
             .col_expr(Column::UpdatedAt, Expr::value(pause.at.ms()))
             .col_expr(Column::Revision, Expr::col(Column::Revision).add(1))
             .filter(Column::Id.is_in(some.iter().copied()))
-            .exec(connection)
+            .exec(&connection)
             .await?;
     }
     Ok(())

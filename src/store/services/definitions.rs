@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::service::{Column, Entity, Model};
 
 use crate::id::Id;
@@ -47,7 +48,7 @@ impl DefinitionPage {
 /// Services that fall into these partitions, whose keys are behind `after`: what the engine loads at start and compares
 /// itself with.
 pub async fn page(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     partitions: PartitionSet,
     after: ServiceKey,
     limit: u64,
@@ -57,24 +58,24 @@ pub async fn page(
         let partition = Expr::col(Column::Id).modulo(i64::from(PARTITIONS));
         services = services.filter(partition.is_in(partitions.iter().map(|some| i64::from(some.number()))));
     }
-    let rows = services.order_by_asc(Column::Id).limit(limit).all(connection).await?;
+    let rows = services.order_by_asc(Column::Id).limit(limit).all(&connection).await?;
     readable(connection, rows).await
 }
 
 /// The services with these keys: what locations in other places are given when they have changed.
 pub async fn with_keys(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &[ServiceKey],
 ) -> Result<DefinitionPage, MainError> {
     let mut rows = Vec::new();
     for keys in keys.chunks(KEYS_AT_ONCE) {
         let some = Entity::find().filter(Column::Id.is_in(keys.iter().copied()));
-        rows.extend(some.order_by_asc(Column::Id).all(connection).await?);
+        rows.extend(some.order_by_asc(Column::Id).all(&connection).await?);
     }
     readable(connection, rows).await
 }
 
-async fn readable(connection: &impl ConnectionTrait, rows: Vec<Model>) -> Result<DefinitionPage, MainError> {
+async fn readable(connection: &dyn StoreConnection, rows: Vec<Model>) -> Result<DefinitionPage, MainError> {
     let owners: BTreeSet<i64> = rows.iter().map(|row| row.organisation_id).collect();
     let ids = organisations::ids(connection, &owners).await?;
     let mut page = DefinitionPage { last: rows.last().map(|row| row.id), ..DefinitionPage::default() };

@@ -1,8 +1,9 @@
 //! Services without their configuration, which may be large. Code that reads many services reads these.
 
+use crate::store::StoreConnection;
 use sea_orm::{
-    ColumnTrait as _, ConnectionTrait, DerivePartialModel, EntityTrait as _, PaginatorTrait as _,
-    QueryFilter as _, QueryOrder as _, QuerySelect as _, Select,
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, PaginatorTrait as _, QueryFilter as _,
+    QueryOrder as _, QuerySelect as _, Select,
 };
 use watchkeeper_entities::service::{Column, Entity};
 
@@ -41,7 +42,7 @@ struct OutlineRow {
 
 /// Returns the outlines of the services with these keys, of any organisation.
 pub async fn by_keys(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     keys: &[ServiceKey],
 ) -> Result<Vec<ServiceOutline>, MainError> {
     let mut found = Vec::with_capacity(keys.len());
@@ -54,7 +55,7 @@ pub async fn by_keys(
 
 /// Returns the outline of the visible service with this id.
 pub async fn find(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
 ) -> Result<Option<ServiceOutline>, MainError> {
@@ -65,13 +66,13 @@ pub async fn find(
 /// Returns the outlines of the visible services that carry a tag (key of its row), oldest first, and their
 /// number in all.
 pub async fn with_tag(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     tag: i64,
     window: PageWindow,
 ) -> Result<(Vec<ServiceOutline>, u64), MainError> {
     let wanted = seen(sight).filter(carrying(tag));
-    let total = wanted.clone().count(connection).await?;
+    let total = wanted.clone().count(&connection).await?;
     let page = wanted.order_by_asc(Column::CreatedAt).order_by_asc(Column::PublicId);
     Ok((selected(connection, page.offset(window.offset).limit(window.limit)).await?, total))
 }
@@ -79,7 +80,7 @@ pub async fn with_tag(
 /// Returns the outlines of the visible services in this window, oldest first; with a tag (key of its row) only those
 /// that carry it, with check types only those of one of them.
 pub async fn listed(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     wanted: (Option<i64>, &[CheckType]),
     window: PageWindow,
@@ -90,10 +91,10 @@ pub async fn listed(
 
 /// Returns the outlines of the services that a query selects, in its order.
 pub(in crate::store) async fn selected(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     query: Select<Entity>,
 ) -> Result<Vec<ServiceOutline>, MainError> {
-    let rows = query.into_partial_model::<OutlineRow>().all(connection).await?;
+    let rows = query.into_partial_model::<OutlineRow>().all(&connection).await?;
     rows.into_iter().map(to_outline).collect()
 }
 

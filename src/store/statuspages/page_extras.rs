@@ -4,7 +4,8 @@
 
 use std::collections::HashMap;
 
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::{asset, component, custom_domain};
 
 use crate::model::visibility::Visibility;
@@ -23,7 +24,7 @@ pub struct PageExtras {
 
 /// Reads the parts of these pages that come from other tables, restricted to what is visible, by the key of the page.
 pub async fn of_pages(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     pages: &[i64],
 ) -> Result<HashMap<i64, PageExtras>, MainError> {
@@ -37,7 +38,7 @@ pub async fn of_pages(
         .columns([asset::Column::StatuspageId, asset::Column::Kind, asset::Column::Hash])
         .filter(asset::Column::StatuspageId.is_in(pages.iter().copied()))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     for (page, kind, hash) in files {
         shown.entry(page).or_default().files.push((kind, hash));
@@ -55,7 +56,7 @@ pub async fn of_pages(
         .filter(component::Column::StatuspageId.is_in(pages.iter().copied()))
         .group_by(component::Column::StatuspageId)
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     for (page, count) in counts {
         shown.entry(page).or_default().components_count = u64::try_from(count).unwrap_or_default();
@@ -65,7 +66,7 @@ pub async fn of_pages(
 
 /// The first domain of each page: its host name, or `None` while it is not active.
 async fn active_hostnames(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     pages: &[i64],
 ) -> Result<HashMap<i64, Option<String>>, MainError> {
     let domains: Vec<(i64, String, String)> = custom_domain::Entity::find()
@@ -79,7 +80,7 @@ async fn active_hostnames(
         .order_by_asc(custom_domain::Column::CreatedAt)
         .order_by_asc(custom_domain::Column::PublicId)
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     let mut first = HashMap::new();
     for (page, hostname, status) in domains {

@@ -7,10 +7,11 @@
 
 use std::collections::HashSet;
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DbErr,
-    EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, SqlErr,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, DbErr, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, SqlErr,
 };
 use watchkeeper_entities::slug_hold;
 use watchkeeper_entities::statuspage::{ActiveModel, Column, Entity};
@@ -28,18 +29,18 @@ const RELEASED_AT_ONCE: u64 = 1_000;
 
 /// Returns true if an organisation must not take this slug: a page has it, or it is held for another organisation.
 pub async fn is_taken(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     slug: &str,
     now: JudgedTime,
 ) -> Result<bool, MainError> {
-    let pages = Entity::find().filter(Column::Slug.eq(slug)).count(connection).await?;
+    let pages = Entity::find().filter(Column::Slug.eq(slug)).count(&connection).await?;
     Ok(pages > 0 || is_held(connection, organisation, slug, now).await?)
 }
 
 /// Those of these slugs that an organisation must not take.
 pub async fn taken_among(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     slugs: &[String],
     now: JudgedTime,
@@ -49,7 +50,7 @@ pub async fn taken_among(
         .column(Column::Slug)
         .filter(Column::Slug.is_in(slugs))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     let held: Vec<String> = slug_hold::Entity::find()
         .select_only()
@@ -57,7 +58,7 @@ pub async fn taken_among(
         .filter(slug_hold::Column::Slug.is_in(slugs))
         .filter(held_from(organisation, now))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     Ok(pages.into_iter().chain(held).collect())
 }
@@ -65,20 +66,20 @@ pub async fn taken_among(
 /// Stores a new page under its slug; its `key` is assigned by the database and returned in the result. `None` when
 /// another page has the slug, or it is held for another organisation; then nothing is stored.
 pub async fn insert(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     page: Statuspage,
     now: JudgedTime,
 ) -> Result<Option<Statuspage>, MainError> {
     let mut row = to_row(&page);
     row.id = NotSet;
     let unless_taken = OnConflict::column(Column::Slug).do_nothing().to_owned();
-    let key = match Entity::insert(row).on_conflict(unless_taken).exec(connection).await {
+    let key = match Entity::insert(row).on_conflict(unless_taken).exec(&connection).await {
         Ok(inserted) => inserted.last_insert_id,
         Err(DbErr::RecordNotInserted) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     if is_held(connection, page.organisation, &page.slug, now).await? {
-        Entity::delete_by_id(key).exec(connection).await?;
+        Entity::delete_by_id(key).exec(&connection).await?;
         return Ok(None);
     }
     release(connection, &page.slug).await?;
@@ -88,14 +89,14 @@ pub async fn insert(
 /// Changes the slug of a stored page; the old one is kept for the organisation. `false` when the slug is taken; then
 /// the transaction must not be used further.
 pub async fn rename(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     page: &Statuspage,
     slug: &str,
     now: JudgedTime,
 ) -> Result<bool, MainError> {
     let row =
         ActiveModel { id: Set(page.key), slug: Set(slug.to_owned()), ..<ActiveModel as Default>::default() };
-    match row.update(connection).await {
+    match row.update(&connection).await {
         Ok(_) => {}
         Err(error) if matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) => {
             return Ok(false);
@@ -112,7 +113,7 @@ pub async fn rename(
 
 /// Holds the slug that a page gives up for its organisation, and frees the oldest held ones beyond the limits.
 pub async fn hold(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     page: &Statuspage,
     now: Timestamp,
 ) -> Result<(), MainError> {
@@ -123,17 +124,18 @@ pub async fn hold(
         statuspage_id: Set(Some(page.key)),
         freed_at: Set(now.ms()),
     };
-    slug_hold::Entity::insert(row).exec_without_returning(connection).await?;
+    slug_hold::Entity::insert(row).exec_without_returning(&connection).await?;
     let of_organisation = Condition::all().add(slug_hold::Column::OrganisationId.eq(page.organisation));
     let of_page = of_organisation.clone().add(slug_hold::Column::StatuspageId.eq(page.key));
     release_beyond(connection, of_page, HOLDS_PER_PAGE).await?;
-    let pages = Entity::find().filter(Column::OrganisationId.eq(page.organisation)).count(connection).await?;
+    let pages =
+        Entity::find().filter(Column::OrganisationId.eq(page.organisation)).count(&connection).await?;
     release_beyond(connection, of_organisation, holds_of_organisation(pages)).await
 }
 
 /// Frees the slugs of these rows, except for the `most` that were given up last.
 async fn release_beyond(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     rows: Condition,
     most: u64,
 ) -> Result<(), MainError> {
@@ -146,28 +148,28 @@ async fn release_beyond(
         .offset(most)
         .limit(RELEASED_AT_ONCE)
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     if !beyond.is_empty() {
         let released = slug_hold::Entity::delete_many().filter(slug_hold::Column::Slug.is_in(beyond));
-        released.exec(connection).await?;
+        released.exec(&connection).await?;
     }
     Ok(())
 }
 
-async fn release(connection: &impl ConnectionTrait, slug: &str) -> Result<(), MainError> {
-    slug_hold::Entity::delete_by_id(slug.to_owned()).exec(connection).await?;
+async fn release(connection: &dyn StoreConnection, slug: &str) -> Result<(), MainError> {
+    slug_hold::Entity::delete_by_id(slug.to_owned()).exec(&connection).await?;
     Ok(())
 }
 
 async fn is_held(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     organisation: i64,
     slug: &str,
     now: JudgedTime,
 ) -> Result<bool, MainError> {
     let holds = slug_hold::Entity::find_by_id(slug.to_owned()).filter(held_from(organisation, now));
-    Ok(holds.count(connection).await? > 0)
+    Ok(holds.count(&connection).await? > 0)
 }
 
 /// Held for another organisation, and not expired. While the time is doubted nothing has expired.

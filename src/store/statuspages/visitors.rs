@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use watchkeeper_entities::custom_domain;
 use watchkeeper_entities::statuspage::{Column, Entity};
 
@@ -12,32 +13,32 @@ use crate::model::statuspage::Statuspage;
 use crate::store::MainError;
 
 /// The page with this slug, published or not.
-pub async fn by_slug(connection: &impl ConnectionTrait, slug: &str) -> Result<Option<Statuspage>, MainError> {
-    Entity::find().filter(Column::Slug.eq(slug)).one(connection).await?.map(from_row).transpose()
+pub async fn by_slug(connection: &dyn StoreConnection, slug: &str) -> Result<Option<Statuspage>, MainError> {
+    Entity::find().filter(Column::Slug.eq(slug)).one(&connection).await?.map(from_row).transpose()
 }
 
 /// The page of an active custom domain, published or not.
 pub async fn by_domain(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     hostname: &str,
 ) -> Result<Option<Statuspage>, MainError> {
     let active = custom_domain::Entity::find()
         .filter(custom_domain::Column::Hostname.eq(hostname))
         .filter(custom_domain::Column::Status.eq(DomainStatus::Active.as_str()));
-    match active.one(connection).await? {
+    match active.one(&connection).await? {
         Some(domain) => {
-            Entity::find_by_id(domain.statuspage_id).one(connection).await?.map(from_row).transpose()
+            Entity::find_by_id(domain.statuspage_id).one(&connection).await?.map(from_row).transpose()
         }
         None => Ok(None),
     }
 }
 
 /// The host names of all active custom domains, of any organisation.
-pub async fn active_hosts(connection: &impl ConnectionTrait) -> Result<HashSet<String>, MainError> {
+pub async fn active_hosts(connection: &dyn StoreConnection) -> Result<HashSet<String>, MainError> {
     let hosts = custom_domain::Entity::find()
         .select_only()
         .column(custom_domain::Column::Hostname)
         .filter(custom_domain::Column::Status.eq(DomainStatus::Active.as_str()))
         .into_tuple::<String>();
-    Ok(hosts.all(connection).await?.into_iter().collect())
+    Ok(hosts.all(&connection).await?.into_iter().collect())
 }

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait as _};
+use crate::store::StoreConnection;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait as _};
 use watchkeeper_entities::component::{Column, Entity, Model};
 use watchkeeper_entities::{incident_service, maintenance_service, maintenance_statuspage};
 
@@ -23,7 +24,7 @@ struct ComponentNode {
 
 /// The keys of the pages, ascending, for which these pages were chosen and these services are named.
 pub async fn pages_showing(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     chosen: &[i64],
     services: &[ServiceKey],
 ) -> Result<Vec<i64>, MainError> {
@@ -41,7 +42,7 @@ pub async fn pages_showing(
 
 /// Those of the services of an incident that a component of some page shows.
 pub async fn services_on_pages(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     incident: i64,
 ) -> Result<Vec<ServiceKey>, MainError> {
     let of_incident = incident_service::Entity::find()
@@ -54,12 +55,12 @@ pub async fn services_on_pages(
         .column(Column::ServiceId)
         .distinct()
         .filter(Column::ServiceId.in_subquery(of_incident));
-    Ok(shown.into_tuple().all(connection).await?)
+    Ok(shown.into_tuple().all(&connection).await?)
 }
 
 /// The keys of the pages, ascending, that show a maintenance.
 pub async fn that_show_maintenance(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     maintenance: i64,
 ) -> Result<Vec<i64>, MainError> {
     let chosen: Vec<i64> = maintenance_statuspage::Entity::find()
@@ -67,21 +68,21 @@ pub async fn that_show_maintenance(
         .column(maintenance_statuspage::Column::StatuspageId)
         .filter(maintenance_statuspage::Column::MaintenanceId.eq(maintenance))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     let services: Vec<ServiceKey> = maintenance_service::Entity::find()
         .select_only()
         .column(maintenance_service::Column::ServiceId)
         .filter(maintenance_service::Column::MaintenanceId.eq(maintenance))
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     pages_showing(connection, &chosen, &services).await
 }
 
 /// Every component of the pages that have one of these services, by its key.
 async fn parts(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     services: &[ServiceKey],
 ) -> Result<HashMap<i64, ComponentNode>, MainError> {
     let part = |row: Model| {
@@ -95,7 +96,7 @@ async fn parts(
             .column(Column::StatuspageId)
             .filter(Column::ServiceId.is_in(some.iter().copied()))
             .into_query();
-        let rows = Entity::find().filter(Column::StatuspageId.in_subquery(with_one)).all(connection).await?;
+        let rows = Entity::find().filter(Column::StatuspageId.in_subquery(with_one)).all(&connection).await?;
         parts.extend(rows.into_iter().map(part));
     }
     Ok(parts)

@@ -24,7 +24,7 @@ use crate::http::v1::access_scopes::view::AccessScopeView;
 use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::access_scope::AccessScope;
-use crate::store::{Connection, access_scopes};
+use crate::store::{StoreConnection, access_scopes};
 
 pub(super) async fn list_access_scopes(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let ApiCall { state, caller, query, canonical_path, .. } = call;
@@ -101,12 +101,12 @@ fn refused(path: &str, rule: FieldRule) -> ApiError {
     ApiError::Fields(FieldErrors::of(path, rule))
 }
 
-async fn shown_one(connection: &impl Connection, scope: &AccessScope) -> Result<Value, ApiError> {
+async fn shown_one(connection: &dyn StoreConnection, scope: &AccessScope) -> Result<Value, ApiError> {
     shown(connection, std::slice::from_ref(scope)).await?.pop().ok_or(ApiError::NotFound)
 }
 
 /// Scopes with their tags and the number of their tokens, with one query each.
-async fn shown(connection: &impl Connection, scopes: &[AccessScope]) -> Result<Vec<Value>, ApiError> {
+async fn shown(connection: &dyn StoreConnection, scopes: &[AccessScope]) -> Result<Vec<Value>, ApiError> {
     let keys: Vec<i64> = scopes.iter().map(|scope| scope.key).collect();
     let tags = access_scopes::tags_of(connection, &keys).await?;
     let tokens = access_scopes::tokens_of(connection, &keys).await?;

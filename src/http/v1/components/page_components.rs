@@ -14,7 +14,7 @@ use crate::model::service::ServiceKey;
 use crate::model::service_outline::ServiceOutline;
 use crate::model::statuspage::Statuspage;
 use crate::model::visibility::Visibility;
-use crate::store::{Connection, components, page_facts};
+use crate::store::{StoreConnection, components, page_facts};
 
 /// All components of one page with everything that they show.
 pub(in crate::http::v1) struct PageComponents {
@@ -28,7 +28,7 @@ impl PageComponents {
     /// Reads the components: a constant number of database queries and one request to the engine.
     pub(in crate::http::v1) async fn load(
         state: &AppState,
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         sight: Visibility,
         page: &Statuspage,
     ) -> Result<Self, ApiError> {

@@ -33,7 +33,7 @@ use crate::lifecycle;
 use crate::model::incident::{AffectedService, Incident};
 use crate::model::service::ServiceKey;
 use crate::store::incidents::list::IncidentFilter;
-use crate::store::{Connection, MainError, PageWindow, incidents};
+use crate::store::{MainError, PageWindow, StoreConnection, incidents};
 
 pub(super) async fn list_incidents(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let ApiCall { state, caller, query, headers, canonical_path, .. } = call;
@@ -137,7 +137,7 @@ pub(super) async fn delete_incident(call: ApiCall<AppState>) -> Result<Committed
 
 /// An incident as visible to the caller, and its visible services; `None` if none with this id is visible.
 pub(super) async fn read_one(
-    connection: &impl Connection,
+    connection: &dyn StoreConnection,
     caller: &Caller,
     id: Id,
     languages: &AnswerLanguage,

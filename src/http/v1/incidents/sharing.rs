@@ -9,7 +9,7 @@ use crate::id::Id;
 use crate::incidents::incident_texts;
 use crate::model::incident::{AffectedService, ChosenPage, Incident, WholeIncident};
 use crate::model::translated_text::TranslatedText;
-use crate::store::{Connection, incidents};
+use crate::store::{StoreConnection, incidents};
 
 /// An incident restricted to what its caller may see.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct VisibleIncident(WholeIncident);
 impl VisibleIncident {
     /// Reads the part of an incident that is visible to the caller.
     pub(super) async fn read(
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         caller: &Caller,
         incident: Incident,
     ) -> Result<Self, ApiError> {
@@ -48,7 +48,7 @@ pub(super) struct HiddenIncidentPart {
 impl HiddenIncidentPart {
     /// Reads the part of an incident that the caller does not see.
     pub(super) async fn of(
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         caller: &Caller,
         whole: &WholeIncident,
     ) -> Result<Self, ApiError> {
@@ -124,7 +124,7 @@ fn seen_title(services: &[AffectedService], caller: &Caller) -> TranslatedText {
 
 /// Replaces the titles of incidents in a list by those visible to the caller.
 pub(super) async fn retitle(
-    connection: &impl Connection,
+    connection: &dyn StoreConnection,
     caller: &Caller,
     rows: &mut [(Incident, Vec<AffectedService>)],
 ) -> Result<(), ApiError> {

@@ -22,7 +22,7 @@ use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::lifecycle::maintenance_series;
 use crate::model::maintenance::series::{MaintenanceSeries, SeriesStatus};
-use crate::store::Connection;
+use crate::store::StoreConnection;
 use crate::store::maintenances::series::{self, links};
 
 pub(super) async fn list_maintenance_series(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
@@ -95,7 +95,7 @@ pub(super) async fn delete_maintenance_series(call: ApiCall<AppState>) -> Result
 
 /// 200 with the series.
 async fn shown(
-    connection: &impl Connection,
+    connection: &dyn StoreConnection,
     series: &MaintenanceSeries,
     (languages, now): (&AnswerLanguage, Timestamp),
 ) -> Result<ApiReply, ApiError> {

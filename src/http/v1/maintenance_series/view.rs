@@ -23,7 +23,7 @@ use crate::model::maintenance::series::{MaintenanceSeries, SeriesStatus};
 use crate::model::recurrence::Occurrence;
 use crate::model::service::NamedService;
 use crate::model::translated_text::TranslatedText;
-use crate::store::Connection;
+use crate::store::StoreConnection;
 use crate::store::maintenances::links::NamedPage;
 use crate::store::maintenances::series::{links, occurrences};
 
@@ -177,7 +177,7 @@ struct UpcomingOccurrences {
 
 impl UpcomingOccurrences {
     async fn read(
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         series: &MaintenanceSeries,
         now: Timestamp,
     ) -> Result<Self, ApiError> {
@@ -203,7 +203,7 @@ impl UpcomingOccurrences {
 
 /// The rows of a list.
 pub(super) async fn rows(
-    connection: &impl Connection,
+    connection: &dyn StoreConnection,
     series: &[MaintenanceSeries],
     languages: &AnswerLanguage,
 ) -> Result<Vec<Value>, ApiError> {
@@ -218,7 +218,7 @@ pub(super) async fn rows(
 
 /// One series with its pages and its calendar.
 pub(super) async fn one(
-    connection: &impl Connection,
+    connection: &dyn StoreConnection,
     series: &MaintenanceSeries,
     (languages, now): (&AnswerLanguage, Timestamp),
 ) -> Result<Value, ApiError> {

@@ -27,7 +27,7 @@ use crate::model::maintenance::{
 use crate::model::service::ServiceKey;
 use crate::model::translated_text::TranslatedText;
 use crate::store::maintenances::effect as effects;
-use crate::store::{Connection, id_lookup};
+use crate::store::{StoreConnection, id_lookup};
 
 /// Ids of a body that exist in the organisation.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ pub(in crate::http::v1) struct MaintenanceLinks {
 impl MaintenanceLinks {
     /// Looks up every well-formed id of the body.
     pub(in crate::http::v1) async fn read(
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         caller: &Caller,
         body: &Map<String, Value>,
     ) -> Result<Self, ApiError> {

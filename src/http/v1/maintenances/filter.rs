@@ -9,7 +9,7 @@ use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::model::visibility::Visibility;
 use crate::store::maintenances::filter::MaintenanceFilter;
-use crate::store::{Connection, id_lookup};
+use crate::store::{StoreConnection, id_lookup};
 
 /// A filter whose ids have not been looked up yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl MaintenanceQuery {
     /// Looks up the ids; invisible ones are ignored.
     pub(super) async fn resolve(
         self,
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         sight: Visibility,
     ) -> Result<MaintenanceFilter, ApiError> {
         let Some(ids) = self.services else { return Ok(self.filter) };

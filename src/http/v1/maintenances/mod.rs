@@ -39,7 +39,7 @@ use crate::model::service::{Service, ServiceKey};
 use crate::model::visibility::Visibility;
 use crate::store::maintenances::series::{self, occurrences};
 use crate::store::maintenances::{self, links};
-use crate::store::{Connection, Transaction, services};
+use crate::store::{StoreConnection, Transaction, services};
 
 pub(super) async fn list_maintenances(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     list(call, None).await
@@ -175,7 +175,7 @@ pub(super) async fn delete_maintenance(call: ApiCall<AppState>) -> Result<Commit
 
 /// A maintenance as visible, and its visible services; `None` if none with this id is visible.
 pub(super) async fn read_one(
-    connection: &impl Connection,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     id: Id,
     languages: &AnswerLanguage,
@@ -188,7 +188,7 @@ pub(super) async fn read_one(
 
 /// 200 with the maintenance.
 async fn shown(
-    connection: &impl Connection,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     maintenance: &Maintenance,
     languages: &AnswerLanguage,

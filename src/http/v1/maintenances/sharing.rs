@@ -7,7 +7,7 @@ use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::service::ServiceKey;
-use crate::store::Connection;
+use crate::store::StoreConnection;
 use crate::store::maintenances::links;
 
 /// The part of a maintenance that its caller does not see; empty for an unscoped caller.
@@ -22,7 +22,7 @@ pub(super) struct HiddenMaintenancePart {
 impl HiddenMaintenancePart {
     /// Reads the part of a maintenance that the caller does not see.
     pub(super) async fn of(
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         caller: &Caller,
         maintenance: MaintenanceKey,
     ) -> Result<Self, ApiError> {

@@ -25,7 +25,7 @@ use crate::model::maintenance::{
 use crate::model::service::NamedService;
 use crate::model::translated_text::TranslatedText;
 use crate::model::visibility::Visibility;
-use crate::store::Connection;
+use crate::store::StoreConnection;
 use crate::store::maintenances::links::{self, NamedPage};
 use crate::store::maintenances::series::{self, SeriesName};
 use crate::store::maintenances::timeline;
@@ -150,7 +150,7 @@ struct MaintenanceDetails {
 
 impl MaintenanceDetails {
     async fn read(
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         sight: Visibility,
         maintenances: &[Maintenance],
     ) -> Result<Self, ApiError> {
@@ -196,7 +196,7 @@ impl<'a> BodyView<'a> {
 
 /// The rows of a list.
 pub(super) async fn rows(
-    connection: &impl Connection,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     maintenances: &[Maintenance],
     languages: &AnswerLanguage,
@@ -208,7 +208,7 @@ pub(super) async fn rows(
 
 /// One maintenance with pages and timeline.
 pub(super) async fn one(
-    connection: &impl Connection,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     maintenance: &Maintenance,
     languages: &AnswerLanguage,

@@ -11,7 +11,7 @@ use crate::id::Id;
 use crate::model::contact::NamedContact;
 use crate::model::oncall::entry::NamedSchedule;
 use crate::store::oncall::schedules;
-use crate::store::{Connection, contacts};
+use crate::store::{StoreConnection, contacts};
 
 /// Contacts and schedules of the caller's organisation.
 pub(super) struct OncallLinks {
@@ -20,7 +20,7 @@ pub(super) struct OncallLinks {
 }
 
 impl OncallLinks {
-    pub(super) async fn find(connection: &impl Connection, caller: &Caller) -> Result<Self, ApiError> {
+    pub(super) async fn find(connection: &dyn StoreConnection, caller: &Caller) -> Result<Self, ApiError> {
         let organisation = caller.organisation.key;
         let schedules = schedules::by_key(connection, organisation).await?;
         Ok(Self {

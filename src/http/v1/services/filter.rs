@@ -21,7 +21,7 @@ use crate::model::tag::TagName;
 use crate::model::visibility::Visibility;
 use crate::store::maintenances::effect::covered;
 use crate::store::services::outlines;
-use crate::store::{Connection, MainError, PageWindow, services, tags};
+use crate::store::{MainError, PageWindow, StoreConnection, services, tags};
 
 /// Longest `q`, in characters.
 pub(super) const TEXT_MAX: usize = 200;
@@ -90,7 +90,7 @@ impl ServiceFilter {
 
     async fn matching(
         &self,
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         state: &AppState,
         sight: Visibility,
     ) -> Result<Vec<ServiceKey>, ApiError> {
@@ -120,7 +120,7 @@ impl ServiceFilter {
 
     async fn with_status(
         &self,
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         state: &AppState,
         chunk: &[ServiceOutline],
     ) -> Result<Vec<ServiceKey>, ApiError> {
@@ -150,7 +150,7 @@ pub(super) enum WantedTag {
 
 /// Looks up the tag that a label names.
 pub(super) async fn find_tag(
-    connection: &impl Connection,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     label: Option<&str>,
 ) -> Result<WantedTag, MainError> {

@@ -16,7 +16,7 @@ use crate::http::v1::services::view::{LiveFigures, ServiceDetails, ServiceView};
 use crate::http::v1::state::AppState;
 use crate::model::service::Service;
 use crate::model::verdict::Verdict;
-use crate::store::Connection;
+use crate::store::StoreConnection;
 
 /// Reads services for one caller.
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ impl ServiceViewer<'_> {
     /// A service in its state in this transaction.
     pub(super) async fn show_current(
         &self,
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         service: &Service,
     ) -> Result<Value, ApiError> {
         let snapshot = self.snapshot(service).await?;
@@ -46,7 +46,7 @@ impl ServiceViewer<'_> {
     /// A service as after the commit of `after` in place of `before`: the engine does not know the change yet.
     pub(super) async fn changed(
         &self,
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         before: &Service,
         after: &Service,
     ) -> Result<Value, ApiError> {
@@ -70,7 +70,7 @@ impl ServiceViewer<'_> {
 
     async fn load_and_show(
         &self,
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         service: &Service,
         snapshot: ServiceSnapshot,
     ) -> Result<Value, ApiError> {

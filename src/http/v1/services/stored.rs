@@ -9,7 +9,7 @@ use crate::model::service::{Service, ServiceSettings};
 use crate::model::tag::Tag;
 use crate::store::heartbeats::StoredHeartbeat;
 use crate::store::maintenances::effect::covered;
-use crate::store::{Connection, dependencies, heartbeats, tags, unreachable_services};
+use crate::store::{StoreConnection, dependencies, heartbeats, tags, unreachable_services};
 
 /// A service with the stored data that belongs to it.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub(super) struct ServicePage {
 
 /// Reads the stored data of these services, with one query per table.
 pub(super) async fn gather(
-    connection: &impl Connection,
+    connection: &dyn StoreConnection,
     services: Vec<Service>,
 ) -> Result<Vec<StoredService>, ApiError> {
     let keys: Vec<_> = services.iter().map(|service| service.key).collect();

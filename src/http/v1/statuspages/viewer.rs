@@ -14,7 +14,7 @@ use crate::http::v1::statuspages::view::{
     StatuspageBodyView, StatuspageDetails, StatuspageFilesView, StatuspageRowView, StatuspageView,
 };
 use crate::model::statuspage::Statuspage;
-use crate::store::Connection;
+use crate::store::StoreConnection;
 use crate::store::statuspages::page_extras::{PageExtras, of_pages};
 
 /// Reads pages for one caller.
@@ -30,7 +30,7 @@ impl PageViewer<'_> {
     /// The rows of a list: without `components`.
     pub(super) async fn rows(
         &self,
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         pages: &[Statuspage],
     ) -> Result<Vec<Value>, ApiError> {
         let keys: Vec<i64> = pages.iter().map(|page| page.key).collect();
@@ -51,7 +51,7 @@ impl PageViewer<'_> {
     /// One page with its components.
     pub(in crate::http) async fn whole(
         &self,
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         page: &Statuspage,
     ) -> Result<Value, ApiError> {
         let shown = self.shown(connection, page).await?;
@@ -69,7 +69,7 @@ impl PageViewer<'_> {
     /// One page without `components` and `components_count`: the response about a file (contract 4.16).
     pub(in crate::http) async fn bare(
         &self,
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         page: &Statuspage,
     ) -> Result<Value, ApiError> {
         let shown = self.shown(connection, page).await?;
@@ -80,7 +80,11 @@ impl PageViewer<'_> {
         }))
     }
 
-    async fn shown(&self, connection: &impl Connection, page: &Statuspage) -> Result<PageExtras, ApiError> {
+    async fn shown(
+        &self,
+        connection: &dyn StoreConnection,
+        page: &Statuspage,
+    ) -> Result<PageExtras, ApiError> {
         let mut shown = of_pages(connection, self.caller.sight(), &[page.key]).await?;
         Ok(shown.remove(&page.key).unwrap_or_default())
     }

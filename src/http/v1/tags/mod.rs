@@ -29,7 +29,7 @@ use crate::http::v1::tags::view::TagView;
 use crate::model::tag::{Tag, TagSource, is_key};
 use crate::model::visibility::Visibility;
 use crate::store::tags::{self, TagFilter};
-use crate::store::{Connection, Transaction};
+use crate::store::{StoreConnection, Transaction};
 
 /// Default number of tags per page.
 const PER_PAGE: u64 = 50;
@@ -155,14 +155,18 @@ fn read_filter(query: &QueryString) -> Result<Option<TagFilter>, FieldErrors> {
     errors.into_result(filter)
 }
 
-async fn counted_one(connection: &impl Connection, sight: Visibility, tag: &Tag) -> Result<Value, ApiError> {
+async fn counted_one(
+    connection: &dyn StoreConnection,
+    sight: Visibility,
+    tag: &Tag,
+) -> Result<Value, ApiError> {
     let mut rows = counted(connection, sight, std::slice::from_ref(tag)).await?;
     rows.pop().ok_or(ApiError::NotFound)
 }
 
 /// Tags with `services_count`, with one query.
 async fn counted(
-    connection: &impl Connection,
+    connection: &dyn StoreConnection,
     sight: Visibility,
     tags: &[Tag],
 ) -> Result<Vec<Value>, ApiError> {

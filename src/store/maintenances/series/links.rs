@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
-};
+use crate::store::StoreConnection;
+use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::{maintenance_series_service, maintenance_series_statuspage, service};
 
 use crate::model::maintenance::origin::SeriesKey;
@@ -25,7 +24,7 @@ pub struct SeriesLinks {
 }
 
 /// The links of the series.
-pub async fn of(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<SeriesLinks, MainError> {
+pub async fn of(connection: &dyn StoreConnection, series: SeriesKey) -> Result<SeriesLinks, MainError> {
     use maintenance_series_service::{Column as Service, Entity as Services};
     use maintenance_series_statuspage::{Column as Page, Entity as Pages};
     let services = Services::find()
@@ -39,21 +38,21 @@ pub async fn of(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<
         .filter(Page::SeriesId.eq(series))
         .order_by_asc(Page::Position);
     Ok(SeriesLinks {
-        services: services.into_tuple().all(connection).await?,
-        statuspages: pages.into_tuple().all(connection).await?,
+        services: services.into_tuple().all(&connection).await?,
+        statuspages: pages.into_tuple().all(&connection).await?,
     })
 }
 
 /// The services of each of these series, by name.
 pub async fn services_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     series: &[SeriesKey],
 ) -> Result<HashMap<SeriesKey, Vec<NamedService>>, MainError> {
     use maintenance_series_service::{Column, Entity};
     let mut found: HashMap<SeriesKey, Vec<NamedService>> = HashMap::new();
     for keys in series.chunks(AT_ONCE) {
         let of_these = Column::SeriesId.is_in(keys.iter().copied());
-        let links = Entity::find().filter(of_these).all(connection).await?;
+        let links = Entity::find().filter(of_these).all(&connection).await?;
         let services: BTreeSet<ServiceKey> = links.iter().map(|link| link.service_id).collect();
         let query = service::Entity::find().filter(service::Column::Id.is_in(services));
         let named = named_services::services(connection, query).await?;
@@ -69,7 +68,7 @@ pub async fn services_of(
 
 /// The pages chosen for the series, in the order of the client.
 pub async fn statuspages_of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     series: SeriesKey,
 ) -> Result<Vec<NamedPage>, MainError> {
     named_pages(connection, None, &of(connection, series).await?.statuspages).await
@@ -77,27 +76,27 @@ pub async fn statuspages_of(
 
 /// Makes the series cover exactly these services.
 pub async fn cover(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     series: SeriesKey,
     services: &[ServiceKey],
 ) -> Result<(), MainError> {
     use maintenance_series_service::{ActiveModel, Column, Entity};
-    Entity::delete_many().filter(Column::SeriesId.eq(series)).exec(connection).await?;
+    Entity::delete_many().filter(Column::SeriesId.eq(series)).exec(&connection).await?;
     let row = |service: &ServiceKey| ActiveModel { series_id: Set(series), service_id: Set(*service) };
     if !services.is_empty() {
-        Entity::insert_many(services.iter().map(row)).exec_without_returning(connection).await?;
+        Entity::insert_many(services.iter().map(row)).exec_without_returning(&connection).await?;
     }
     Ok(())
 }
 
 /// Chooses exactly these pages for the series, in this order.
 pub async fn show_on(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     series: SeriesKey,
     statuspages: &[i64],
 ) -> Result<(), MainError> {
     use maintenance_series_statuspage::{ActiveModel, Column, Entity};
-    Entity::delete_many().filter(Column::SeriesId.eq(series)).exec(connection).await?;
+    Entity::delete_many().filter(Column::SeriesId.eq(series)).exec(&connection).await?;
     let row = |(position, page): (i32, &i64)| ActiveModel {
         series_id: Set(series),
         statuspage_id: Set(*page),
@@ -105,7 +104,7 @@ pub async fn show_on(
     };
     if !statuspages.is_empty() {
         let rows = (0..).zip(statuspages).map(row);
-        Entity::insert_many(rows).exec_without_returning(connection).await?;
+        Entity::insert_many(rows).exec_without_returning(&connection).await?;
     }
     Ok(())
 }

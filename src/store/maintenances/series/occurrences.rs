@@ -1,10 +1,8 @@
 //! The occurrences of series: the maintenance of each window, and the windows that members removed.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{
-    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
-    QuerySelect,
-};
+use sea_orm::{ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::{maintenance, maintenance_skip};
 
 use crate::clock::Timestamp;
@@ -19,7 +17,7 @@ const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();
 /// The scheduled maintenances of the series, and all those whose window starts at `from` or later, by key. They are
 /// locked until the transaction ends.
 pub async fn list_for_update(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     series: SeriesKey,
     from: Option<Timestamp>,
 ) -> Result<Vec<SeriesMember>, MainError> {
@@ -33,7 +31,7 @@ pub async fn list_for_update(
         .order_by_asc(Column::Id)
         .lock_exclusive()
         .into_tuple()
-        .all(connection)
+        .all(&connection)
         .await?;
     let standing = |(key, occurrence, status, is_adjusted): (i64, i64, String, bool)| {
         let role = match (status == SCHEDULED, is_adjusted) {
@@ -48,7 +46,7 @@ pub async fn list_for_update(
 
 /// The maintenances of windows of the series from `from` on, by their start, and those that are scheduled.
 pub async fn of(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     series: SeriesKey,
     from: Option<Timestamp>,
 ) -> Result<Vec<Maintenance>, MainError> {
@@ -58,14 +56,14 @@ pub async fn of(
         .filter(Column::SeriesId.eq(series))
         .filter(waiting.add_option(from.map(|from| Column::Occurrence.gte(from.ms()))))
         .order_by_asc(Column::Occurrence)
-        .all(connection)
+        .all(&connection)
         .await?;
     rows.iter().map(from_row).collect()
 }
 
 /// The keys of the maintenances of the series; only of those that wait for their start, or of all.
 pub async fn keys(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     series: SeriesKey,
     are_waiting: bool,
 ) -> Result<Vec<MaintenanceKey>, MainError> {
@@ -74,11 +72,11 @@ pub async fn keys(
     if are_waiting {
         mine = mine.filter(Column::Status.eq(SCHEDULED));
     }
-    Ok(mine.order_by_asc(Column::Id).into_tuple().all(connection).await?)
+    Ok(mine.order_by_asc(Column::Id).into_tuple().all(&connection).await?)
 }
 
 /// Removes the window of this maintenance from its series, if it has one: it is not created again.
-pub async fn skip(connection: &impl ConnectionTrait, maintenance: &Maintenance) -> Result<(), MainError> {
+pub async fn skip(connection: &dyn StoreConnection, maintenance: &Maintenance) -> Result<(), MainError> {
     match maintenance.origin {
         Some(SeriesOrigin { series, occurrence, .. }) => skip_all(connection, &[(series, occurrence)]).await,
         None => Ok(()),
@@ -87,7 +85,7 @@ pub async fn skip(connection: &impl ConnectionTrait, maintenance: &Maintenance) 
 
 /// Takes windows out of their series.
 pub async fn skip_all(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     windows: &[(SeriesKey, Timestamp)],
 ) -> Result<(), MainError> {
     use maintenance_skip::{ActiveModel, Column, Entity};
@@ -100,34 +98,31 @@ pub async fn skip_all(
     }
     let known = OnConflict::columns([Column::SeriesId, Column::Occurrence]).do_nothing().to_owned();
     let rows = Entity::insert_many(windows.iter().map(row)).on_conflict(known);
-    rows.exec_without_returning(connection).await?;
+    rows.exec_without_returning(&connection).await?;
     Ok(())
 }
 
 /// The windows that members removed from the series, in order.
-pub async fn skips(
-    connection: &impl ConnectionTrait,
-    series: SeriesKey,
-) -> Result<Vec<Timestamp>, MainError> {
+pub async fn skips(connection: &dyn StoreConnection, series: SeriesKey) -> Result<Vec<Timestamp>, MainError> {
     use maintenance_skip::{Column, Entity};
     let skips = Entity::find()
         .select_only()
         .column(Column::Occurrence)
         .filter(Column::SeriesId.eq(series))
         .order_by_asc(Column::Occurrence);
-    let skips: Vec<i64> = skips.into_tuple().all(connection).await?;
+    let skips: Vec<i64> = skips.into_tuple().all(&connection).await?;
     Ok(skips.into_iter().map(Timestamp::from_ms).collect())
 }
 
 /// Deletes the records of these removed windows.
 pub async fn forget_skips(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     series: SeriesKey,
     windows: &[Timestamp],
 ) -> Result<(), MainError> {
     use maintenance_skip::{Column, Entity};
     let moments = windows.iter().map(|window| window.ms());
     let mine = Entity::delete_many().filter(Column::SeriesId.eq(series));
-    mine.filter(Column::Occurrence.is_in(moments)).exec(connection).await?;
+    mine.filter(Column::Occurrence.is_in(moments)).exec(&connection).await?;
     Ok(())
 }

@@ -1,9 +1,8 @@
 //! The series that cover a service that is about to be deleted.
 
+use crate::store::StoreConnection;
 use sea_orm::sea_query::Expr;
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _,
-};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _};
 use watchkeeper_entities::maintenance_series::{Column, Entity};
 use watchkeeper_entities::maintenance_series_service::{Column as Link, Entity as Links};
 
@@ -13,23 +12,23 @@ use crate::model::service::ServiceKey;
 use crate::store::MainError;
 
 /// Removes a service from every series that covers it.
-pub async fn unlink(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
-    Links::delete_many().filter(Link::ServiceId.eq(service)).exec(connection).await?;
+pub async fn unlink(connection: &dyn StoreConnection, service: ServiceKey) -> Result<(), MainError> {
+    Links::delete_many().filter(Link::ServiceId.eq(service)).exec(&connection).await?;
     Ok(())
 }
 
 /// Cancels a series: it creates no more maintenances.
-pub async fn cancel(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<(), MainError> {
+pub async fn cancel(connection: &dyn StoreConnection, series: SeriesKey) -> Result<(), MainError> {
     let cancel = Entity::update_many()
         .col_expr(Column::Status, Expr::value(SeriesStatus::Cancelled.as_str()))
         .filter(Column::Id.eq(series));
-    cancel.exec(connection).await?;
+    cancel.exec(&connection).await?;
     Ok(())
 }
 
 /// The series that cover this service and no other.
 pub async fn orphaned_by(
-    connection: &impl ConnectionTrait,
+    connection: &dyn StoreConnection,
     service: ServiceKey,
 ) -> Result<Vec<SeriesKey>, MainError> {
     let others =
@@ -40,5 +39,5 @@ pub async fn orphaned_by(
         .filter(Link::ServiceId.eq(service))
         .filter(Link::SeriesId.not_in_subquery(others))
         .order_by_asc(Link::SeriesId);
-    Ok(alone.into_tuple().all(connection).await?)
+    Ok(alone.into_tuple().all(&connection).await?)
 }

@@ -17,7 +17,7 @@ use crate::http::v1::state::AppState;
 use crate::model::oncall::schedule::OncallSchedule;
 use crate::model::time_range::TimeRange;
 use crate::store::oncall::{rosters, schedules};
-use crate::store::{Connection, contacts};
+use crate::store::{StoreConnection, contacts};
 
 pub(in crate::http::v1) async fn show_oncall_shifts(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let schedule = resource_lookup::find_or_404(&call, schedules::find).await?;
@@ -70,7 +70,7 @@ fn both(
 
 /// 200 with the duty of a schedule, and the entries that override its layers.
 async fn reply_with_duty(
-    connection: &impl Connection,
+    connection: &dyn StoreConnection,
     schedule: OncallSchedule,
     range: TimeRange,
 ) -> Result<ApiReply, ApiError> {

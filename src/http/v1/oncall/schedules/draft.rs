@@ -14,7 +14,7 @@ use crate::http::v1::weekly_hours::read_zone;
 use crate::id::Id;
 use crate::model::oncall::schedule::{NAME_LENGTH, OncallSchedule};
 use crate::model::recurrence::zone::IanaZone;
-use crate::store::{Connection, contacts};
+use crate::store::{StoreConnection, contacts};
 
 /// The context in which a schedule is written.
 pub(in crate::http::v1::oncall) struct OncallScheduleParser {
@@ -27,7 +27,7 @@ pub(in crate::http::v1::oncall) struct OncallScheduleParser {
 impl OncallScheduleParser {
     /// Creates the context for a caller.
     pub(in crate::http::v1::oncall) async fn begin(
-        connection: &impl Connection,
+        connection: &dyn StoreConnection,
         caller: &Caller,
         now: Timestamp,
     ) -> Result<Self, ApiError> {

@@ -1,0 +1,91 @@
+//! The connection that functions of the store send their statements over: one type for pools and transactions, so that
+//! each function, and the query builder below it, is compiled once and not for each kind of connection.
+
+use std::pin::Pin;
+
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
+
+/// The answer to a statement, when it comes.
+type PendingAnswer<'a, T> = Pin<Box<dyn Future<Output = Result<T, DbErr>> + Send + 'a>>;
+
+/// Anything that takes statements: a pool of connections, or an open transaction.
+///
+/// Functions take it as `&dyn StoreConnection`; for a query of sea-orm, which wants a sized type, `&connection` is one.
+pub trait StoreConnection: Sync {
+    /// The database system behind it.
+    fn backend(&self) -> DbBackend;
+
+    /// Executes a statement that returns no rows.
+    fn send_statement<'a>(&'a self, statement: Statement) -> PendingAnswer<'a, ExecResult>;
+
+    /// Executes a text, perhaps of several statements, that is not prepared.
+    fn send_text<'a>(&'a self, sql: &'a str) -> PendingAnswer<'a, ExecResult>;
+
+    /// Reads at most one row.
+    fn read_row<'a>(&'a self, statement: Statement) -> PendingAnswer<'a, Option<QueryResult>>;
+
+    /// Reads all rows.
+    fn read_rows<'a>(&'a self, statement: Statement) -> PendingAnswer<'a, Vec<QueryResult>>;
+}
+
+impl<C: ConnectionTrait> StoreConnection for C {
+    fn backend(&self) -> DbBackend {
+        self.get_database_backend()
+    }
+
+    fn send_statement<'a>(&'a self, statement: Statement) -> PendingAnswer<'a, ExecResult> {
+        self.execute_raw(statement)
+    }
+
+    fn send_text<'a>(&'a self, sql: &'a str) -> PendingAnswer<'a, ExecResult> {
+        self.execute_unprepared(sql)
+    }
+
+    fn read_row<'a>(&'a self, statement: Statement) -> PendingAnswer<'a, Option<QueryResult>> {
+        self.query_one_raw(statement)
+    }
+
+    fn read_rows<'a>(&'a self, statement: Statement) -> PendingAnswer<'a, Vec<QueryResult>> {
+        self.query_all_raw(statement)
+    }
+}
+
+// The futures are boxed by the connection itself; they are handed on as they are.
+impl ConnectionTrait for &dyn StoreConnection {
+    fn get_database_backend(&self) -> DbBackend {
+        (**self).backend()
+    }
+
+    fn execute_raw<'c, 'a>(&'c self, statement: Statement) -> PendingAnswer<'a, ExecResult>
+    where
+        'c: 'a,
+        Self: 'a,
+    {
+        (**self).send_statement(statement)
+    }
+
+    fn execute_unprepared<'c, 's, 'a>(&'c self, sql: &'s str) -> PendingAnswer<'a, ExecResult>
+    where
+        'c: 'a,
+        's: 'a,
+        Self: 'a,
+    {
+        (**self).send_text(sql)
+    }
+
+    fn query_one_raw<'c, 'a>(&'c self, statement: Statement) -> PendingAnswer<'a, Option<QueryResult>>
+    where
+        'c: 'a,
+        Self: 'a,
+    {
+        (**self).read_row(statement)
+    }
+
+    fn query_all_raw<'c, 'a>(&'c self, statement: Statement) -> PendingAnswer<'a, Vec<QueryResult>>
+    where
+        'c: 'a,
+        Self: 'a,
+    {
+        (**self).read_rows(statement)
+    }
+}
