@@ -66,11 +66,7 @@ impl LocalLocation {
     fn new(location: LocationConfig, config: &Config, clock: &Clock) -> anyhow::Result<Self> {
         let toolbox = Arc::new(toolbox(config, clock, location.source_address)?);
         let servers: Vec<String> = toolbox.resolver().servers().iter().map(ToString::to_string).collect();
-        tracing::info!(
-            location = location.code,
-            servers = servers.join(", "),
-            "names are resolved by these servers"
-        );
+        tracing::info!(location = location.code, servers = servers.join(", "), "name servers selected");
         let wanted = match (location.reference_targets, &config.probe.reference_targets) {
             (ReferenceTargets::Unset, of_process) => wanted(of_process)?,
             (own, _) => wanted(&own)?,

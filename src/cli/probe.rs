@@ -64,7 +64,7 @@ pub(super) async fn run(arguments: ProbeArguments, config: Config) -> anyhow::Re
     let references = place.ask_references(&supervisor);
     say(&format!("Location {code} checks from here; its engine is reached by way of {url}"));
     tokio::select! {
-        name = signals.next() => tracing::info!("{name}: stopping"),
+        name = signals.next() => tracing::info!(signal = name, "stopping"),
         reason = supervisor.failed() => {
             complain(&reason);
             // What still works keeps its data.
@@ -84,7 +84,10 @@ async fn identity(join: Option<String>, config: &Config) -> anyhow::Result<Locat
     match (LocationIdentity::load(&config.data_dir)?, join) {
         (Some(identity), None) => Ok(identity),
         (Some(identity), Some(_)) => {
-            tracing::info!(location = %identity.code, "this machine is a location already; the join token is not used");
+            tracing::info!(
+                location = %identity.code,
+                "join token ignored: this machine is already a location"
+            );
             Ok(identity)
         }
         (None, None) => {

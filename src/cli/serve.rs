@@ -51,7 +51,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let app = tokio::select! {
         app = App::start(config, Clock::System, supervisor.clone()) => app?,
         name = signals.next() => {
-            tracing::info!("{name} during the start: stopping");
+            tracing::info!(signal = name, "stopping during the start");
             say("Watchkeeper has stopped before it was started.");
             return Ok(ExitCode::SUCCESS);
         }
@@ -64,7 +64,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     #[cfg(debug_assertions)]
     supervisor.inject_from_environment();
     tokio::select! {
-        name = signals.next() => tracing::info!("{name}: stopping"),
+        name = signals.next() => tracing::info!(signal = name, "stopping"),
         reason = supervisor.failed() => return Ok(end(app, &reason).await),
     }
     app.stop().await?;
@@ -77,8 +77,11 @@ async fn end(app: App, reason: &str) -> ExitCode {
     complain(reason);
     match tokio::time::timeout(END_LIMIT, app.stop()).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(%error, "the end was not orderly"),
-        Err(_) => tracing::warn!("the end was not orderly: it took too long"),
+        Ok(Err(error)) => tracing::warn!(%error, "shutdown failed"),
+        Err(_) => tracing::warn!(
+            limit_seconds = END_LIMIT.as_secs(),
+            "shutdown not finished within the time limit; ending the process"
+        ),
     }
     ExitCode::from(EXIT_CODE)
 }
