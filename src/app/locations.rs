@@ -38,7 +38,7 @@ pub(crate) fn roster(config: &Config) -> anyhow::Result<LocationRegistry> {
         let name = if entry.name.is_empty() { entry.code.clone() } else { entry.name };
         let country_code = if entry.country_code.is_empty() { "ZZ".into() } else { entry.country_code };
         if entry.code == PUSH {
-            bail!("no location can have the code '{PUSH}': it stands for pings");
+            bail!("no location can have the code '{PUSH}': it is reserved for pings");
         }
         Ok(Location { code: entry.code.parse()?, name, place: entry.location, country_code })
     };

@@ -34,7 +34,7 @@ pub(super) enum LocationCommand {
 
 #[derive(Args)]
 pub(super) struct CreateLocationArguments {
-    /// Code that stands in results: 1 to 32 of a-z, 0-9, '.', '_' and '-'; it is never given to another place
+    /// Code of the location in results: 1 to 32 of a-z, 0-9, '.', '_' and '-'; it is never reused
     #[arg(long, value_name = "CODE", value_parser = parse_code)]
     code: LocationCode,
     /// Display name, such as Frankfurt
@@ -95,7 +95,7 @@ pub(super) async fn run(command: LocationCommand, config: Config) -> anyhow::Res
 
 fn parse_code(text: &str) -> Result<LocationCode, String> {
     if text == PUSH {
-        return Err(format!("no location can have the code '{PUSH}': it stands for pings"));
+        return Err(format!("no location can have the code '{PUSH}': it is reserved for pings"));
     }
     text.parse().map_err(|error: InvalidLocationCode| error.to_string())
 }

@@ -25,8 +25,8 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 /// API, prints the token once and keeps it in the data folder.
 #[derive(Args)]
 pub(super) struct ServeArguments {
-    /// The clock is right, although it is more than a day away from the newest time that this installation has seen: let what
-    /// is old enough be deleted at once, not after a day. Holds for this start only
+    /// The clock is right, although it is more than a day away from the newest time that this installation has seen: delete
+    /// old data at once, not after a day. Applies to this start only
     #[arg(long)]
     trust_clock: bool,
 
@@ -68,7 +68,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
         reason = supervisor.failed() => return Ok(end(app, &reason).await),
     }
     app.stop().await?;
-    say("Watchkeeper has stopped; everything measured is stored.");
+    say("Watchkeeper has stopped; all results are stored.");
     Ok(ExitCode::SUCCESS)
 }
 
