@@ -128,7 +128,7 @@ impl DoctorContext<'_> {
             Err(_) => vec![DoctorFinding::unknown(
                 check,
                 format!("not known: it does not answer within {} s", self.patience.as_secs()),
-                "look at its disk or server, or wait longer: watchkeeper doctor --patience 120",
+                "check its disk or server, or wait longer: watchkeeper doctor --patience 120",
             )],
         }
     }

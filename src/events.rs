@@ -216,7 +216,10 @@ impl EventHub {
             by_organisation.entry(fact.organisation).or_default().push(fact);
         }
         for organisation in self.telling.add(by_organisation, then) {
-            tracing::warn!(organisation, "too many events wait; clients must reconnect");
+            tracing::warn!(
+                organisation_key = organisation,
+                "too many unpublished events; subscribers must reconnect"
+            );
             self.audiences_of(organisation).iter().for_each(|audience| audience.cut_off());
         }
     }

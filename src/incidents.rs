@@ -72,7 +72,7 @@ pub async fn run(incidents: IncidentAutomation, retry: Duration) {
         match incidents.pass(&mut feed, &mut wake_up_call).await {
             Ok(next) => {
                 if std::mem::take(&mut is_failing) {
-                    tracing::info!("incidents follow the services again");
+                    tracing::info!("incidents are updated again");
                 }
                 // Woken by changes, or the time is over.
                 let _ = timeout(next, incidents.news.wait()).await;
@@ -80,7 +80,7 @@ pub async fn run(incidents: IncidentAutomation, retry: Duration) {
             Err(error) => {
                 feed.forget();
                 if !std::mem::replace(&mut is_failing, true) {
-                    tracing::warn!(%error, "incidents do not follow the services at the moment");
+                    tracing::warn!(%error, "cannot update incidents; retrying");
                 }
                 tokio::time::sleep(retry).await;
             }
@@ -164,7 +164,7 @@ impl IncidentAutomation {
             }
         }
         if written > 0 {
-            tracing::info!(organisation = %organisation.id, incidents = written, "incidents were written");
+            tracing::info!(organisation = %organisation.id, incidents = written, "incidents written");
         }
         Ok(())
     }

@@ -121,7 +121,7 @@ impl NoticeReconciler {
             if self.announcer.ownership.leads()
                 && let Err(error) = budgets.compare(self).await
             {
-                tracing::debug!(%error, "error budgets cannot be looked at at the moment");
+                tracing::debug!(%error, "cannot check the error budgets; retrying");
             }
             sleep(BUDGETS_EVERY).await;
         }
@@ -146,7 +146,7 @@ impl NoticeReconciler {
         let first = outcomes.into_iter().find_map(Result::err);
         let was_failing = std::mem::replace(is_failing, first.is_some());
         if let Some(error) = first.filter(|_| !was_failing) {
-            tracing::warn!(%error, "some notices cannot be written at the moment");
+            tracing::warn!(%error, "cannot write some notices; retrying");
         }
     }
 
@@ -179,7 +179,7 @@ impl NoticeReconciler {
     async fn begin(&self, trouble: &NoticeCondition) -> Result<(), MainError> {
         let transaction = self.announcer.databases.main.begin().await?;
         if lifecycle::notices::raise(&transaction, trouble, self.guard.now()).await? {
-            tracing::info!(event = %trouble.source.event, about = trouble.source.name, "a notice begins");
+            tracing::info!(event = %trouble.source.event, subject = trouble.source.name, "notice started");
         }
         transaction.commit().await
     }
@@ -196,7 +196,7 @@ impl NoticeReconciler {
         };
         let words = over(notice, &organisation);
         if lifecycle::notices::settle(&transaction, &notice.trouble.source, words, self.guard.now()).await? {
-            tracing::info!(%event, about = name, "a notice ends");
+            tracing::info!(%event, subject = name, "notice ended");
         }
         transaction.commit().await
     }
@@ -257,7 +257,7 @@ fn changes<'a>(
 
 fn logged(written: Result<(), MainError>) {
     if let Err(error) = written {
-        tracing::warn!(%error, "a notice cannot be written at the moment");
+        tracing::warn!(%error, "cannot write a notice; retrying");
     }
 }
 

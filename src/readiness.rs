@@ -52,7 +52,7 @@ impl Readiness {
 
 fn answers<E: Display>(database: &str, answer: &Result<(), E>) -> bool {
     if let Err(error) = answer {
-        tracing::error!(database, %error, "a database does not answer");
+        tracing::error!(database, %error, "database does not answer");
     }
     answer.is_ok()
 }

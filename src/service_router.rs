@@ -116,7 +116,11 @@ impl ServiceRouter {
             services.iter().partition(|service| self.ownership.is_ready(service.key));
         let owned = here.into_iter().map(|service| OwnedService { service: service.clone(), organisation });
         if let Err(error) = self.apply(&owned.collect::<Vec<_>>()).await {
-            tracing::error!(%error, services = services.len(), "services are not watched as they are stored");
+            tracing::error!(
+                services = services.len(),
+                %error,
+                "cannot apply changed services to the engine; the next comparison tries again"
+            );
         }
         let changed =
             |service: &&Service| ServiceRevision { service: service.address(), revision: service.revision };
@@ -130,7 +134,7 @@ impl ServiceRouter {
         }
         self.changes.mark(service);
         if self.engine.retire(service.id, service.key, revision).await.is_err() {
-            tracing::warn!(service = %service.id, "the engine has stopped");
+            tracing::warn!(service = %service.id, "cannot stop watching the service: the engine has stopped");
         }
     }
 
@@ -138,7 +142,10 @@ impl ServiceRouter {
     pub async fn ping(&self, service: ServiceAddress, ping: HeartbeatPing) {
         let question = |_| PeerRequest::Ping { service, ping };
         if self.ask_owners(&[service], |service| service.key, question, PATIENCE).await.unanswered > 0 {
-            tracing::warn!(service = %service.id, "a ping is stored, and not heard yet");
+            tracing::warn!(
+                service = %service.id,
+                "ping stored but not processed yet: the owner of the service does not answer"
+            );
         }
     }
 
@@ -233,7 +240,7 @@ impl ServiceRouter {
             PeerRequest::Stored(after) => Ok(PeerReply::Stored(self.stored.results_after(after))),
         };
         answer.unwrap_or_else(|error| {
-            tracing::warn!(%error, "a question about services cannot be answered; it comes again");
+            tracing::warn!(%error, "cannot answer a request about services; the sender retries");
             PeerReply::NotMine
         })
     }
@@ -246,7 +253,7 @@ impl ServiceRouter {
                 let services = told.unanswered;
                 tracing::warn!(
                     services,
-                    "the owner of services that have changed does not answer; the next comparison mends it"
+                    "owner of changed services does not answer; the next comparison tries again"
                 );
             }
         }
@@ -281,7 +288,7 @@ impl ServiceRouter {
         let definition = |owned: &OwnedService| {
             let OwnedService { service, organisation } = owned;
             let defined = self.definer.define(service, *organisation).inspect_err(|error| {
-                tracing::error!(service = %service.id, %error, "this service cannot be watched");
+                tracing::error!(service = %service.id, %error, "cannot watch the service");
             });
             let stored = heartbeats.get(&service.key).map(|stored| stored.heartbeat);
             Some(defined.ok()?.with_heartbeat(stored))

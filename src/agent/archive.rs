@@ -41,7 +41,7 @@ pub(super) async fn write_on_change(archive: DefinitionArchive, catalogue: Arc<S
         let (archive, catalogue) = (archive.clone(), Arc::clone(&catalogue));
         let written = tokio::task::spawn_blocking(move || archive.write(&catalogue)).await;
         if let Ok(Err(error)) = written {
-            tracing::warn!("{error:#}");
+            tracing::warn!(error = format!("{error:#}"), "cannot store the service definitions; retrying");
         }
     }
 }
@@ -68,7 +68,11 @@ impl DefinitionArchive {
             Ok(text) => text,
             Err(error) => {
                 if error.kind() != ErrorKind::NotFound {
-                    tracing::warn!(%error, file = %self.file.display(), "what was to be checked cannot be read");
+                    tracing::warn!(
+                        file = %self.file.display(),
+                        %error,
+                        "cannot read the stored service definitions"
+                    );
                 }
                 return Vec::new();
             }
@@ -107,6 +111,6 @@ impl DefinitionArchive {
         }
         replace(&self.file, &text)
             .inspect_err(|_| catalogue.mark_changed())
-            .context("what is to be checked cannot be kept")
+            .context("cannot write the service definitions")
     }
 }

@@ -82,7 +82,7 @@ impl PresenceReporter {
             }
             let Some(presence) = self.read_presence().await else { return };
             if let Err(error) = report(&self.connection, &self.code, &presence).await {
-                tracing::debug!(error, "the engine cannot be told how this location is");
+                tracing::debug!(error, "cannot report the state of this location; retrying");
             }
         }
     }
@@ -121,8 +121,11 @@ impl TokenRenewal {
         loop {
             if self.is_due() && self.connection.state().is_connected() {
                 match self.renew().await {
-                    Ok(()) => tracing::info!("the token of this location is renewed"),
-                    Err(error) => tracing::warn!("the token of this location is not renewed: {error:#}"),
+                    Ok(()) => tracing::info!("token of this location renewed"),
+                    Err(error) => tracing::warn!(
+                        error = format!("{error:#}"),
+                        "cannot renew the token of this location; retrying"
+                    ),
                 }
             }
             sleep(RENEWAL_EVERY).await;

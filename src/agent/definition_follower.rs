@@ -48,7 +48,7 @@ impl DefinitionFollower {
     pub(super) async fn resume(&self) {
         let kept = self.archive.read();
         if !kept.is_empty() {
-            tracing::info!(services = kept.len(), "going on with what was checked before");
+            tracing::info!(services = kept.len(), "resuming the services checked before the restart");
         }
         for entry in kept {
             let Some(definition) = self.open(entry.id, &entry.sealed) else { continue };
@@ -63,7 +63,7 @@ impl DefinitionFollower {
         loop {
             match DefinitionSubscription::listen(&self.connection, &self.code).await {
                 Ok(mut following) => self.follow(&mut following).await,
-                Err(error) => tracing::debug!(error, "the bus is not there"),
+                Err(error) => tracing::debug!(error, "cannot subscribe to service definitions; retrying"),
             }
             sleep(RETRY).await;
         }
@@ -73,7 +73,7 @@ impl DefinitionFollower {
         loop {
             let mut pass = match following.ask().await {
                 Ok(count) => {
-                    tracing::info!(definitions = count, "the engine tells what to check");
+                    tracing::info!(services = count, "receiving service definitions");
                     DefinitionResync {
                         old: self.catalogue.ids().into_iter().collect(),
                         named: 0,
@@ -82,7 +82,7 @@ impl DefinitionFollower {
                     }
                 }
                 Err(error) => {
-                    tracing::debug!(error, "the engine does not tell what to check; it is asked again");
+                    tracing::debug!(error, "cannot request service definitions; retrying");
                     sleep(RETRY).await;
                     continue;
                 }
@@ -94,7 +94,9 @@ impl DefinitionFollower {
                 match following.next().await {
                     None => return,
                     Some(DefinitionEvent::Lost) => break,
-                    Some(DefinitionEvent::Foreign) => tracing::debug!("a message that is no definition"),
+                    Some(DefinitionEvent::Foreign) => {
+                        tracing::debug!("message ignored: not a service definition")
+                    }
                     Some(DefinitionEvent::Idle) => self.note_idle(&mut pass).await,
                     Some(DefinitionEvent::Change(change)) => self.apply_change(change, &mut pass).await,
                 }
@@ -152,7 +154,7 @@ impl DefinitionFollower {
     async fn forget(&self, service: Id) {
         let Some(gone) = self.catalogue.remove(service) else { return };
         if self.engine.retire(service, gone.key, self.applied.load(Ordering::Relaxed)).await.is_err() {
-            tracing::warn!(%service, "the engine has stopped");
+            tracing::warn!(%service, "cannot stop checking the service: the engine has stopped");
         }
     }
 
@@ -161,11 +163,11 @@ impl DefinitionFollower {
         match opened {
             Ok(definition) if definition.service == service => Some(definition),
             Ok(_) => {
-                tracing::error!(%service, "its definition is one of another service");
+                tracing::error!(%service, "definition ignored: it belongs to another service");
                 None
             }
             Err(error) => {
-                tracing::error!(%service, %error, "its definition cannot be opened");
+                tracing::error!(%service, %error, "cannot open the sealed definition of the service");
                 None
             }
         }
@@ -175,7 +177,10 @@ impl DefinitionFollower {
     async fn apply(&self, given: LocationDefinition) -> bool {
         let service = given.service;
         let Some(definition) = self.definition(given) else {
-            tracing::error!(%service, "this service cannot be checked here; is this version older than the engine's?");
+            tracing::error!(
+                %service,
+                "cannot check the service: unknown settings; upgrade this location if it is older than the nodes"
+            );
             return false;
         };
         self.engine.apply(Arc::new(definition)).await.is_ok()

@@ -153,7 +153,7 @@ fn servers(url: String, has_authority: bool, folder: &Path) -> BusServers {
 fn secret(folder: &Path, name: &str) -> anyhow::Result<SecretString> {
     let file = folder.join(name);
     read_secret(&file)?
-        .with_context(|| format!("{} is missing; put it back, or enrol this machine anew", file.display()))
+        .with_context(|| format!("{} is missing; put it back, or enrol this machine again", file.display()))
 }
 
 fn kept_secret(

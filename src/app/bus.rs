@@ -48,7 +48,7 @@ pub(super) async fn join(config: &Config) -> anyhow::Result<Option<BusMembership
     if timeout(Duration::from_millis(limits.connect_timeout_ms), connected(&connection)).await.is_ok() {
         streams::prepare(connection.jetstream(), limits).await?;
     } else {
-        tracing::warn!("no NATS server answers; everything else begins, and the bus is joined when one does");
+        tracing::warn!("no NATS server answers; starting anyway and retrying");
     }
     Ok(Some(BusMembership { connection, node, limits: limits.clone() }))
 }

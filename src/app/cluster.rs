@@ -65,7 +65,7 @@ pub(super) async fn ownership(
     match bus {
         Some(bus) if is_shared(&config.database_url) && is_shared(&config.history_url) => {
             if config.alone {
-                tracing::warn!("--alone is for a process without nats_url: this one is a node among others");
+                tracing::warn!("--alone ignored: nats_url is set, so this process is a node of a cluster");
             }
             Ok(Ownership::among_others(NodeIdentity { name: bus.node.clone(), folder }))
         }
@@ -120,12 +120,12 @@ impl StandaloneNode {
         }
         // A node that lost power in the middle of a write still holds the lock.
         if let Err(error) = holds::end_stalled_copies(history.reader()).await {
-            tracing::warn!(%error, "writes that stand still cannot be ended");
+            tracing::warn!(%error, "cannot end stalled writes to the history database");
         }
         let transaction = history.begin().await?;
         holds::forget(&transaction).await?;
         transaction.commit().await?;
-        tracing::warn!("this process watches alone what several nodes have shared");
+        tracing::warn!("this process now watches all services alone; several nodes shared them before");
         Ok(())
     }
 }
@@ -171,7 +171,10 @@ impl ClusterMembership {
         self.is_leaving.send_replace(true);
         let mut has_left = self.has_left.clone();
         if timeout(LEFT_WITHIN, has_left.wait_for(|has_left| *has_left)).await.is_err() {
-            tracing::warn!("the partitions of this node are not given back in time; others take them later");
+            tracing::warn!(
+                limit_seconds = LEFT_WITHIN.as_secs(),
+                "partitions not released within the time limit; other nodes take them over later"
+            );
         }
         self.tasks.end().await;
         self.thread.stop();
@@ -208,7 +211,7 @@ impl ClusterTasks {
             let (asked, announcer, me) = (asked.clone(), announcer.clone(), me.clone());
             async move {
                 if let Err(error) = peers::answer(&asked, me, &announcer).await {
-                    tracing::error!(error, "this node does not answer others any more");
+                    tracing::error!(error, "this node no longer answers requests of other nodes");
                 }
             }
         });

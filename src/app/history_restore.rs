@@ -97,15 +97,17 @@ pub(super) async fn prepare_history(
         match databases.migrate_history().await {
             // Before anything that waits is written.
             Ok(()) => match admit(&databases, lone).await {
-                Ok(()) => tracing::info!("the history database is there and up to date"),
+                Ok(()) => tracing::info!("history database available and up to date"),
                 Err(refusal) if refusal.is::<ConfigError>() => {
                     supervisor.fail(&refusal.to_string());
                     return;
                 }
-                Err(error) => tracing::warn!(%error, "the history database does not answer yet"),
+                Err(error) => tracing::warn!(%error, "history database does not answer; retrying"),
             },
-            Err(error) if error.is_away() => tracing::debug!(%error, "the history database is still away"),
-            Err(error) => tracing::error!(%error, "the history database cannot be used"),
+            Err(error) if error.is_away() => {
+                tracing::debug!(%error, "history database still unavailable; retrying");
+            }
+            Err(error) => tracing::error!(%error, "cannot use the history database; retrying"),
         }
         tokio::time::sleep(retry).await;
     }
@@ -157,7 +159,7 @@ impl FigureRestorer {
         loop {
             tokio::time::sleep(UNDONE_EVERY).await;
             if let Err(error) = self.compute_undone().await {
-                tracing::warn!(%error, "figures cannot be recomputed yet");
+                tracing::warn!(%error, "cannot recompute past figures; retrying");
             }
         }
     }
@@ -169,7 +171,7 @@ impl FigureRestorer {
             return false;
         }
         let restored = restore::figures::restore_figures(&self.databases, &self.engine, &self.restored).await;
-        restored.inspect_err(|error| tracing::warn!(%error, "figures of the past cannot be read yet")).is_ok()
+        restored.inspect_err(|error| tracing::warn!(%error, "cannot load past figures; retrying")).is_ok()
     }
 
     /// Recomputes figures where the clock was set back, once earlier results are in the history.

@@ -39,7 +39,7 @@ pub(crate) fn roster(config: &Config) -> anyhow::Result<LocationRegistry> {
         let name = if entry.name.is_empty() { entry.code.clone() } else { entry.name };
         let country_code = if entry.country_code.is_empty() { "ZZ".into() } else { entry.country_code };
         if entry.code == PUSH {
-            bail!("no location can have the code '{PUSH}': it stands for pings");
+            bail!("no location can have the code '{PUSH}': it is reserved for pings");
         }
         Ok(Location { code: entry.code.parse()?, name, place: entry.location, country_code })
     };
@@ -67,11 +67,7 @@ impl LocalLocation {
     fn new(location: LocationConfig, config: &Config, clock: &Clock) -> anyhow::Result<Self> {
         let toolbox = Arc::new(toolbox(config, clock, location.source_address)?);
         let servers: Vec<String> = toolbox.resolver().servers().iter().map(ToString::to_string).collect();
-        tracing::info!(
-            location = location.code,
-            servers = servers.join(", "),
-            "names are resolved by these servers"
-        );
+        tracing::info!(location = location.code, servers = servers.join(", "), "name servers selected");
         let wanted = match (location.reference_targets, &config.probe.reference_targets) {
             (ReferenceTargets::Unset, of_process) => wanted(of_process)?,
             (own, _) => wanted(&own)?,

@@ -49,7 +49,12 @@ async fn pause_beyond(
     active::pause(&transaction, &too_many, pause).await?;
     transaction.commit().await?;
     if count > 0 {
-        tracing::warn!(organisation = %organisation.id, count, limit, "services were paused: the plan allows fewer");
+        tracing::warn!(
+            organisation = %organisation.id,
+            services = count,
+            limit,
+            "services paused: the plan allows fewer"
+        );
     }
     Ok(())
 }

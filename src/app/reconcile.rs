@@ -34,7 +34,7 @@ pub async fn run(announcer: ServiceRouter) {
     loop {
         ticks.tick().await;
         if let Err(error) = once(&announcer).await {
-            tracing::warn!(%error, "the engine could not be compared with the store");
+            tracing::warn!(%error, "cannot compare the engine with the stored services; retrying");
         }
     }
 }

@@ -140,7 +140,7 @@ pub(super) fn start(
 /// The key that signs locations; without it no machine can join as a location here.
 fn issuer(config: &Config) -> anyhow::Result<Option<Arc<TokenIssuer>>> {
     let Some(file) = &config.nats_locations_key else {
-        tracing::warn!("nats_locations_key is not set: no machine can become a location by way of this node");
+        tracing::warn!("nats_locations_key is not set: no new location can join through this node");
         return Ok(None);
     };
     let issuer = TokenIssuer::read(file).map_err(anyhow::Error::msg).context("nats_locations_key")?;
@@ -279,7 +279,11 @@ async fn deliver(connection: BusConnection, counters: Arc<RemoteCounters>) {
         begun.insert(location, Instant::now());
         counters.deliveries.add(1);
         if let Err(error) = definitions::answer(&connection, &request).await {
-            tracing::warn!(error, "a location cannot be told what to check; it asks again");
+            tracing::warn!(
+                nats_subject = %request.subject,
+                error,
+                "cannot send service definitions to a location; it will ask again"
+            );
         }
     }
 }
@@ -289,7 +293,10 @@ async fn grow(announcer: ServiceRouter, grown: Arc<Notify>) {
     loop {
         grown.notified().await;
         while let Err(error) = reconcile::apply_all(&announcer).await {
-            tracing::warn!("services cannot be given their locations; it is tried again: {error:#}");
+            tracing::warn!(
+                error = format!("{error:#}"),
+                "cannot assign the services to new locations; retrying"
+            );
             tokio::time::sleep(RETRY).await;
         }
     }

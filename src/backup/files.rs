@@ -68,7 +68,7 @@ pub(super) fn remove_contents(folder: &Path, was_made: bool) {
         fs::read_dir(folder).and_then(|entries| entries.flatten().try_for_each(|entry| remove(&entry.path())))
     };
     if let Err(error) = removed {
-        tracing::warn!(folder = %folder.display(), %error, "what was begun could not be removed");
+        tracing::warn!(folder = %folder.display(), %error, "cannot remove unfinished files");
     }
 }
 

@@ -98,7 +98,7 @@ impl BackupSchedule {
             let wait = match self.make_due().await {
                 Ok(()) => CHECK_EVERY,
                 Err(error) => {
-                    tracing::error!(folder = %self.folder.display(), %error, "a backup could not be made");
+                    tracing::error!(folder = %self.folder.display(), %error, "backup failed; retrying");
                     self.state.note_failure(error.to_string());
                     self.note_age(self.newest().ok().flatten(), self.guard.trusted_now());
                     RETRY
@@ -123,7 +123,7 @@ impl BackupSchedule {
         let manifest = self.make_beside(unfinished.clone(), Arc::clone(&progress)).await?;
         let backup = self.folder.join(&progress.name);
         fs::rename(&unfinished, &backup).map_err(BackupError::at(&backup))?;
-        tracing::info!(backup = %backup.display(), bytes = manifest.bytes(), "a backup is made");
+        tracing::info!(folder = %backup.display(), bytes = manifest.bytes(), "backup created");
         self.state.note_success();
         self.note_age(Some(progress.created_at), Some(progress.created_at));
         self.remove_old()

@@ -37,7 +37,7 @@ impl TemporaryFolder {
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            tracing::warn!(folder = %self.0.display(), %error, "a temporary folder stays behind");
+            tracing::warn!(folder = %self.0.display(), %error, "cannot remove the temporary folder");
         }
     }
 }

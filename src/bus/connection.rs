@@ -178,11 +178,11 @@ impl ConnectionState {
             Event::Connected => {
                 self.connected.store(true, Ordering::Relaxed);
                 self.connections.fetch_add(1, Ordering::Relaxed);
-                tracing::info!("the bus is connected");
+                tracing::info!("connected to NATS");
             }
             Event::Disconnected | Event::Closed => {
                 if self.connected.swap(false, Ordering::Relaxed) {
-                    tracing::warn!("the bus is not connected");
+                    tracing::warn!("disconnected from NATS; reconnecting");
                 }
             }
             Event::SlowConsumer(_) => {
@@ -199,10 +199,10 @@ impl ConnectionState {
             self.refused.fetch_add(1, Ordering::Relaxed);
         }
         if self.is_connected() {
-            tracing::warn!(problem, "the bus tells of a problem");
+            tracing::warn!(error = problem, "NATS reported an error");
         } else {
             // One of many attempts to reconnect.
-            tracing::debug!(problem, "the bus cannot be reached");
+            tracing::debug!(error = problem, "cannot connect to NATS; retrying");
         }
         *self.last_problem.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
     }

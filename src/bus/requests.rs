@@ -79,7 +79,7 @@ impl BusRequest {
         // Every answer can be written as JSON.
         let text = serde_json::to_vec(answer).unwrap_or_default();
         if let Err(error) = self.client.publish(reply, text.into()).await {
-            tracing::warn!(%error, "an answer cannot be sent");
+            tracing::warn!(%error, "cannot send a reply");
         }
     }
 }

@@ -140,7 +140,7 @@ async fn close_ends_of_others(
     while let Some(name) = names.next().await {
         let name = name.map_err(|error| error.to_string())?;
         if !known.contains(&name) {
-            tracing::warn!(name, "an end of the stream that nobody uses is closed");
+            tracing::warn!(consumer = name, "deleting an unused consumer of the result stream");
             // Another node may have closed it meanwhile.
             let _ = engine.jetstream().delete_consumer_from_stream(&name, RESULTS).await;
         }
@@ -160,14 +160,14 @@ impl IncomingBatch {
     /// Acknowledges the batch: its results are stored, or it is invalid. If the acknowledgement is lost, it is delivered again.
     pub async fn acknowledge(&self) {
         if let Err(error) = self.message.ack().await {
-            tracing::debug!(%error, "a batch of results cannot be acknowledged");
+            tracing::debug!(%error, "cannot acknowledge a batch of results");
         }
     }
 
     /// Delays the redelivery of the batch, which is still being processed.
     pub async fn delay(&self) {
         if let Err(error) = self.message.ack_with(AckKind::Progress).await {
-            tracing::debug!(%error, "a batch of results cannot be held");
+            tracing::debug!(%error, "cannot delay the redelivery of a batch of results");
         }
     }
 }

@@ -70,7 +70,7 @@ impl ServerChoices {
 pub fn text(choices: &ServerChoices, tokens: &ServerTokens) -> String {
     let accounts: String = tokens.accounts.iter().map(|(key, token)| format!("  {key}: {token}\n")).collect();
     format!(
-        "# Made by watchkeeper nats-config, which writes it anew; it holds no secret. Needs nats-server 2.11 or newer.
+        "# Made by watchkeeper nats-config, which overwrites it; it contains no secret. Needs nats-server 2.11 or newer.
 server_name: \"watchkeeper\"
 listen: {listen}
 

@@ -54,8 +54,10 @@ pub async fn prepare(
         let name = wanted.name.clone();
         let done = prepare_one(jetstream, wanted).await;
         let done = done.map_err(|problem| StreamProblem { stream: name.clone(), problem })?;
-        if done != StreamPreparation::Kept {
-            tracing::info!(stream = name, "the stream is {done:?}");
+        match done {
+            StreamPreparation::Made => tracing::info!(stream = name, "stream created"),
+            StreamPreparation::Changed => tracing::info!(stream = name, "stream settings changed"),
+            StreamPreparation::Kept => {}
         }
         prepared.push((name, done));
     }

@@ -78,9 +78,9 @@ pub(super) struct VerifyArguments {
 
 /// Put a backup back, into a new data folder
 ///
-/// Checks the backup and copies it into the folder that --data-dir names, which must be empty or not there yet. Nobody is told
-/// anything from there until 'watchkeeper notifications release' is said: the original may be alive, and what waited there may
-/// have been sent long ago.
+/// Checks the backup and copies it into the folder that --data-dir names, which must be empty or missing. The restored
+/// installation sends no messages until you run 'watchkeeper notifications release': the original may still run, and waiting
+/// messages may have been sent long ago.
 #[derive(Args)]
 pub(super) struct RestoreArguments {
     /// Folder or file of the backup
@@ -174,7 +174,7 @@ pub(super) async fn restore(arguments: &RestoreArguments, config: &Config) -> an
         ));
     }
     say(&format!(
-        "Start it:  watchkeeper serve --data-dir {folder}\nNobody is told anything until you say:  \
+        "Start it:  watchkeeper serve --data-dir {folder}\nNo messages are sent until you run:  \
          watchkeeper notifications release --data-dir {folder}"
     ));
     Ok(ExitCode::SUCCESS)

@@ -96,7 +96,7 @@ pub(super) async fn run(arguments: &CheckArguments, config: &Config) -> anyhow::
     let target = &arguments.target;
     if matches!(&outcome, CheckOutcome::Measured(measurement) if is_blocked(measurement)) {
         eprintln!(
-            "watchkeeper: nobody looked: --egress and the lists of addresses that are never reached forbid it"
+            "watchkeeper: not checked: --egress and the lists of addresses that are never reached forbid it"
         );
     }
     if arguments.as_json {

@@ -30,7 +30,7 @@ never 'fine'. Run it as the user of the server.
 
 Exit codes: 0 no problem (there may be warnings), 1 a problem, 2 wrong usage or settings that cannot be read.";
 
-/// Look at an installation and its machine, and say what to do
+/// Check an installation and its machine, and say what to do
 #[derive(Args)]
 #[command(long_about = DOCTOR_ABOUT)]
 pub(super) struct DoctorArguments {

@@ -252,7 +252,7 @@ impl ImportRun {
             eprintln!("watchkeeper: {hidden} more bad lines are not shown");
         }
         if !is_complete {
-            eprintln!("watchkeeper: stopped there; what was before is kept (--skip-bad-lines goes on)");
+            eprintln!("watchkeeper: stopped there; the lines before are stored (--skip-bad-lines continues)");
         }
         if self.arguments.as_json {
             println!("{}", self.summary.json(&self.directory, self.arguments.is_dry_run));

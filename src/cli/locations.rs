@@ -34,7 +34,7 @@ pub(super) enum LocationCommand {
 
 #[derive(Args)]
 pub(super) struct CreateLocationArguments {
-    /// Code that stands in results: 1 to 32 of a-z, 0-9, '.', '_' and '-'; it is never given to another place
+    /// Code of the location in results: 1 to 32 of a-z, 0-9, '.', '_' and '-'; it is never reused
     #[arg(long, value_name = "CODE", value_parser = parse_code)]
     code: LocationCode,
     /// Display name, such as Frankfurt
@@ -95,7 +95,7 @@ pub(super) async fn run(command: LocationCommand, config: Config) -> anyhow::Res
 
 fn parse_code(text: &str) -> Result<LocationCode, String> {
     if text == PUSH {
-        return Err(format!("no location can have the code '{PUSH}': it stands for pings"));
+        return Err(format!("no location can have the code '{PUSH}': it is reserved for pings"));
     }
     text.parse().map_err(|error: InvalidLocationCode| error.to_string())
 }
@@ -154,7 +154,7 @@ async fn list(arguments: &ListLocationsArguments, config: Config) -> anyhow::Res
         return Ok(ExitCode::SUCCESS);
     }
     if all.is_empty() {
-        println!("There is no location in another place; watchkeeper location create makes one.");
+        println!("There is no remote location; watchkeeper location create makes one.");
     }
     for stored in &all {
         let Location { code, name, country_code, .. } = &stored.location;
@@ -190,7 +190,10 @@ impl JoinTokenBuilder {
     fn new(config: &Config, invitation: &InvitationArguments) -> Result<Self, ConfigError> {
         let url = invitation.servers.clone().or_else(|| config.nats_url.clone());
         let url = url.ok_or_else(|| {
-            ConfigError("nats_url is not set: a location reaches the engine by way of NATS servers; see watchkeeper nats-config".into())
+            ConfigError(
+                "nats_url is not set: a remote location needs a NATS server; see watchkeeper nats-config"
+                    .into(),
+            )
         })?;
         let key = config.nats_locations_key.as_deref().ok_or_else(|| {
             ConfigError(

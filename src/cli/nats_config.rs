@@ -168,12 +168,12 @@ fn summary(choices: &ServerChoices, files: &InstallationFiles) -> String {
         let age = if *is_new { "new" } else { "kept" };
         say(format!("  {}  secret: who has it is node {node} ({age}); nats_credentials", file.display()));
     }
-    say("For engine nodes, nobody else:".into());
+    say("For engine nodes only:".into());
     say(format!(
         "  {}  secret: who has it can pretend to be any location; nats_locations_key",
         files.locations_key.display()
     ));
-    say("For nobody; keep it where no server runs, with a copy:".into());
+    say("To keep offline, where no server runs, with a copy:".into());
     say(format!("  {}  secret: who has it can make nodes and read everything", files.keys.display()));
     text
 }

@@ -65,7 +65,7 @@ pub(super) fn token(given: Option<&str>, config: &Config, makes_one: &str) -> an
         }
     };
     if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(ConfigError(format!("what was given as the token is none; {makes_one}")).into());
+        return Err(ConfigError(format!("the given token is malformed; {makes_one}")).into());
     }
     Ok(token)
 }

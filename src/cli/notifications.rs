@@ -12,10 +12,10 @@ use crate::notify::message_hold::MessageHold;
 
 #[derive(Subcommand)]
 pub(super) enum NotificationsCommand {
-    /// Let messages leave again after a restore
+    /// Send messages again after a restore
     ///
-    /// An installation that was restored from a backup tells nobody anything, and its watchdog pings nobody, until this is said:
-    /// the original may be alive. What waits then leaves within a second, whether the server runs or is started later.
+    /// An installation that was restored from a backup sends no messages and no watchdog pings until you run this command: the
+    /// original may still run. Waiting messages are then sent within a second, by a running server or after its start.
     Release,
 }
 
@@ -28,6 +28,6 @@ pub(super) fn run(command: &NotificationsCommand, config: &Config) -> anyhow::Re
     demand_installation(config)?;
     let hold = MessageHold::of(&config.data_dir);
     let ended = hold.end().with_context(|| format!("cannot remove {}", hold.file().display()))?;
-    say(if ended { "Messages leave again." } else { "No messages were held." });
+    say(if ended { "Messages are sent again." } else { "No messages were held." });
     Ok(ExitCode::SUCCESS)
 }

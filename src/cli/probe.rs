@@ -20,22 +20,22 @@ use crate::supervise::watchdog::Watchdog;
 use crate::supervise::{EXIT_CODE, Supervisor};
 
 const LONG_ABOUT: &str = "\
-Check services from this machine, as a location of an engine elsewhere.
+Check services from this machine, as a remote location.
 
   watchkeeper probe --data-dir /var/lib/watchkeeper --join wkjoin1.…
 
 The first start makes this machine the location that the join token is for (watchkeeper location create prints one; it can be \
 used once, for an hour). The keys are made here and stay here. Later starts need no token.
 
-It only connects outbound, to the NATS servers. It is given what it has to check, and nothing else; secrets are sealed to its \
-key. When nobody can be reached it goes on: results wait in the data folder, and are sent with their original times.
+It only connects outbound, to the NATS servers. It receives the definitions of its own services only; secrets are sealed to its \
+key. Without a connection it continues: results wait in the data folder, and are sent later with their original times.
 
 Keep its clock right (NTP): one that is off by more than 2 seconds is corrected for; the engine's log, its metrics and GET /v1/probes say so.
 
-Exit codes: 0 told to stop, everything measured is sent or kept; 1 something cannot be used; 2 wrong usage; 70 it could not go \
-on and is to be started again.";
+Exit codes: 0 stopped by a signal, all results are sent or stored; 1 something cannot be used; 2 wrong usage; 70 it could not \
+continue and must be started again.";
 
-/// Check services from this machine, as a location of an engine elsewhere
+/// Check services from this machine, as a remote location
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
 pub(super) struct ProbeArguments {
@@ -62,9 +62,9 @@ pub(super) async fn run(arguments: ProbeArguments, config: Config) -> anyhow::Re
     };
     let agent = Agent::start(parts).await?;
     let references = place.ask_references(&supervisor);
-    say(&format!("Location {code} checks from here; its engine is reached by way of {url}"));
+    say(&format!("Location {code} checks from here; it reaches its nodes through {url}"));
     tokio::select! {
-        name = signals.next() => tracing::info!("{name}: stopping"),
+        name = signals.next() => tracing::info!(signal = name, "stopping"),
         reason = supervisor.failed() => {
             complain(&reason);
             // What still works keeps its data.
@@ -75,7 +75,7 @@ pub(super) async fn run(arguments: ProbeArguments, config: Config) -> anyhow::Re
     references.abort();
     agent.stop().await?;
     drop(lock);
-    say(&format!("Location {code} has stopped; everything measured is sent or kept."));
+    say(&format!("Location {code} has stopped; all results are sent or stored."));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -84,7 +84,10 @@ async fn identity(join: Option<String>, config: &Config) -> anyhow::Result<Locat
     match (LocationIdentity::load(&config.data_dir)?, join) {
         (Some(identity), None) => Ok(identity),
         (Some(identity), Some(_)) => {
-            tracing::info!(location = %identity.code, "this machine is a location already; the join token is not used");
+            tracing::info!(
+                location = %identity.code,
+                "join token ignored: this machine is already a location"
+            );
             Ok(identity)
         }
         (None, None) => {

@@ -197,16 +197,16 @@ fn plan_table() -> String {
     );
     row(
         "notification_channels",
-        "ways by which people are told what happens",
+        "ways to notify people",
         each.map(|limits| count(limits.notification_channels)),
     );
     row("sla_targets", "promises about services", each.map(|limits| count(limits.sla_targets)));
     row(
         "escalation_policies",
-        "rules that say whom incidents are told to",
+        "rules that say who is notified of incidents",
         each.map(|limits| count(limits.escalation_policies)),
     );
-    row("contacts", "people who can be told", each.map(|limits| count(limits.contacts)));
+    row("contacts", "people who can be notified", each.map(|limits| count(limits.contacts)));
     row(
         "oncall_schedules",
         "schedules that say who is on duty",

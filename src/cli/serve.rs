@@ -25,8 +25,8 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 /// API, prints the token once and keeps it in the data folder.
 #[derive(Args)]
 pub(super) struct ServeArguments {
-    /// The clock is right, although it is more than a day away from the newest time that this installation has seen: let what
-    /// is old enough be deleted at once, not after a day. Holds for this start only
+    /// The clock is right, although it is more than a day away from the newest time that this installation has seen: delete
+    /// old data at once, not after a day. Applies to this start only
     #[arg(long)]
     trust_clock: bool,
 
@@ -56,7 +56,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let app = tokio::select! {
         app = App::start(config, Clock::System, supervisor.clone()) => app?,
         name = signals.next() => {
-            tracing::info!("{name} during the start: stopping");
+            tracing::info!(signal = name, "stopping during the start");
             say("Watchkeeper has stopped before it was started.");
             return Ok(ExitCode::SUCCESS);
         }
@@ -69,7 +69,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     #[cfg(debug_assertions)]
     supervisor.inject_from_environment();
     tokio::select! {
-        name = signals.next() => tracing::info!("{name}: stopping"),
+        name = signals.next() => tracing::info!(signal = name, "stopping"),
         reason = supervisor.failed() => return Ok(end(app, &reason).await),
     }
     let removed = app.removed_file();
@@ -78,7 +78,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
         complain(&problem);
         return Ok(ExitCode::FAILURE);
     }
-    say("Watchkeeper has stopped; everything measured is stored.");
+    say("Watchkeeper has stopped; all results are stored.");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -87,8 +87,11 @@ async fn end(app: App, reason: &str) -> ExitCode {
     complain(reason);
     match tokio::time::timeout(END_LIMIT, app.stop()).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(%error, "the end was not orderly"),
-        Err(_) => tracing::warn!("the end was not orderly: it took too long"),
+        Ok(Err(error)) => tracing::warn!(%error, "shutdown failed"),
+        Err(_) => tracing::warn!(
+            limit_seconds = END_LIMIT.as_secs(),
+            "shutdown not finished within the time limit; ending the process"
+        ),
     }
     ExitCode::from(EXIT_CODE)
 }

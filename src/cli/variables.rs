@@ -15,12 +15,9 @@ pub(super) fn warn_of_unknown(command: &clap::Command) {
     for (name, meant) in unknown_of_process(command) {
         match meant {
             Some(meant) => {
-                tracing::warn!(name, "this variable is no setting and is ignored; did you mean {meant}?");
+                tracing::warn!(variable = name, suggestion = meant, "unknown setting ignored");
             }
-            None => tracing::warn!(
-                name,
-                "this variable is no setting and is ignored; see watchkeeper serve --help"
-            ),
+            None => tracing::warn!(variable = name, "unknown setting ignored; see watchkeeper serve --help"),
         }
     }
 }

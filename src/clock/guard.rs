@@ -89,9 +89,7 @@ impl ClockGuard {
     pub fn new(clock: Clock, mark: Option<&ClockMark>) -> Self {
         let judgement = ClockJudgement::start(read(&clock), mark);
         let guard = Self { clock, judgement: Mutex::new(judgement) };
-        if let Some(warning) = guard.state().warning() {
-            tracing::warn!("{warning}");
-        }
+        log_doubt(guard.state());
         guard
     }
 
@@ -157,14 +155,32 @@ fn read(clock: &Clock) -> ClockReading {
 fn log_change(change: JudgementChange, judgement: &ClockJudgement, now: ClockReading) {
     let state = ClockStatus { now: now.wall, expected: judgement.expected(now), doubt: judgement.doubt(now) };
     match change {
-        JudgementChange::Doubted => tracing::warn!("{}", state.warning().unwrap_or_default()),
+        JudgementChange::Doubted => log_doubt(state),
         JudgementChange::Returned => {
-            tracing::info!(now = %now.wall, "the clock shows the expected time and is trusted again");
+            tracing::info!(now = %now.wall, "wall clock trusted again: it shows the expected time");
         }
         JudgementChange::Steady => {
-            tracing::info!(now = %now.wall, "the clock has been steady for a day and is trusted again");
+            tracing::info!(now = %now.wall, "wall clock trusted again: it was steady for a day");
         }
     }
+}
+
+/// Logs why the clock is in doubt; nothing while it is trusted.
+fn log_doubt(ClockStatus { now, expected, doubt }: ClockStatus) {
+    let Some(ClockDoubt { cause, ahead_ms, trusted_in }) = doubt else { return };
+    let reason = match cause {
+        DoubtCause::Jump => "set while running",
+        DoubtCause::Start => "differs from the stored time",
+    };
+    let trusted_in_seconds = trusted_in.as_secs();
+    tracing::warn!(
+        %now,
+        %expected,
+        ahead_ms,
+        reason,
+        trusted_in_seconds,
+        "wall clock in doubt: nothing expires by age; correct it, or wait or use --trust-clock if it is right"
+    );
 }
 
 /// `3 days ahead of`, `5 hours behind`.

@@ -71,7 +71,10 @@ impl DatabaseContact {
             }
             Err(error) => {
                 if !self.shared.is_lost.load(Ordering::Relaxed) {
-                    tracing::warn!(%error, "this node cannot write to the databases; it takes no partitions");
+                    tracing::warn!(
+                        %error,
+                        "cannot write to the databases; this node takes no more partitions"
+                    );
                 }
                 true
             }

@@ -54,7 +54,7 @@ impl PartitionHandover {
         let hold = PartitionHold { holder: Some(self.member.folder), fence, taken_at: engine.now() };
         // Without the right to end them, wait for the lock, no longer than any statement does.
         if let Err(error) = holds::end_stalled_copies(databases.history.reader()).await {
-            tracing::warn!(%error, "writes that stand still cannot be ended");
+            tracing::warn!(%error, "cannot end stalled writes to the history database");
         }
         let before = holds::known(databases.history.reader(), partitions).await?;
         let transaction = databases.history.begin().await?;
@@ -135,17 +135,13 @@ impl PartitionHandover {
         if self.is_stored().await {
             let figures = restore::figures::recompute_undone(databases, engine).boxed_local();
             if !matches!(timeout(FIGURES_WITHIN, figures).await, Ok(Ok(()))) {
-                tracing::info!("figures of the past come later");
+                tracing::info!("past figures not loaded yet; they follow later");
             }
         }
         ownership.note_ready(partitions);
         self.news.notify_changes();
         changes.mark_all();
-        tracing::info!(
-            partitions = partitions.len(),
-            services = restored.len(),
-            "this node watches more services"
-        );
+        tracing::info!(partitions = partitions.len(), services = restored.len(), "partitions acquired");
         Ok(())
     }
 
@@ -154,10 +150,10 @@ impl PartitionHandover {
         let ServiceRouter { engine, ownership, changes, .. } = &self.announcer;
         ownership.stop_watching(partitions);
         if engine.release(partitions).await.is_err() {
-            tracing::warn!("the engine had stopped before");
+            tracing::warn!("cannot stop the checks of released partitions: the engine has stopped");
         }
         if !self.is_stored().await {
-            tracing::warn!("what was measured last is stored later");
+            tracing::warn!("latest results not stored before the hand-over; they are stored later");
         }
         changes.mark_all();
     }
@@ -167,7 +163,7 @@ impl PartitionHandover {
         let ServiceRouter { engine, ownership, changes, .. } = &self.announcer;
         ownership.let_go(partitions);
         if engine.release(partitions).await.is_err() {
-            tracing::warn!("the engine had stopped before");
+            tracing::warn!("cannot stop the checks of released partitions: the engine has stopped");
         }
         changes.mark_all();
     }

@@ -152,16 +152,13 @@ impl PartitionKeeper {
         match self.step().await {
             Ok(is_settled) => {
                 if std::mem::take(&mut self.is_failing) {
-                    tracing::info!("the ledger of partitions is there again");
+                    tracing::info!("partition ledger available again");
                 }
                 is_settled
             }
             Err(error) => {
                 if !std::mem::replace(&mut self.is_failing, true) {
-                    tracing::warn!(
-                        error,
-                        "the share of this node cannot be kept; it goes on with what it has"
-                    );
+                    tracing::warn!(error, "cannot update the share of this node; keeping its partitions");
                 }
                 self.note_blindness();
                 self.resume_without_bus().await;
@@ -169,7 +166,7 @@ impl PartitionKeeper {
                 if self.connection.state().is_connected()
                     && let Err(error) = streams::prepare(self.connection.jetstream(), &self.limits).await
                 {
-                    tracing::debug!(%error, "the bus cannot be prepared");
+                    tracing::debug!(%error, "cannot prepare the NATS streams; retrying");
                 }
                 sleep(EVERY / 4).await;
                 true
@@ -211,7 +208,8 @@ impl PartitionKeeper {
         if !release.is_empty() {
             if cut_off.contains(&me) {
                 tracing::error!(
-                    "this node cannot write to the databases, and others can: it gives back what it has"
+                    partitions = release.len(),
+                    "releasing partitions: this node cannot write to the databases, and others can"
                 );
             }
             return self.release(&leases, release).await;
@@ -248,7 +246,7 @@ impl PartitionKeeper {
         let mut leases = leases::read(&self.connection).await?;
         leases.living = self.judge.living(&leases.keys, self.started_at.elapsed());
         for key in leases.foreign.difference(&self.foreign) {
-            tracing::warn!(key, "this key is no lease of this program: it counts for nothing");
+            tracing::warn!(key, "key ignored: not a lease of a node");
         }
         self.foreign.clone_from(&leases.foreign);
         Ok(leases)
@@ -275,7 +273,10 @@ impl PartitionKeeper {
             let taken = of_others.fold(self.held, |taken, (_, others)| taken.union(*others));
             match self.handover.begin_held(taken).await {
                 Ok(more) => self.held = self.held.union(more),
-                Err(error) => tracing::warn!(%error, "what this node had before cannot be read"),
+                Err(error) => tracing::warn!(
+                    %error,
+                    "cannot read the partitions that this node held; retrying"
+                ),
             }
         }
     }
@@ -284,7 +285,7 @@ impl PartitionKeeper {
         if lost.is_empty() {
             return;
         }
-        tracing::warn!(partitions = lost.len(), "another node has taken partitions of this one");
+        tracing::warn!(partitions = lost.len(), "partitions taken by another node");
         self.held = self.held.without(lost);
         self.counters.lost.fetch_add(lost.len().into(), Ordering::Relaxed);
         self.handover.lose(lost).await;
@@ -296,7 +297,7 @@ impl PartitionKeeper {
         let after = pruned(leases.ledger.released(partitions), leases);
         let changed = leases::change(&self.connection, leases, &after).await?;
         if changed.is_some() {
-            tracing::info!(partitions = partitions.len(), "partitions are given back for other nodes");
+            tracing::info!(partitions = partitions.len(), "partitions released");
             self.handover.announcer.ownership.let_go(partitions);
             self.counters.released.fetch_add(partitions.len().into(), Ordering::Relaxed);
         }
@@ -321,10 +322,10 @@ impl PartitionKeeper {
             return Ok(true);
         }
         for node in &dead {
-            tracing::warn!(%node, "the node is dead; its services are watched by others");
+            tracing::warn!(%node, "node is dead; taking over its partitions");
             // Its unacknowledged batches are then delivered at once, not after their timeout.
             if let Err(error) = result_stream::close(&self.connection, node).await {
-                tracing::warn!(%node, error, "the node's end of the results cannot be closed");
+                tracing::warn!(%node, error, "cannot delete the result consumer of the dead node");
             }
         }
         let after = pruned(leases.ledger.taken(me, partitions), leases);
@@ -363,7 +364,7 @@ impl PartitionKeeper {
         let now = leases::read(&self.connection).await?.fence();
         if let Some(newest) = newest.filter(|newest| *newest > now.max(fence)) {
             tracing::error!(
-                "the leases have gone back in time: was the NATS server restored or its clock set?"
+                "leases are older than the database: check whether the NATS server was restored or its clock set back"
             );
             self.epoch_floor = newest.epoch + 1;
         }
@@ -386,7 +387,7 @@ impl PartitionKeeper {
                 Err(error) => {
                     tracing::warn!(
                         error,
-                        "the partitions of this node cannot be given back; others take them later"
+                        "cannot release the partitions of this node; other nodes take them over later"
                     );
                     break;
                 }

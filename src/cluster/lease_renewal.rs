@@ -31,20 +31,23 @@ pub async fn run(
     loop {
         ticks.tick().await;
         if looked_at.borrow().elapsed() > STUCK_AFTER {
-            tracing::error!("this node does not keep its share any more; it gives up its lease");
+            tracing::error!("partition keeper is stuck; no longer renewing the lease of this node");
             continue;
         }
         match leases::folder_of(&connection, &name).await {
             Ok(Some(other)) if other != folder => {
-                tracing::error!(node = %name, "another process lives under the name of this node; each needs credentials of its own");
+                tracing::error!(
+                    node = %name,
+                    "another process uses the credentials of this node; create credentials for each node"
+                );
                 continue;
             }
             Ok(_) => {}
-            Err(error) => tracing::debug!(error, "the lease of this node cannot be read"),
+            Err(error) => tracing::debug!(error, "cannot read the lease of this node"),
         }
         let value = LeaseValue { folder, database_age_ms: Some(contact.age_ms()) };
         if let Err(error) = leases::renew_lease(&connection, &name, value).await {
-            tracing::debug!(error, "the lease of this node cannot be renewed");
+            tracing::debug!(error, "cannot renew the lease of this node");
         }
     }
 }

@@ -26,7 +26,7 @@ pub async fn run(announcer: ServiceRouter) {
         let now = announcer.engine.now();
         match forward_stored_pings(&announcer, looked_at.plus_ms(-OVERLAP_MS)).await {
             Ok(()) => looked_at = now,
-            Err(error) => tracing::debug!(%error, "stored pings cannot be looked up"),
+            Err(error) => tracing::debug!(%error, "cannot read stored pings; retrying"),
         }
     }
 }
@@ -36,7 +36,7 @@ async fn forward_stored_pings(announcer: &ServiceRouter, since: Timestamp) -> Re
         // A node that stops meanwhile restores the ping from the database.
         if announcer.ownership.is_ready(service.key) && announcer.engine.ping(service.id, ping).await.is_err()
         {
-            tracing::debug!(service = %service.id, "the engine has stopped");
+            tracing::debug!(service = %service.id, "cannot process a stored ping: the engine has stopped");
         }
     }
     Ok(())

@@ -38,7 +38,7 @@ pub(super) async fn check_api_address(config: Arc<Config>) -> Vec<DoctorFinding>
 
 fn judge_answer(base: &str, outcome: Result<CheckOutcome, String>) -> DoctorFinding {
     let name = "api address";
-    let advice = "if the server runs: look at the name, the proxy and the certificate of public_api_url";
+    let advice = "if the server runs: check the name, the proxy and the certificate of public_api_url";
     match outcome {
         Ok(CheckOutcome::Measured(Measurement { status: CheckStatus::Up, .. })) => {
             DoctorFinding::fine(name, format!("{base} answers"))
@@ -51,7 +51,7 @@ fn judge_answer(base: &str, outcome: Result<CheckOutcome, String>) -> DoctorFind
         Ok(CheckOutcome::Unmeasured(trouble)) => DoctorFinding::unknown(
             name,
             format!("{base} cannot be asked from here: {}", trouble.as_str()),
-            "look at the name servers first",
+            "check the name servers first",
         ),
         Err(problem) => DoctorFinding::problem(name, format!("{base} cannot be asked: {problem}"), advice),
     }
@@ -68,7 +68,7 @@ async fn check_certificate(config: &Config, target: &str) -> DoctorFinding {
         Ok((CheckOutcome::Measured(measured), facts)) => judge_certificate(target, &measured, &facts),
         Ok((CheckOutcome::Unmeasured(trouble), _)) => {
             let said = format!("that of {target} cannot be seen from here: {}", trouble.as_str());
-            DoctorFinding::unknown(name, said, "look at the name servers first")
+            DoctorFinding::unknown(name, said, "check the name servers first")
         }
         Err(error) => {
             DoctorFinding::unknown(name, format!("that of {target} cannot be seen: {error}"), "report it")
@@ -132,7 +132,7 @@ fn judge_page_names(host: &str, outcomes: &[Result<CheckOutcome, String>]) -> Do
     DoctorFinding::unknown(
         name,
         format!("names below {host} cannot be asked for"),
-        "look at the name servers first",
+        "check the name servers first",
     )
 }
 

@@ -146,7 +146,7 @@ async fn judged_key(config: &Config) -> DoctorFinding {
     let stored = match stored.await {
         Ok(Some(stored)) => stored,
         Ok(None) => return DoctorFinding::fine(check, "nothing has been sealed yet"),
-        Err(error) => return DoctorFinding::unknown(check, error.said(), "look at the main database first"),
+        Err(error) => return DoctorFinding::unknown(check, error.said(), "check the main database first"),
     };
     match first_start::sealer(config) {
         Err(error) => {
@@ -173,7 +173,7 @@ async fn look_at_postgres(check: &'static str, url: &str) -> DoctorFinding {
         Err(error) => DoctorFinding::problem(
             check,
             format!("PostgreSQL does not answer: {}", without_urls(&error.to_string())),
-            "look at the server, at the way to it, and at user and password of the URL",
+            "check the server, the network to it, and user and password in the URL",
         ),
         Ok(facts) => judged_server(check, &facts.version, facts.now, Clock::System.now().ms()),
     }

@@ -86,7 +86,7 @@ fn room(folder: &Path) -> DoctorFinding {
             judged_room(free, folder)
         }
         Err(error) => {
-            DoctorFinding::unknown(check, format!("its room is not known: {error}"), "look with: df -h")
+            DoctorFinding::unknown(check, format!("its room is not known: {error}"), "check with: df -h")
         }
     }
 }
@@ -108,7 +108,7 @@ fn file_system(folder: &Path) -> DoctorFinding {
     match statfs::statfs(folder) {
         Ok(found) => judged_file_system(found.filesystem_type()),
         Err(error) => {
-            DoctorFinding::unknown("file system", format!("not known: {error}"), "look with: stat -f")
+            DoctorFinding::unknown("file system", format!("not known: {error}"), "check with: stat -f")
         }
     }
 }
@@ -154,7 +154,7 @@ pub(super) fn look_for_backups(config: &Config) -> Vec<DoctorFinding> {
             let age_seconds = (Clock::System.now().ms() - newest.ms()).max(0).unsigned_abs() / 1_000;
             let said = format!("the newest is {} hours old", age_seconds / 3_600);
             if age_seconds > (every * OLD).as_secs() {
-                DoctorFinding::problem(check, said, "look for the reason in the log of the server")
+                DoctorFinding::problem(check, said, "see the reason in the log of the server")
             } else {
                 DoctorFinding::fine(check, said)
             }

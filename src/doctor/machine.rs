@@ -57,7 +57,7 @@ pub(super) async fn name_servers(config: Arc<Config>) -> Vec<DoctorFinding> {
 
 fn judged_servers(number: usize, silent: &[String]) -> DoctorFinding {
     let check = "name servers";
-    let advice = "look at /etc/resolv.conf or probe.dns_servers, and at the way to them";
+    let advice = "check /etc/resolv.conf or probe.dns_servers, and the network to them";
     match silent.len() {
         0 => DoctorFinding::fine(check, format!("{number} of {number} answer")),
         all if all == number => {
@@ -85,7 +85,7 @@ async fn answers(server: SocketAddr) -> bool {
 pub(super) async fn descriptors(config: Arc<Config>) -> Vec<DoctorFinding> {
     let check = "descriptors";
     let Ok((limit, _)) = getrlimit(Resource::RLIMIT_NOFILE) else {
-        return vec![DoctorFinding::unknown(check, "the limit is not known", "look with: ulimit -n")];
+        return vec![DoctorFinding::unknown(check, "the limit is not known", "check with: ulimit -n")];
     };
     let Ok(main) = database_files::main_file(&config) else {
         let said = format!("{limit} of this user's processes; services in PostgreSQL are not counted");
@@ -98,7 +98,7 @@ pub(super) async fn descriptors(config: Arc<Config>) -> Vec<DoctorFinding> {
         Err(error) => vec![DoctorFinding::unknown(
             check,
             format!("services cannot be counted: {}", error.said()),
-            "look at the databases first",
+            "check the databases first",
         )],
     }
 }

@@ -124,7 +124,7 @@ pub(super) async fn check_mail_servers(config: Arc<Config>) -> Vec<DoctorFinding
             return vec![DoctorFinding::problem(
                 "mail server",
                 error.to_string(),
-                "look at probe.ca_file and the name servers",
+                "check probe.ca_file and the name servers",
             )];
         }
     };
@@ -135,8 +135,7 @@ pub(super) async fn check_mail_servers(config: Arc<Config>) -> Vec<DoctorFinding
 fn judge_greeting(server: &MailServer, greeting: Result<String, String>) -> DoctorFinding {
     let check = "mail server";
     let MailServer { host, port, .. } = server;
-    let advice =
-        "look at host, port and encryption of the channel, and at the way there; then send a test to it";
+    let advice = "check host, port and encryption of the channel, and the network; then send a test to it";
     match greeting {
         Ok(greeting) if greeting.starts_with("220") => {
             DoctorFinding::fine(check, format!("{host}:{port} answers"))

@@ -48,7 +48,7 @@ pub(super) async fn look(config: Arc<Config>) -> Vec<DoctorFinding> {
         Err(error) => vec![DoctorFinding::problem(
             check,
             format!("something at {} does not answer: {error}", config.listen),
-            "look who listens there: ss -ltnp",
+            "see what listens there: ss -ltnp",
         )],
     }
 }
@@ -78,7 +78,7 @@ fn judged_answer(answer: &str) -> Vec<DoctorFinding> {
     let object = body.find('{').zip(body.rfind('}')).and_then(|(start, end)| body.get(start..=end));
     let said: Option<Value> = object.and_then(|object| serde_json::from_str(object).ok());
     let Some(said) = said.filter(|said| said["status"].is_string()) else {
-        let advice = "look who listens there: ss -ltnp";
+        let advice = "see what listens there: ss -ltnp";
         return vec![DoctorFinding::problem(check, "something else answers on its address", advice)];
     };
     let mut found = match said["status"].as_str() {
@@ -86,7 +86,7 @@ fn judged_answer(answer: &str) -> Vec<DoctorFinding> {
         _ => vec![DoctorFinding::problem(
             check,
             format!("it is not ready: {said}"),
-            "look at the databases, and at its log",
+            "check the databases, and its log",
         )],
     };
     for warning in said["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -113,7 +113,7 @@ pub(super) async fn look_for_nats(config: Arc<Config>) -> Vec<DoctorFinding> {
             Err(error) => DoctorFinding::problem(
                 check,
                 format!("{host}:{port} cannot be reached: {error}"),
-                "look at the NATS server and at the way to it (docs/cluster.md)",
+                "check the NATS server and the network to it (docs/cluster.md)",
             ),
         });
     }

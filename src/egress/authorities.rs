@@ -24,7 +24,12 @@ pub(crate) fn authorities(ca_file: Option<&Path>) -> Result<RootCertStore, CaFil
     let system = rustls_native_certs::load_native_certs();
     roots.add_parsable_certificates(system.certs);
     if roots.is_empty() {
-        tracing::warn!(errors = ?system.errors, "this system trusts no certificate authority");
+        let problems: Vec<String> = system.errors.iter().map(ToString::to_string).collect();
+        let error = problems.join("; ");
+        tracing::warn!(
+            error,
+            "no certificate authorities found; install the ca-certificates of this system or set probe.ca_file"
+        );
     }
     if let Some(path) = ca_file {
         add_file(&mut roots, path)?;

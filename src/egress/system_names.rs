@@ -97,11 +97,16 @@ impl SystemNames {
         let (resolv_conf, hosts) = (FileStamp::of(&files.resolv_conf), FileStamp::of(&files.hosts));
         let found = name_servers(chosen, &files.resolv_conf).or_else(|error| {
             let (file, server) = (files.resolv_conf.display(), LOCAL_SERVER);
-            tracing::warn!(%file, %error, %server, "the file names no name server; the one of this machine is asked");
+            tracing::warn!(
+                %file,
+                %error,
+                servers = %server,
+                "no usable name server configured; using the one of this machine"
+            );
             name_servers(&[LOCAL_SERVER], &files.resolv_conf)
         })?;
         let known = read_hosts(&files.hosts).unwrap_or_else(|error| {
-            tracing::warn!(file = %files.hosts.display(), %error, "the hosts file cannot be read; no name is taken from it");
+            tracing::warn!(file = %files.hosts.display(), %error, "cannot read the hosts file; ignoring it");
             Hosts::default()
         });
         let current = Arc::new(NameSnapshot::new(found, Arc::new(known), cached)?);
@@ -131,12 +136,17 @@ impl SystemNames {
         match found.and_then(|found| NameSnapshot::new(found, Arc::clone(&state.current.hosts), self.cached))
         {
             Ok(found) => {
-                tracing::info!(%file, servers = found.servers_text(), "name servers are read again");
+                tracing::info!(%file, servers = found.servers_text(), "name servers reloaded");
                 state.current = Arc::new(found);
             }
             Err(error) => {
                 let servers = state.current.servers_text();
-                tracing::warn!(%file, %error, servers, "the changed file names no name server; those of before are asked");
+                tracing::warn!(
+                    %file,
+                    %error,
+                    servers,
+                    "cannot reload the name servers; keeping the previous ones"
+                );
             }
         }
     }
@@ -150,13 +160,13 @@ impl SystemNames {
         let file = self.files.hosts.display();
         match read_hosts(&self.files.hosts) {
             Ok(known) => {
-                tracing::info!(%file, "the hosts file is read again");
+                tracing::info!(%file, "hosts file reloaded");
                 let NameSnapshot { resolver, servers, .. } = &*state.current;
                 let (resolver, servers) = (resolver.clone(), Arc::clone(servers));
                 state.current = Arc::new(NameSnapshot { resolver, hosts: Arc::new(known), servers });
             }
             Err(error) => {
-                tracing::warn!(%file, %error, "the changed hosts file cannot be read; that of before counts");
+                tracing::warn!(%file, %error, "cannot reload the hosts file; keeping the previous entries");
             }
         }
     }

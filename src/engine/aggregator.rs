@@ -191,7 +191,7 @@ impl Handler<FlushBatch> for Aggregator {
                 && sent.await.is_err()
             {
                 figures.note_unrecorded(results);
-                tracing::error!(results, "the recorder had ended before the engine");
+                tracing::error!(results, "results lost: the recorder stopped before the engine");
             }
         })
     }

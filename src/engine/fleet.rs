@@ -307,7 +307,10 @@ impl Handler<ApplyDefinition> for Fleet {
             if let Some(redefine) = redefine
                 && !is_answered(redefine).await
             {
-                tracing::debug!(service = %id, "the actor is restarting; it starts with the new definition");
+                tracing::debug!(
+                    service = %id,
+                    "service actor is restarting; it starts with the new definition"
+                );
             }
         })
     }
@@ -322,7 +325,10 @@ impl Handler<TakePing> for Fleet {
             if let Some(taken) = taken
                 && !is_answered(taken).await
             {
-                tracing::debug!(service = %id, "the actor is restarting; the ping is stored");
+                tracing::debug!(
+                    service = %id,
+                    "ping stored but not processed yet: the service actor is restarting"
+                );
             }
         })
     }
@@ -383,14 +389,14 @@ impl Handler<ServiceExited> for Fleet {
         }
         let problem = self.supervisor.count_death(ServiceActor::KIND, &ending);
         if self.is_closing {
-            tracing::error!(service = %id, problem, "a service actor died while all were ending");
+            tracing::error!(service = %id, error = problem, "service actor died while stopping");
             self.services.remove(&id);
             self.note_end_of_all();
             return;
         }
         let wait = member.backoff.get_or_insert_default().next_wait();
-        let (wait_ms, name) = (wait.as_millis(), &member.definition.name);
-        tracing::error!(service = %id, %name, problem, wait_ms, "a service actor died; it starts again");
+        let (wait_seconds, name) = (wait.as_secs_f64(), &member.definition.name);
+        tracing::error!(service = %id, %name, error = problem, wait_seconds, "service actor died; restarting it");
         ctx.notify_later(RestartService { id, generation }, wait);
     }
 }

@@ -298,11 +298,14 @@ impl Engine {
     /// Stops all checks, sends every fact to the sink, and ends the shards' threads.
     pub async fn stop(&self) {
         if self.fleet.send(RetireAll).await.is_err() {
-            tracing::warn!("the fleet had stopped before");
+            tracing::warn!("cannot stop the services: the fleet has already stopped");
         }
         for shard in self.shards.iter() {
             if shard.aggregator.send(FlushBatch).await.is_err() {
-                tracing::warn!(shard = shard.index, "an aggregator had stopped before");
+                tracing::warn!(
+                    shard = shard.index,
+                    "cannot flush the results: the aggregator has already stopped"
+                );
             }
             shard.close().await;
         }

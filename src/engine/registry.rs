@@ -293,7 +293,10 @@ impl RegisteredLocation {
         // Sent under the lock: a clone would let one message exceed the limit of the mailbox.
         let sent = urges.lock().unwrap_or_else(PoisonError::into_inner).try_send(urged);
         if sent.is_err() {
-            tracing::debug!(location = %self.location.code, "a request to look now is lost");
+            tracing::debug!(
+                location = %self.location.code,
+                "check request dropped: the queue of the location is full"
+            );
         }
     }
 
@@ -316,15 +319,15 @@ impl RegisteredLocation {
             (false, true) => {
                 tracing::warn!(
                     location,
-                    organisation,
-                    "this location contradicts all others; its votes are set aside"
+                    organisation_key = organisation,
+                    "location contradicts all others; its votes are excluded"
                 );
             }
             (true, false) => {
                 tracing::info!(
                     location,
-                    organisation,
-                    "this location agrees with the others again; its votes count"
+                    organisation_key = organisation,
+                    "location agrees with the others again; its votes count"
                 );
             }
             _ => {}

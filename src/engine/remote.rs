@@ -66,7 +66,10 @@ impl Handler<IncomingResults> for Fleet {
         for of_service in results {
             let service = of_service.id;
             if self.address_of(service).is_some_and(|address| address.try_send(of_service).is_err()) {
-                tracing::debug!(%service, "a service does not hear results that are recorded");
+                tracing::debug!(
+                    %service,
+                    "results of a remote location not processed: the service actor is busy"
+                );
             }
         }
     }
@@ -91,7 +94,7 @@ impl Handler<IncomingCheckRequest> for Fleet {
 
     fn handle(&mut self, heed: IncomingCheckRequest, _: &mut Context<Self>) {
         if self.address_of(heed.id).is_some_and(|address| address.try_send(heed).is_err()) {
-            tracing::debug!(service = %heed.id, "a request to look now is lost; the service looks when its turn comes");
+            tracing::debug!(service = %heed.id, "check request dropped: the service actor is busy");
         }
     }
 }

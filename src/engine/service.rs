@@ -286,9 +286,9 @@ impl ServiceActor {
         let (service, name) = (&self.definition.id, &self.definition.name);
         if cause == ChangeCause::Flapping {
             self.shard.counters.flapping.add(1);
-            tracing::warn!(%service, %name, %at, "the service is flapping: it goes up and down again and again");
+            tracing::warn!(%service, %name, %at, "service is flapping");
         } else {
-            tracing::info!(%service, %name, %at, "the service does not flap any more");
+            tracing::info!(%service, %name, %at, "service stopped flapping");
         }
     }
 
@@ -296,10 +296,14 @@ impl ServiceActor {
         match outcome {
             CheckOutcome::Measured(seen) if seen.status == CheckStatus::Up => {}
             CheckOutcome::Measured(_) => {
-                tracing::debug!(service = %self.definition.id, attempt, "a bad attempt");
+                tracing::debug!(service = %self.definition.id, attempt, "check attempt failed");
             }
             CheckOutcome::Unmeasured(trouble) => {
-                tracing::debug!(service = %self.definition.id, trouble = trouble.as_str(), "could not look");
+                tracing::debug!(
+                    service = %self.definition.id,
+                    reason = trouble.as_str(),
+                    "check could not run"
+                );
             }
         }
     }

@@ -135,7 +135,10 @@ async fn publish_to_subscriptions(audiences: &[Arc<EventSubscription>], facts: &
     iter(audiences)
         .for_each_concurrent(AT_A_TIME, |audience| async move {
             if tokio::time::timeout(PATIENCE, audience.publish_events(facts)).await.is_err() {
-                tracing::warn!(organisation = audience.organisation, "events took too long to be told");
+                tracing::warn!(
+                    organisation_key = audience.organisation,
+                    "publishing events took too long; subscribers must reconnect"
+                );
                 audience.cut_off();
             }
         })

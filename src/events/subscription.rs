@@ -107,7 +107,7 @@ impl EventSubscription {
             Ok(told) if !told.is_empty() => drop(self.rounds.send(Some(Arc::new(EventBatch::of(told))))),
             Ok(_) => {}
             Err(error) => {
-                tracing::warn!(%error, "events cannot be rendered; clients must reconnect");
+                tracing::warn!(%error, "cannot render events; subscribers must reconnect");
                 self.cut_off();
             }
         }

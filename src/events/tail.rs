@@ -70,7 +70,7 @@ pub async fn run(hub: Arc<EventHub>, sources: EventSources) {
             Ok(mut tail) => tail.follow(&hub).await,
             Err(error) => {
                 if !was_failing {
-                    tracing::warn!(%error, "events cannot be read; nobody can listen");
+                    tracing::warn!(%error, "cannot read events; event streams unavailable, retrying");
                 }
                 tokio::time::sleep(RETRY).await;
             }
@@ -140,14 +140,12 @@ impl<'a> EventTail<'a> {
                 return;
             }
             if !self.take_durable_results() {
-                tracing::warn!(
-                    "too many results at a time: clients that listen to results have to reconnect"
-                );
+                tracing::warn!("too many results at once; subscribers to results must reconnect");
                 hub.cut_off_from_results();
             }
             if !self.take_remote_results() {
                 tracing::info!(
-                    "results of other nodes may be missing; clients that want results must reconnect"
+                    "results of other nodes may be missing; subscribers to results must reconnect"
                 );
                 hub.cut_off_from_results();
             }
@@ -155,14 +153,14 @@ impl<'a> EventTail<'a> {
             let was_failing = std::mem::replace(&mut is_failing, facts.is_err());
             match facts {
                 Ok(facts) => hub.publish_facts(facts, self.cursor()),
-                Err(error) if !was_failing => tracing::warn!(%error, "events cannot be read; they wait"),
+                Err(error) if !was_failing => tracing::warn!(%error, "cannot read events; retrying"),
                 Err(_) => {}
             }
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(TOKENS_EVERY)
                 && let Err(error) = self.end_expired_streams(hub).await
             {
-                tracing::warn!(%error, "it cannot be read whether listeners may still listen");
+                tracing::warn!(%error, "cannot check the tokens of event streams; retrying");
             }
         }
     }

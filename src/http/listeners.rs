@@ -25,7 +25,7 @@ pub fn listen_on(wanted: ListenAddress) -> io::Result<Vec<TcpListener>> {
         None => {}
         Some(Ok(second)) => listeners.push(second),
         Some(Err(error)) if is_without_ipv6(&error) => {
-            tracing::info!(address = %wanted, "this machine has no IPv6: listening on IPv4 alone");
+            tracing::info!(address = %wanted, "no IPv6 on this machine; listening on IPv4 only");
         }
         Some(Err(error)) => return Err(error),
     }

@@ -85,11 +85,14 @@ async fn checks_of(
     match timeout(PATIENCE, newest_of_services(announcer.databases.history.reader(), &wanted)).await {
         Ok(Ok(found)) => found,
         Ok(Err(error)) => {
-            tracing::warn!(%error, "incidents are written without a reason: the history cannot be read");
+            tracing::warn!(%error, "cannot read the history; writing incidents without a reason");
             HashMap::new()
         }
         Err(_) => {
-            tracing::warn!("incidents are written without a reason: the history does not answer in time");
+            tracing::warn!(
+                limit_seconds = PATIENCE.as_secs(),
+                "history not read within the time limit; writing incidents without a reason"
+            );
             HashMap::new()
         }
     }

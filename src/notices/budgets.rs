@@ -75,7 +75,7 @@ impl BudgetMemory {
         let firing = match firing(parts, organisation, target).await {
             Ok(firing) => firing,
             Err(error) => {
-                tracing::debug!(%error, target = %id, "an error budget cannot be read at the moment");
+                tracing::debug!(sla_target = %id, %error, "cannot read the error budget; retrying");
                 return told.map(|notice| notice.trouble.clone());
             }
         };

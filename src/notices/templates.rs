@@ -58,7 +58,7 @@ async fn flaws_of(channels: Vec<NotificationChannel>) -> Vec<(NotificationChanne
     };
     let work = tokio::task::spawn_blocking(move || channels.into_iter().filter_map(flawed).collect());
     work.await.unwrap_or_else(|error| {
-        tracing::error!(%error, "stored templates could not be looked at");
+        tracing::error!(%error, "cannot check the stored templates");
         Vec::new()
     })
 }

@@ -61,7 +61,7 @@ impl MessageComposer {
         match work.await {
             Ok(composed) => Ok(composed?),
             Err(error) => {
-                tracing::error!(kind = %definition.kind, %error, "a message could not be composed");
+                tracing::error!(kind = %definition.kind, %error, "cannot compose a message");
                 Err(ComposeFailure::Broken)
             }
         }

@@ -45,11 +45,11 @@ impl Courier {
             match CourierLock::take(&self.databases.main).await {
                 Ok(Some(lock)) => {
                     if let Err(error) = self.deliver(&lock).await {
-                        tracing::warn!(%error, "messages wait: the main database cannot be used");
+                        tracing::warn!(%error, "message delivery interrupted; retrying");
                     }
                 }
                 Ok(None) => {}
-                Err(error) => tracing::debug!(%error, "messages wait: the main database cannot be used"),
+                Err(error) => tracing::debug!(%error, "cannot take the delivery lock; retrying"),
             }
             sleep(RETRY).await;
         }

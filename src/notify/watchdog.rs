@@ -97,15 +97,18 @@ impl WatchdogPinger {
     fn log(&self, ping: PingOutcome) {
         let to = &self.url;
         match ping {
-            PingOutcome::Taken => tracing::info!(%to, "pings of the watchdog arrive again"),
+            PingOutcome::Taken => tracing::info!(url = %to, "watchdog pings succeed again"),
             PingOutcome::Refused(status) => {
-                tracing::warn!(%to, status, "a ping of the watchdog was not taken");
+                tracing::warn!(url = %to, status_code = status, "watchdog ping rejected");
             }
             PingOutcome::Failed(failed) => {
-                tracing::warn!(%to, %failed, "a ping of the watchdog did not arrive");
+                tracing::warn!(url = %to, error = %failed, "watchdog ping failed");
             }
             PingOutcome::Withheld => {
-                tracing::warn!(%to, "no ping of the watchdog leaves: not everything works");
+                tracing::warn!(
+                    url = %to,
+                    "watchdog pings withheld: this process is not fully working; see /readyz"
+                );
             }
         }
     }

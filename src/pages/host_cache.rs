@@ -74,11 +74,14 @@ impl HostCache {
         let names = match timeout(patience, read()).await {
             Ok(Ok(names)) => Some(names),
             Ok(Err(error)) => {
-                tracing::warn!(%error, "the host names of custom domains cannot be read");
+                tracing::warn!(%error, "cannot read the host names of custom domains");
                 None
             }
             Err(_) => {
-                tracing::warn!("the host names of custom domains cannot be read in time");
+                tracing::warn!(
+                    limit_seconds = patience.as_secs_f64(),
+                    "host names of custom domains not read within the time limit"
+                );
                 None
             }
         };

@@ -82,7 +82,7 @@ impl PageServer {
             Err(error) => Err(error),
         };
         Some(answer.unwrap_or_else(|error| {
-            tracing::error!(%error, "a status page cannot be shown");
+            tracing::error!(%error, "cannot show a status page");
             answer::unavailable()
         }))
     }

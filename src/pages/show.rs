@@ -58,7 +58,7 @@ impl PageServer {
         let look = PageAppearance::of(page, visit.appearance, reader.words);
         let view = self.view(&reader, (page, &organisation), look).await?;
         let html = view.render().unwrap_or_else(|error| {
-            tracing::error!(%error, "a template failed");
+            tracing::error!(page = %page.id, %error, "cannot render a status page");
             String::new()
         });
         Ok(answer::page(page, html, &chosen))

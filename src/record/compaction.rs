@@ -225,7 +225,7 @@ impl Compactor {
             compactor.compaction = Some(compaction);
             if let Err(error) = &result {
                 compactor.counters.failures.fetch_add(1, Ordering::Relaxed);
-                tracing::warn!(%error, "compaction of the history is put off");
+                tracing::warn!(%error, "compaction of the history failed; retrying");
             }
             for waiter in compactor.waiting.drain(..) {
                 // A caller that has stopped waiting needs no answer.

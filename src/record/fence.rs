@@ -56,7 +56,7 @@ pub(super) fn permitted(
     if !lost.is_empty() {
         tracing::warn!(
             partitions = lost.len(),
-            "the database knows another holder of partitions of this node"
+            "partitions of this node held by another node, according to the database"
         );
         ownership.note_overtaken(lost);
     }

@@ -53,7 +53,7 @@ impl ListeningMarks {
             marked_at = Some(Instant::now());
             let was_failing = std::mem::replace(&mut is_failing, kept.is_err());
             if let Some(error) = kept.err().filter(|_| !was_failing) {
-                tracing::warn!(%error, "the time in which pings are heard cannot be stored at the moment");
+                tracing::warn!(%error, "cannot store the time in which pings are received; retrying");
             }
         }
     }
@@ -62,7 +62,10 @@ impl ListeningMarks {
     pub async fn keep_last(&self, span: Option<ListeningSpan>) {
         let Some(span) = span else { return };
         if let Err(error) = self.keep(span).await {
-            tracing::warn!(%error, "the time of the stop cannot be stored; pings may have been lost since the last mark");
+            tracing::warn!(
+                %error,
+                "cannot store the time of the stop; pings are assumed lost since the last mark"
+            );
         }
     }
 

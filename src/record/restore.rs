@@ -98,7 +98,7 @@ pub struct RestoredService {
 pub async fn restore_all(announcer: &ServiceRouter) -> Result<Vec<RestoredService>, StoreError> {
     let beginning = WatchStart::of_all(announcer);
     let past = read_past(announcer, beginning).await.inspect_err(|error| {
-        tracing::error!(%error, "the history cannot be read; services start without their past");
+        tracing::error!(%error, "cannot read the history; services start without earlier results");
     });
     each_service(announcer, past.ok(), beginning).await
 }
@@ -117,7 +117,7 @@ pub async fn restore_partitions(
 /// The same while the history is away, or lacks facts that still wait for it: services start from scratch, and
 /// [`figures::restore_figures`] adds the earlier measurements.
 pub async fn restore_without_past(announcer: &ServiceRouter) -> Result<Vec<RestoredService>, StoreError> {
-    tracing::warn!("services start without their past; it is added when the history is there");
+    tracing::warn!("history unavailable; services start without earlier results, which are added later");
     let beginning = WatchStart::of_all(announcer);
     each_service(announcer, None, beginning).await
 }
@@ -147,7 +147,7 @@ async fn each_service(
             if beginning.is_handed_over {
                 return Err(error.into());
             }
-            tracing::error!(%error, "older results cannot be read; some services start without their votes");
+            tracing::error!(%error, "cannot read older results; some services start without earlier votes");
         }
         let found: Vec<RestoredService> = stream::iter(definitions)
             .map(|definition| restore_service(announcer, &past, definition, beginning))
@@ -227,7 +227,7 @@ async fn restore_service(
     let forgotten = (!past.is_known).then(|| Arc::clone(&definition));
     let restored = RestoredService { key: definition.key, id: definition.id, backed_until, forgotten };
     if engine.resume(definition, memory).await.is_err() {
-        tracing::error!(service = %restored.id, "the engine has stopped while services were restored");
+        tracing::error!(service = %restored.id, "cannot restore the service: the engine has stopped");
     }
     restored
 }

@@ -17,7 +17,7 @@ pub async fn run(databases: Databases, guard: Arc<ClockGuard>, ownership: Owners
         ticks.tick().await;
         let Some(now) = guard.trusted_now().filter(|_| ownership.leads()) else { continue };
         if let Err(error) = once(&databases, now).await {
-            tracing::warn!(%error, "upkeep is put off");
+            tracing::warn!(%error, "upkeep of the databases failed; retrying");
         }
     }
 }

@@ -47,7 +47,7 @@ impl Handler<LocationCheckRequest> for CheckRequestSender {
         let look = RemoteCheckRequest { service, look_now, hurry_ms };
         // Sent only if the client has room for it: it is not worth waiting.
         if ask_to_look(&self.0, &location, look).now_or_never().is_none() {
-            tracing::debug!(%location, "a request to look now is lost");
+            tracing::debug!(%location, "check request dropped: the NATS client is busy");
         }
     }
 }

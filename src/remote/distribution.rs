@@ -148,13 +148,10 @@ impl DefinitionDistributor {
             let entries = match definition_bucket::entries(&self.connection, partitions).await {
                 Ok(entries) => entries,
                 Err(error) => {
-                    tracing::warn!(
-                        error,
-                        "the definitions of locations cannot be read; they are tried again"
-                    );
+                    tracing::warn!(error, "cannot read the definitions of remote locations; retrying");
                     // The bus may have been unavailable at the start, or has lost its streams.
                     if let Err(error) = streams::prepare(self.connection.jetstream(), &self.limits).await {
-                        tracing::warn!(%error, "the bus cannot be prepared");
+                        tracing::warn!(%error, "cannot prepare the NATS streams; retrying");
                     }
                     tokio::time::sleep(RETRY).await;
                     continue;
@@ -181,7 +178,7 @@ impl DefinitionDistributor {
                 return;
             }
             let Err(problem) = self.process_marks(&marks, known).await else { continue };
-            tracing::warn!(error = %problem, "locations cannot be given their definitions; it is tried again");
+            tracing::warn!(error = %problem, "cannot send definitions to remote locations; retrying");
             self.changes.put_back(marks);
             tokio::time::sleep(RETRY).await;
             if matches!(problem, DistributionProblem::Bucket(_)) {
@@ -250,7 +247,11 @@ impl DefinitionDistributor {
         let mut differences = Vec::new();
         for OwnedService { service, organisation } in page {
             let planned = self.definer.planned_checks(service, *organisation).inspect_err(|error| {
-                tracing::error!(service = %service.id, %error, "locations cannot be given this service");
+                tracing::error!(
+                    service = %service.id,
+                    %error,
+                    "cannot define the service for remote locations"
+                );
             });
             let Ok(planned) = planned else {
                 // It is left unchanged.
@@ -310,7 +311,11 @@ impl DefinitionDistributor {
         let (wanted, too_large): (Vec<WantedDefinition>, Vec<WantedDefinition>) =
             wanted.into_iter().partition(|wanted| self.fits(wanted));
         for WantedDefinition { place, .. } in too_large {
-            tracing::error!(location = %place.location, service = %place.service, "this definition is too large to be sent");
+            tracing::error!(
+                location = %place.location,
+                service = %place.service,
+                "definition too large to send; the location does not check the service"
+            );
             self.counters.too_large.add(1);
         }
         let places: Vec<DefinitionKey> = wanted.iter().map(|wanted| wanted.place.clone()).collect();

@@ -104,7 +104,7 @@ impl EnrolmentService {
             Err(reason) => return Ok(BusReply::Refused(reason)),
         };
         transaction.commit().await?;
-        tracing::info!(location = %location.code, "a machine has become a location");
+        tracing::info!(location = %location.code, "location enrolled");
         self.counters.enrolled.add(1);
         self.enrolled.notify_one();
         Ok(BusReply::Granted(EnrolmentGrant { code: location.code.to_string(), name: location.name, token }))
@@ -129,13 +129,13 @@ impl EnrolmentService {
         let (user, now) = (BusUser::Location(code.clone()), self.clock.now());
         let token = self.issuer.issue(&user, user_key, now, Some(now.plus_ms(LOCATION_TOKEN_MS)));
         token.map_err(|error| {
-            tracing::error!(%error, "a location's token cannot be signed");
+            tracing::error!(%error, "cannot sign the token of a location");
             "the token cannot be signed".to_owned()
         })
     }
 }
 
 fn unavailable<T>(error: &MainError) -> BusReply<T> {
-    tracing::warn!(%error, "a location cannot be answered");
+    tracing::warn!(%error, "cannot process a request of a location: the main database is unavailable");
     BusReply::Refused("the service is not available at the moment; ask again".into())
 }

@@ -103,7 +103,7 @@ impl GapFiller {
             Ok(true) => self.engine.past_changed(ServiceAddress { id: assigned.id, key: service }),
             Ok(false) => {}
             Err(error) => {
-                tracing::warn!(service = %assigned.id, %error, "a gap cannot be filled; it is tried again");
+                tracing::warn!(service = %assigned.id, %error, "cannot fill a no-data period; retrying");
                 self.marks.put(service, &mark);
             }
         }

@@ -91,7 +91,7 @@ impl ResultIntake {
                 return;
             }
             if let Err(error) = followed {
-                tracing::warn!(error, "results of locations cannot be read; it is tried again");
+                tracing::warn!(error, "cannot read results of remote locations; retrying");
                 sleep(RETRY).await;
             }
         }
@@ -279,13 +279,13 @@ impl ResultIntake {
         let mut is_failing = false;
         while let Err(error) = self.writer.write(batch).await {
             if !is_failing {
-                tracing::error!(%error, "results of locations cannot be written; they wait");
+                tracing::error!(%error, "cannot store results of remote locations; retrying");
             }
             is_failing = true;
             sleep(RETRY).await;
         }
         if is_failing {
-            tracing::info!("results of locations can be written again");
+            tracing::info!("results of remote locations can be stored again");
         }
     }
 }

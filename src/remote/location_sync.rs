@@ -75,7 +75,7 @@ impl LocationSync {
     pub async fn run(self) {
         loop {
             if let Err(error) = self.sync_once().await {
-                tracing::warn!(%error, "the locations in other places cannot be read");
+                tracing::warn!(%error, "cannot read the remote locations; retrying");
             }
             // Elapsed or notified, it is time to poll.
             let _ = timeout(EVERY, self.enrolled.notified()).await;
@@ -97,7 +97,7 @@ impl LocationSync {
             }
             let is_new = self.roster.find(code.as_str()).is_none();
             if is_new {
-                tracing::info!(location = %code, "a location in another place takes part");
+                tracing::info!(location = %code, "remote location added");
             }
             // Also for a known one: the actor may have been replaced.
             self.roster.add_elsewhere(stored.location, self.looker.address().recipient());

@@ -36,11 +36,11 @@ impl PresenceListener {
                     self.note(&location, &presence, at);
                 }
             }
-            Err(error) => tracing::warn!(error, "what locations have said before cannot be read"),
+            Err(error) => tracing::warn!(error, "cannot read the last reports of remote locations"),
         }
         while let Some(PresenceReport { location, presence }) = reports.next().await {
             let Some(presence) = presence else {
-                tracing::debug!(%location, "a report of a location cannot be read");
+                tracing::debug!(%location, "unreadable report of a location ignored");
                 continue;
             };
             let now = self.clock.now();
@@ -89,8 +89,8 @@ fn log_clock_change(warned: &mut HashMap<LocationCode, bool>, location: &Locatio
     }
     if is_wrong {
         let ahead_ms = clock.ahead_ms;
-        tracing::warn!(%location, ahead_ms, "the clock of this location is wrong; its times are corrected");
+        tracing::warn!(%location, ahead_ms, "clock of the location is wrong; correcting its times");
     } else {
-        tracing::info!(%location, "the clock of this location is right again");
+        tracing::info!(%location, "clock of the location is right again");
     }
 }

@@ -65,7 +65,7 @@ impl Databases {
         let databases = Self::open_main(main_url, history_url, limits).await?;
         match databases.prepare_history().await {
             Err(error) if error.is_away() => {
-                tracing::error!(%error, "the history database is away; checks run, and results wait for it");
+                tracing::error!(%error, "history database unavailable; checks run, and results wait");
             }
             prepared => prepared?,
         }
@@ -93,7 +93,7 @@ impl Databases {
         if let Some(file) = upgrade_copy::file_of(main_url) {
             let copied = upgrade_copy::keep_copy(main.unhurried.inner(), &file).await;
             if let Some(copy) = copied.map_err(OpenError::Copy)? {
-                tracing::info!(copy = %copy.display(), "the main database as it was before this upgrade is kept");
+                tracing::info!(file = %copy.display(), "main database copied before the upgrade");
             }
         }
         migrate::<MainMigrator>(main.unhurried.inner(), &main.url).await?;
@@ -294,7 +294,7 @@ impl<E: From<DbErr>> Database<E> {
     pub async fn close(self) {
         for connection in [self.writer, self.reader, self.unhurried] {
             if let Err(error) = connection.close().await {
-                tracing::warn!(database = self.url, %error, "closing a database failed");
+                tracing::warn!(url = self.url, %error, "cannot close the database");
             }
         }
     }

@@ -74,7 +74,7 @@ impl DiskRecord {
         let Some(since) = state.full_since.take() else { return };
         state.freed = Some((Instant::now(), since));
         drop(state);
-        tracing::info!(folder = %self.folder.display(), "the disk takes writes again");
+        tracing::info!(folder = %self.folder.display(), "disk accepts writes again");
     }
 
     /// Records that a write or the start of one has failed.
@@ -88,7 +88,11 @@ impl DiskRecord {
         let before = state.freed.take().filter(|(freed_at, _)| now.duration_since(*freed_at) < FULL_AGAIN);
         state.full_since = Some(before.map_or(now, |(_, since)| since));
         drop(state);
-        tracing::error!(folder = %self.folder.display(), %error, "the disk is full: nothing can be written; what is measured waits");
+        tracing::error!(
+            folder = %self.folder.display(),
+            %error,
+            "disk full: nothing can be written; results wait"
+        );
     }
 
     /// Logs that the write connection is replaced, with the reason, at a limited rate.
@@ -99,7 +103,7 @@ impl DiskRecord {
             state.told_at = Some(Instant::now());
             let (reason, times) = (state.reason.clone(), std::mem::take(&mut state.replaced));
             drop(state);
-            tracing::warn!(reason, times, "the connection that writes is replaced after a failure");
+            tracing::warn!(error = reason, count = times, "write connection replaced after a failure");
         }
     }
 

@@ -241,7 +241,7 @@ pub async fn readable_with_keys(
     let readable = |row| match from_row(row) {
         Ok(channel) => Some(channel),
         Err(error) => {
-            tracing::error!(%error, "nothing is sent through a channel that cannot be read");
+            tracing::error!(%error, "cannot read a notification channel; nothing is sent through it");
             None
         }
     };

@@ -158,7 +158,7 @@ pub async fn list(connection: &dyn StoreConnection) -> Result<Vec<StoredLocation
     let rows = Entity::find().order_by_asc(Column::Code).all(&connection).await?;
     let readable = |row| {
         from_row(row)
-            .inspect_err(|error| tracing::error!(%error, "a location in another place cannot be read"))
+            .inspect_err(|error| tracing::error!(%error, "cannot read a remote location; ignoring it"))
             .ok()
     };
     Ok(rows.into_iter().filter_map(readable).collect())

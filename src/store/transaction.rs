@@ -102,7 +102,7 @@ impl WriterGroup {
         // A transaction that could not be ended keeps other processes from writing for as long as its connection
         // lives.
         if let Err(error) = self.mend(&common.writer).await {
-            tracing::warn!(%error, "the connection that writes could not be replaced");
+            tracing::warn!(%error, "cannot replace the write connection");
         }
         result
     }
@@ -158,7 +158,7 @@ impl WriterGroup {
 async fn end_closed(mut guard: OwnedMutexGuard<WriterGroup>) -> Result<OwnedMutexGuard<WriterGroup>, DbErr> {
     let ended = tokio::spawn(async move {
         if let Err(error) = guard.end().await {
-            tracing::error!(%error, "writes were not committed");
+            tracing::error!(%error, "cannot commit writes");
         }
         guard
     });
@@ -338,7 +338,7 @@ impl<E> Drop for Transaction<E> {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
                 if let Err(error) = guard.end().await {
-                    tracing::warn!(%error, "an abandoned transaction could not be ended");
+                    tracing::warn!(%error, "cannot end an abandoned transaction");
                 }
             });
         } else {

@@ -27,7 +27,7 @@ impl FatalSignal {
             is_first
         });
         if is_first {
-            tracing::error!(reason, "the process cannot go on and ends");
+            tracing::error!(error = reason, "process cannot continue; ending it");
         }
     }
 

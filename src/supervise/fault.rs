@@ -42,7 +42,7 @@ impl Supervisor {
         };
         let wanted = text.split_once(' ').and_then(|(word, kind)| Some((fault(word)?, kind)));
         if !wanted.is_some_and(|(fault, kind)| self.inject(kind, fault)) {
-            tracing::warn!(text, "no such fault");
+            tracing::warn!(fault = text, "unknown fault ignored");
         }
     }
 }

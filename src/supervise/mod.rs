@@ -118,7 +118,7 @@ impl Supervisor {
             drop(actix::spawn(supervisor.run_lives(kept, receiver, make)));
         });
         if !is_sent {
-            tracing::error!(actor = A::KIND.name, "the thread has ended; the actor does not start");
+            tracing::error!(actor = A::KIND.name, "cannot start the actor: its thread has ended");
         }
         ActorHandle::new(slot)
     }
@@ -172,7 +172,7 @@ impl Supervisor {
             drop(actix::spawn(LifeFuture::new(actor, receiver, lived, state, ended)));
         });
         if !is_sent {
-            tracing::error!(actor = A::KIND.name, "the thread has ended; the actor does not start");
+            tracing::error!(actor = A::KIND.name, "cannot start the actor: its thread has ended");
         }
         (address, life)
     }
@@ -192,7 +192,7 @@ impl Supervisor {
         let problem = self.count_death(kind, ending);
         match kind.on_death {
             OnDeath::Restart => {
-                tracing::error!(actor = kind.name, problem, "an actor died; it starts again");
+                tracing::error!(actor = kind.name, error = problem, "actor died; restarting it");
                 true
             }
             OnDeath::EndProcess => {

@@ -92,7 +92,7 @@ impl Handler<DomainTick> for DomainClock {
             if watch.ownership.leads()
                 && let Err(error) = watch.round().await
             {
-                tracing::warn!(%error, "looking at custom domains is put off");
+                tracing::warn!(%error, "cannot check custom domains; retrying");
             }
         };
         let round = actix::fut::wrap_future::<_, Self>(round);
@@ -144,6 +144,6 @@ fn note(before: &CustomDomain, outcome: &DomainCheckOutcome) {
     if before.status != after.status {
         let (from, to) = (before.status.as_str(), after.status.as_str());
         let ended_claims = outcome.ended.len();
-        tracing::info!(hostname = after.hostname, from, to, ended_claims, "a custom domain has changed");
+        tracing::info!(hostname = after.hostname, from, to, ended_claims, "custom domain status changed");
     }
 }

@@ -82,7 +82,11 @@ impl TransitionExecutor {
         let Some(step) = MaintenanceTransition::when_due(&stored, stamp) else { return Ok(false) };
         let touched = lifecycle::maintenances::carry_out(&transaction, &step, now).await?;
         transaction.commit().await?;
-        tracing::info!(maintenance = %stored.id, status = %step.after.status, "a maintenance was due");
+        tracing::info!(
+            maintenance = %stored.id,
+            status = %step.after.status,
+            "maintenance status changed on schedule"
+        );
         self.announcer.announce(&touched, organisation.id).await;
         Ok(true)
     }
@@ -124,13 +128,13 @@ impl MaintenanceClock {
         match result {
             Ok(pause) => {
                 if std::mem::take(&mut self.is_failing) {
-                    tracing::info!("maintenances start and end by themselves again");
+                    tracing::info!("maintenances start and end on schedule again");
                 }
                 pause
             }
             Err(error) => {
                 if !std::mem::replace(&mut self.is_failing, true) {
-                    tracing::warn!(%error, "maintenances cannot start or end by themselves");
+                    tracing::warn!(%error, "cannot start or end maintenances on schedule; retrying");
                 }
                 wait(None, self.transitions.clock.now())
             }
@@ -187,7 +191,7 @@ impl Handler<MaintenanceTick> for MaintenanceClock {
             let pause = match result {
                 Ok(result) => clock.note(result),
                 Err(_) => {
-                    tracing::error!("the clock of the maintenances panicked; it goes on");
+                    tracing::error!("maintenance clock panicked; continuing");
                     wait(None, clock.transitions.clock.now())
                 }
             };

@@ -57,7 +57,7 @@ pub async fn run(databases: Databases, guard: Arc<ClockGuard>) {
             continue;
         }
         if let Err(error) = keep(&databases, mark).await {
-            tracing::warn!(%error, "the newest time cannot be stored; it is tried again in a minute");
+            tracing::warn!(%error, "cannot store the newest wall time; retrying");
         }
         kept = Some((Instant::now(), is_doubted));
     }

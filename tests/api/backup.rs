@@ -142,7 +142,7 @@ async fn notifications_are_held_after_a_restore_until_released() {
     assert_eq!((sink.received().len(), pinged.received().len()), (told, pings));
     assert!(warnings(&client)[0].as_str().unwrap().contains("notifications release"));
 
-    assert_eq!(done(&server, &["notifications", "release"]), "Messages leave again.\n");
+    assert_eq!(done(&server, &["notifications", "release"]), "Messages are sent again.\n");
     eventually("both are told", || (sink.received().len() >= told + 2).then_some(())).await;
     eventually("a ping leaves", || (pinged.received().len() > pings).then_some(())).await;
     assert_eq!(warnings(&client), Value::Null);

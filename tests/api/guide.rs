@@ -98,9 +98,9 @@ fn the_commands_of_the_guide_back_up_and_restore() {
         "The backup is whole: ",
         "Restored into data: ",
         "Start it:  watchkeeper serve --data-dir data",
-        "Nobody is told anything until you say:",
+        "No messages are sent until you run:",
         "this installation was restored from a backup",
-        "Messages leave again.",
+        "Messages are sent again.",
         "Shop",
     ];
     let lines: Vec<&str> = said.lines().collect();

@@ -139,7 +139,7 @@ async fn a_server_notices_that_its_files_are_gone() {
 
     fs::rename(&data, &aside).unwrap();
     assert_eq!(server.terminate().await, Some(1));
-    assert!(!server.log().contains("everything measured is stored"), "{}", server.log());
+    assert!(!server.log().contains("results are stored"), "{}", server.log());
     fs::rename(&aside, &data).unwrap();
 }
 

@@ -172,8 +172,8 @@ fn the_remaining_locations_decide() {
         scene.until_standings(["online"; 3]).await;
         scene.harmless_changes().await;
         let told = scene.server.log();
-        assert_eq!(told.matches("this location is impaired").count(), 1, "{told}");
-        assert_eq!(told.matches("this location is online again").count(), 1, "{told}");
+        assert_eq!(told.matches("location impaired").count(), 1, "{told}");
+        assert_eq!(told.matches("location online again").count(), 1, "{told}");
     });
 }
 

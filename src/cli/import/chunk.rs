@@ -104,7 +104,7 @@ impl ChunkPacker<'_> {
         }
         if line.location.as_str() == PUSH && known.service.check_type != CheckType::Heartbeat {
             return Err(format!(
-                "location = '{PUSH}' is not allowed; it stands for pings of heartbeat services"
+                "location = '{PUSH}' is not allowed; it is reserved for pings of heartbeat services"
             ));
         }
         if line.checked_at < known.kept_since {

@@ -78,7 +78,7 @@ impl ImportSummary {
         } else {
             if self.before > 0 {
                 text +=
-                    &format!("stored before  {:>12}  (by the run that this one goes on with)\n", self.before);
+                    &format!("stored before  {:>12}  (by the run that this one continues)\n", self.before);
             }
             text += &format!("stored         {:>12}\n", self.stored);
             text += &format!("already there  {:>12}\n", self.already_stored());

@@ -69,7 +69,7 @@ impl DryRunReport<'_> {
     fn state_word(&self) -> Option<&'static str> {
         self.state.map(|state| match state {
             TargetState::Empty => "empty",
-            TargetState::CutOff => "holds a part of this installation; promote goes on with it",
+            TargetState::CutOff => "holds a part of this installation; promote continues it",
             TargetState::Finished => "holds this installation already",
         })
     }
@@ -86,7 +86,7 @@ impl DryRunReport<'_> {
             text += &format!("the target is {word}\n");
         }
         if self.obstacles.is_empty() {
-            text += "Nothing stands in the way. This was a dry run: nothing was written.\n";
+            text += "The promotion is possible. This was a dry run: nothing was written.\n";
         } else {
             text += "In the way:\n";
             self.obstacles.iter().for_each(|obstacle| text += &format!("- {obstacle}\n"));

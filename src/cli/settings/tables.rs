@@ -119,8 +119,7 @@ pub(super) struct EventFlags {
 // `[backup]`.
 #[derive(Args, Serialize)]
 pub(super) struct BackupFlags {
-    /// Folder in which a running server backs itself up, each time into a folder of its own; only embedded databases [default:
-    /// no backups]
+    /// Folder for backups by a running server, each in its own folder; embedded databases only [default: no backups]
     #[arg(
         id = "backup.folder",
         long = "backup-folder",
@@ -144,7 +143,7 @@ pub(super) struct BackupFlags {
 // `[watchdog]`.
 #[derive(Args, Serialize)]
 pub(super) struct WatchdogFlags {
-    /// Address that is asked (GET) as long as everything works, so that another system notices when it is not; it may hold a
+    /// Address that is requested (GET) while everything works, so that another system notices a failure; it may contain a
     /// secret and is not shown [default: none]
     #[arg(
         id = "watchdog.ping_url",

@@ -203,7 +203,7 @@ fn troubles(answered: &[AnsweringNode<'_>]) -> Vec<String> {
         lines.extend(warnings.iter().map(|warning| format!("{}: {warning}", one.name())));
         for actor in one.engine.actors.iter().filter(|actor| actor.restarts > 0) {
             let times = if actor.restarts == 1 { "once".into() } else { format!("{} times", actor.restarts) };
-            let why = actor.last_error.as_deref().unwrap_or("nobody knows why");
+            let why = actor.last_error.as_deref().unwrap_or("reason unknown");
             lines.push(format!("{}: {} was started again {times}: {why}", one.name(), actor.name));
         }
     }

@@ -12,7 +12,10 @@ impl Handler<CheckServices> for Fleet {
     fn handle(&mut self, CheckServices(services): CheckServices, _: &mut Context<Self>) {
         for member in services.iter().filter_map(|id| self.services.get(id)) {
             if member.address.try_send(CheckNow).is_err() {
-                tracing::debug!(service = %member.definition.id, "it is not asked to look now");
+                tracing::debug!(
+                    service = %member.definition.id,
+                    "immediate check skipped: the service actor is busy"
+                );
             }
         }
     }

@@ -37,7 +37,11 @@ impl Handler<RetireAll> for Fleet {
         let ended = tokio::time::timeout(ANSWER_LIMIT, all_ended);
         Box::pin(ended.into_actor(self).map(|ended, fleet, _| {
             if ended.is_err() {
-                tracing::warn!(services = fleet.services.len(), "services that do not end are given up");
+                tracing::warn!(
+                    services = fleet.services.len(),
+                    limit_seconds = ANSWER_LIMIT.as_secs(),
+                    "services not stopped within the time limit; abandoning them"
+                );
                 fleet.services.take(|_| true).iter().for_each(|member| member.life.give_up());
             }
         }))

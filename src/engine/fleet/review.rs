@@ -13,7 +13,10 @@ impl Fleet {
         }
         for member in self.services.values() {
             if member.address.try_send(ReevaluateService).is_err() {
-                tracing::debug!(service = %member.definition.id, "it is judged when it wakes");
+                tracing::debug!(
+                    service = %member.definition.id,
+                    "reevaluation delayed until the next check: the service actor is busy"
+                );
             }
         }
     }

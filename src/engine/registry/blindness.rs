@@ -80,12 +80,12 @@ impl RegisteredLocation {
                     tracing::warn!(
                         location,
                         reason = trouble.as_str(),
-                        "this location is impaired: none of its checks could be made for a minute; what it saw before does not count"
+                        "location impaired: no check could run for a minute; its votes are excluded"
                     );
                 }
             }
             _ if self.looks.set_logged(false) => {
-                tracing::info!(location, "this location is online again: checks can be made");
+                tracing::info!(location, "location online again: checks can run");
             }
             _ => {}
         }

@@ -108,7 +108,7 @@ pub async fn run<S: IdempotencyStore + 'static>(
     if outcome.is_err()
         && let Err(error) = state.free(&claim).await
     {
-        tracing::warn!(%error, "a key stays taken until its lease lapses");
+        tracing::warn!(%error, "cannot release an idempotency key; it stays locked until its lease expires");
     }
     outcome
 }
@@ -131,7 +131,7 @@ async fn with_renewed_lease<S: IdempotencyStore, T>(
         loop {
             tokio::time::sleep(RENEW_EVERY).await;
             if let Err(error) = state.renew(claim).await {
-                tracing::warn!(%error, "the lease of a key could not be prolonged");
+                tracing::warn!(%error, "cannot renew the lease of an idempotency key");
             }
         }
     };

@@ -7,13 +7,13 @@ use crate::store::{HistoryError, MainError};
 impl From<MainError> for ApiError {
     fn from(error: MainError) -> Self {
         if error.is_given_up() {
-            tracing::warn!(%error, "the database gave a write up in favour of another one");
+            tracing::warn!(%error, "write aborted by the database: it conflicts with another one");
             Self::GivenUp
         } else if error.is_disk_full() {
-            tracing::error!(%error, "the disk of the main database is full");
+            tracing::error!(%error, "disk of the main database full");
             Self::DiskFull
         } else if error.is_unreachable() {
-            tracing::error!(%error, "the main database cannot be reached");
+            tracing::error!(%error, "cannot reach the main database");
             Self::Unavailable
         } else {
             Self::Internal(error.into())
@@ -24,7 +24,7 @@ impl From<MainError> for ApiError {
 /// Every failure of the history means that measurements are unavailable (contract 4.8).
 impl From<HistoryError> for ApiError {
     fn from(error: HistoryError) -> Self {
-        tracing::error!(%error, "measurements cannot be read");
+        tracing::error!(%error, "cannot read measurements from the history database");
         Self::MeasurementsUnavailable
     }
 }

@@ -38,7 +38,7 @@ pub(in crate::http) async fn serve_asset(
         // The gate answers for missing files and for unavailable databases.
         Ok(None) => front.gate.answer(&request, Payload::None).await,
         Err(error) => {
-            tracing::error!(%error, "a file cannot be read");
+            tracing::error!(%error, "cannot read an asset of a status page");
             ApiError::Unavailable.to_response(&request_id(request.headers()))
         }
     }

@@ -121,7 +121,7 @@ impl<'a> RunningDeliveries<'a> {
         let keys: Vec<i64> = chosen.iter().map(|(message, _)| message.key).collect();
         let (mut readable, unreadable) = read_messages(reader, &keys).await?;
         for (key, error) in &unreadable {
-            tracing::error!(%error, "a message cannot be read, and waits");
+            tracing::error!(%error, "cannot read a message; it stays queued");
             let channel = chosen.iter().find(|(message, _)| message.key == *key);
             self.unreadable.note(channel.map_or(0, |(message, _)| message.channel), *key);
             self.courier.counters.unreadable.fetch_add(1, Ordering::Relaxed);
@@ -199,7 +199,11 @@ impl<'a> RunningDeliveries<'a> {
             match self.make_digest(&channels[&channel], now).await {
                 Ok(has_made_one) => gathered.has_made_one |= has_made_one,
                 Err(error) => {
-                    tracing::warn!(%error, "a digest waits: it cannot be made at the moment");
+                    tracing::warn!(
+                        channel = %channels[&channel].id,
+                        %error,
+                        "cannot create a digest; retrying"
+                    );
                     gathered.failed.insert(channel);
                 }
             }
@@ -255,7 +259,7 @@ impl<'a> RunningDeliveries<'a> {
             if writes == WRITES {
                 return Err(error);
             }
-            tracing::warn!(%error, "what came of messages cannot be written down at the moment");
+            tracing::warn!(%error, "cannot store the outcome of deliveries; retrying");
             tokio::time::sleep(WRITE_AGAIN).await;
             writes += 1;
         }

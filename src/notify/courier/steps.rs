@@ -28,7 +28,11 @@ impl Courier {
         *newest = (*newest).max(Some(now));
         for step in due(self.databases.main.reader(), now, STEPS).await? {
             if let Err(error) = self.take(step).await {
-                tracing::warn!(%error, incident = step.incident, "a step of an escalation cannot be taken");
+                tracing::warn!(
+                    incident_key = step.incident,
+                    %error,
+                    "cannot execute an escalation step; retrying"
+                );
             }
         }
         Ok(())

@@ -10,7 +10,11 @@ impl Courier {
     /// Opens the notice, unless it is open already. A failed write is repeated with the next message.
     pub(super) async fn report_template(&self, channel: &NotificationChannel, flaw: &str) {
         if let Err(error) = self.begin_template_notice(channel, flaw).await {
-            tracing::warn!(%error, channel = %channel.id, "a notice cannot be written at the moment");
+            tracing::warn!(
+                channel = %channel.id,
+                %error,
+                "cannot write a notice; retrying with the next message"
+            );
         }
     }
 
@@ -29,7 +33,7 @@ impl Courier {
         let trouble = template_trouble(channel, &organisation, flaw);
         let transaction = main.begin().await?;
         if lifecycle::notices::raise(&transaction, &trouble, self.guard.now()).await? {
-            tracing::info!(event = %trouble.source.event, about = trouble.source.name, "a notice begins");
+            tracing::info!(event = %trouble.source.event, subject = trouble.source.name, "notice started");
         }
         transaction.commit().await
     }

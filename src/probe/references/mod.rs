@@ -312,7 +312,7 @@ impl ImpairmentMonitor {
                 tracing::warn!(
                     location,
                     references,
-                    "this location is impaired: none of its reference targets answers; failing checks are no data"
+                    "location impaired: no reference target answers; failing checks are no data"
                 );
                 // From now on there is a round every second.
                 self.wanted_soon.notify_one();
@@ -320,7 +320,7 @@ impl ImpairmentMonitor {
             ImpairmentChange::Recovered => {
                 self.recovered_ms.store(self.age_ms(Instant::now()).max(1), Ordering::Relaxed);
                 self.is_impaired.store(false, Ordering::Release);
-                tracing::info!(location, "this location is online again; its checks count");
+                tracing::info!(location, "location online again: a reference target answers");
             }
         }
     }

@@ -62,7 +62,13 @@ impl Compaction {
             if bytes <= allowed || (level == SegmentLevel::Day && to > now) {
                 break;
             }
-            tracing::warn!(%from, %to, "the history is too large: its oldest part goes");
+            tracing::warn!(
+                %from,
+                %to,
+                bytes,
+                limit_bytes = allowed,
+                "history exceeds its size limit; deleting its oldest segment"
+            );
             self.retire(segment).await?;
             bytes -= size;
             left -= 1;

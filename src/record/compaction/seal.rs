@@ -130,7 +130,7 @@ impl Compaction {
             tracing::debug!(
                 deleted,
                 found,
-                "a late result came while its bucket was sealed: it is sealed again"
+                "late result arrived while its bucket was sealed; sealing the bucket again"
             );
             return Ok(false);
         }

@@ -121,7 +121,7 @@ impl Recorder {
         let shed = self.queue.take(batch, room);
         if shed > 0 {
             self.counters.shed.fetch_add(shed as u64, Ordering::Relaxed);
-            tracing::error!(results = shed, "what should store results is too slow or away: they are lost");
+            tracing::error!(results = shed, "results lost: they cannot be stored fast enough");
         }
         self.spill_while_failing();
     }
@@ -154,7 +154,7 @@ impl Recorder {
                 if flight.is_none() {
                     self.queue.put_back(Arc::unwrap_or_clone(batch));
                 }
-                tracing::error!(%error, "the spool cannot be written");
+                tracing::error!(%error, "cannot write to the spool; retrying");
                 self.spool_rests_until = Some(Instant::now() + Duration::from_millis(self.limits.retry_ms));
                 break;
             }
@@ -177,7 +177,7 @@ impl Recorder {
             Ok(spooled) => spooled.cloned(),
             Err(error) => {
                 // The spool is older than memory: nothing is written before it.
-                tracing::error!(%error, "the spool cannot be read; it is tried again");
+                tracing::error!(%error, "cannot read the spool; retrying");
                 self.back_off(ctx);
                 return;
             }
@@ -202,7 +202,7 @@ impl Recorder {
         match result {
             Ok(()) => {
                 if was_failing {
-                    tracing::info!("results are taken again");
+                    tracing::info!("results can be stored again");
                 }
                 self.counters.commits.fetch_add(1, Ordering::Relaxed);
                 self.acknowledge(&flight);
@@ -211,7 +211,7 @@ impl Recorder {
             Err(error) => {
                 self.counters.failures.fetch_add(1, Ordering::Relaxed);
                 if !was_failing {
-                    tracing::error!(%error, "results cannot be written; they wait");
+                    tracing::error!(%error, "cannot store results; keeping them until it is possible again");
                 }
                 if !flight.is_spooled {
                     self.queue.put_back(Arc::unwrap_or_clone(flight.batch));
@@ -245,7 +245,7 @@ impl Recorder {
         {
             spool.forget();
             if spool.is_empty() {
-                tracing::info!("everything in the spool is stored");
+                tracing::info!("spool emptied: all results stored");
             }
         }
     }
@@ -258,7 +258,10 @@ impl Recorder {
         self.spill(true);
         let lost = self.waiting();
         if lost > 0 || !self.queue.is_empty() {
-            tracing::error!(results = lost, "neither database nor spool could be written: results are lost");
+            tracing::error!(
+                results = lost,
+                "results lost: neither the database nor the spool could be written"
+            );
         }
         self.update_gauges();
         self.answer_waiters();
@@ -308,7 +311,10 @@ impl Actor for Recorder {
     fn started(&mut self, ctx: &mut Context<Self>) {
         ctx.set_mailbox_capacity(MAILBOX);
         if let Some(spool) = self.spool.as_ref().filter(|spool| !spool.is_empty()) {
-            tracing::info!(bytes = spool.bytes(), "results that an earlier process has left are written");
+            tracing::info!(
+                bytes = spool.bytes(),
+                "storing the results left in the spool by an earlier process"
+            );
         }
         self.write(ctx);
     }

@@ -136,7 +136,10 @@ impl Spool {
             let cut = file.set_len(before);
             self.writer = None;
             if let Err(problem) = cut {
-                tracing::warn!(%problem, "a torn end stays in the spool; it is skipped when it is read");
+                tracing::warn!(
+                    error = %problem,
+                    "cannot remove an incomplete batch from the spool; it is skipped when the spool is read"
+                );
             }
             return Err(error);
         }
@@ -216,7 +219,7 @@ impl Spool {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.damages += 1;
-                tracing::error!(segment = %path.display(), "a segment of the spool is gone; its results are missing");
+                tracing::error!(file = %path.display(), "spool segment missing; its results are lost");
                 self.segments.pop_front();
                 Ok(())
             }
@@ -234,9 +237,16 @@ impl Spool {
     fn set_aside(&mut self, number: u64) {
         self.damages += 1;
         let path = self.path(number, EXTENSION);
-        tracing::error!(segment = %path.display(), "this version cannot read a segment of the spool; it is set aside, and its results are missing");
+        tracing::error!(
+            file = %path.display(),
+            "spool segment of another version set aside; its results are missing until that version reads it"
+        );
         if let Err(error) = fs::rename(&path, self.path(number, ASIDE_EXTENSION)) {
-            tracing::error!(%error, "the segment could not be renamed; the next start tries it again");
+            tracing::error!(
+                file = %path.display(),
+                %error,
+                "cannot rename the spool segment; the next start tries again"
+            );
         }
         self.segments.pop_front();
     }
@@ -245,16 +255,20 @@ impl Spool {
         self.failed_reads = 0;
         self.damages += 1;
         let Some(segment) = self.segments.pop_front() else { return };
-        tracing::error!(segment = segment.number, %error, "a segment of the spool cannot be read; the next start tries it again");
+        tracing::error!(
+            segment = segment.number,
+            %error,
+            "cannot read a spool segment; the next start tries again"
+        );
         self.passed_over.push(segment);
     }
 
     fn report(&mut self, number: u64, (bytes, is_end): (usize, bool)) {
         if is_end {
-            tracing::warn!(segment = number, bytes, "the torn end of a segment of the spool was cut off");
+            tracing::warn!(segment = number, bytes, "incomplete end of a spool segment removed");
         } else {
             self.damages += 1;
-            tracing::error!(segment = number, bytes, "the spool is damaged; what cannot be read is skipped");
+            tracing::error!(segment = number, bytes, "spool segment damaged; skipping what cannot be read");
         }
     }
 
@@ -263,7 +277,11 @@ impl Spool {
         let Some(segment) = self.segments.pop_front() else { return };
         // If it comes back after a crash, its rows are written again and change nothing.
         if let Err(error) = fs::remove_file(self.path(segment.number, EXTENSION)) {
-            tracing::warn!(%error, "a segment of the spool could not be removed; the next start tries again");
+            tracing::warn!(
+                segment = segment.number,
+                %error,
+                "cannot remove a spool segment; the next start tries again"
+            );
         }
     }
 

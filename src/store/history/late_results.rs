@@ -68,7 +68,7 @@ async fn sealed_times(
             // Its results cannot be distinguished from others any more; losing new results is worse than storing them
             // twice.
             Err(error) if storage.is_lost(segment.id) => {
-                tracing::error!(segment = segment.id, %error, "a segment of the history is lost");
+                tracing::error!(segment = segment.id, %error, "history segment lost");
                 continue;
             }
             opened => opened?,
@@ -86,7 +86,10 @@ async fn sealed_times(
                     // One block must not keep all other results from being written. The times in question are taken
                     // as contained in it, which is most likely.
                     Err(error) => {
-                        tracing::error!(error = %sealed::damaged(&summary, &error), "late results are left out");
+                        tracing::error!(
+                            error = %sealed::damaged(&summary, &error),
+                            "block unreadable; skipping late results for its time"
+                        );
                         times.range(summary.first_at..=summary.last_at).copied().collect()
                     }
                 };

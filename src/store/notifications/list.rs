@@ -63,7 +63,7 @@ pub async fn page(
     let readable = |row| match from_row(row) {
         Ok(delivery) => Some(delivery),
         Err(error) => {
-            tracing::warn!(%error, "a message is left out of a list");
+            tracing::warn!(%error, "cannot read a message; it is left out of the list");
             None
         }
     };

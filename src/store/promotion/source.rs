@@ -219,7 +219,7 @@ impl EmbeddedInstallation {
         let open = self.segments.open.map(|(_, connection)| connection);
         for connection in [self.main.connection, self.history.connection].into_iter().chain(open) {
             if let Err(error) = connection.close().await {
-                tracing::warn!(%error, "closing a database failed");
+                tracing::warn!(%error, "cannot close a database");
             }
         }
     }

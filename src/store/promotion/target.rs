@@ -184,7 +184,7 @@ impl PromotionTarget {
     pub async fn close(self) {
         for half in [self.main, self.history] {
             if let Err(error) = half.connection.close().await {
-                tracing::warn!(%error, "closing a database failed");
+                tracing::warn!(url = half.shown, %error, "cannot close a database");
             }
         }
     }

@@ -89,7 +89,7 @@ async fn readable(connection: &dyn StoreConnection, rows: Vec<Model>) -> Result<
         match owned {
             Ok(owned) => page.services.push(owned),
             Err(error) => {
-                tracing::error!(%error, "a service whose row cannot be read is left out");
+                tracing::error!(%error, "cannot read a service; it is not watched");
                 page.unreadable.push(key);
             }
         }

@@ -73,7 +73,7 @@ async fn an_expired_lease_holds_no_partition() {
     for node in 0..2 {
         eventually("all have an owner", || (nodes.number(node, "partitions_unowned") == 0).then_some(()))
             .await;
-        assert!(nodes.server(node).log().contains("partitions are given back"), "a release is logged");
+        assert!(nodes.server(node).log().contains("partitions released"), "a release is logged");
     }
 }
 
@@ -90,7 +90,7 @@ async fn a_malformed_lease_is_ignored_and_logged() {
     let logged = || {
         let log = nodes.server(0).log();
         let of = |key: &str| {
-            log.matches(&format!("it counts for nothing key=\"$KV.{LEASES}.node.{key}\"")).count()
+            log.matches(&format!("not a lease of a node key=\"$KV.{LEASES}.node.{key}\"")).count()
         };
         (of("b") > 0 && of("B_B") > 0).then_some([of("b"), of("B_B")])
     };

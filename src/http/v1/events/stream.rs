@@ -93,7 +93,7 @@ impl SubscriberStream {
                 Some(Bytes::new())
             }
             Err(error) => {
-                tracing::warn!(%error, "what was missed cannot be told; the client has to come again");
+                tracing::warn!(%error, "cannot read missed events; the subscriber must reconnect");
                 None
             }
         }

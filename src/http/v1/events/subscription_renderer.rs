@@ -162,7 +162,7 @@ impl SubscriptionRenderer {
         let found = match self.read(kind, subject).await {
             // An event that cannot be shown does not stop the others.
             Err(ApiError::Internal(error)) => {
-                tracing::error!(%error, %subject, "an event cannot be shown");
+                tracing::error!(%subject, %error, "cannot render an event");
                 return Ok(None);
             }
             found => found?,

@@ -201,7 +201,7 @@ impl SegmentStorage {
         if let Self::Files(files) = self {
             for (_, connection) in files.take_all() {
                 if let Err(error) = connection.close().await {
-                    tracing::warn!(%error, "closing a segment failed");
+                    tracing::warn!(%error, "cannot close a history segment");
                 }
             }
         }
