@@ -14,6 +14,7 @@ use crate::http::public_paths::front_page::FrontPage;
 use crate::http::public_paths::requested_host::requested_host;
 use crate::http::v1::warnings::warnings;
 use crate::model::domain_names::InvalidHost;
+use crate::readiness::NODE_HEADER;
 use crate::telemetry::{Exposition, MetricCollector as _};
 
 /// Liveness: the process answers.
@@ -30,6 +31,7 @@ pub(in crate::http) async fn readyz(front: web::Data<ServerState>) -> HttpRespon
     if !is_ready {
         response.insert_header((header::RETRY_AFTER, "5"));
     }
+    response.insert_header((NODE_HEADER, parts.node.fingerprint()));
     let status = if is_ready { "ready" } else { "not ready" };
     let mut page = json!({
         "status": status,
