@@ -215,6 +215,32 @@ fn only_strict_requests_are_handled_strictly() {
     strictly(&client, "GET", "/v1/services?tag=a:b&page=1&per_page=5", &json!({})).expect(200);
 }
 
+/// Without the preference they are clamped (contract 1.4), and of repeated keys the last one counts (contract 1.2).
+#[test]
+fn what_would_be_corrected_is_refused_in_strict_requests() {
+    let client = Server::shared().tenant("business");
+    let whole = "This value must be a whole number.";
+    let rows = [
+        ("/v1/services?per_page=abc", "per_page", whole),
+        ("/v1/services?per_page=0", "per_page", "The smallest allowed value is 1."),
+        ("/v1/tags?per_page=1000", "per_page", "The largest allowed value is 100."),
+        ("/v1/probes?page=-5", "page", "The smallest allowed value is 1."),
+        ("/v1/notifications?per_page=1.5", "per_page", whole),
+    ];
+    for (path, name, text) in rows {
+        client.get(path).expect(200);
+        let answer = strictly(&client, "GET", path, &json!({}));
+        assert_eq!(answer.errors(), [(name.to_owned(), text.to_owned())], "{path}");
+    }
+    let body = br#"{"name": "a", "check_type": "heartbeat", "settings": {"interval_seconds": 60, "interval_seconds": 90}, "name": "b"}"#;
+    let repeated = "This key is there more than once. Send it once.";
+    let answer = client.send("POST", "/v1/services", &[STRICT, JSON], body);
+    let expected = ["settings.interval_seconds", "name"].map(|path| (path.to_owned(), repeated.to_owned()));
+    assert_eq!(answer.errors(), expected);
+    let made = client.send("POST", "/v1/services", &[JSON], body).expect(201).data();
+    assert_eq!((&made["name"], &made["settings"]["interval_seconds"]), (&json!("b"), &json!(90)));
+}
+
 /// Contract 1.8: what comes first is told first.
 #[test]
 fn what_is_unknown_is_told_in_its_turn() {

@@ -23,8 +23,10 @@ use crate::http::kit::body::{BodyLimits, check_content_type, parse_object, read_
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::known_input::{KnownBody, KnownInput};
+use crate::http::kit::page::paging_errors;
 use crate::http::kit::path::PathValues;
 use crate::http::kit::query::QueryString;
+use crate::http::kit::repeated_keys::repeated_keys;
 
 /// One request of one caller. A clone is the same request, for a write that must be repeated.
 pub struct ApiCall<S> {
@@ -68,9 +70,12 @@ impl<S> Clone for ApiCall<S> {
 }
 
 impl<S> ApiCall<S> {
-    /// Errors for query parameters that a strict request must not have.
-    pub(super) fn unknown_parameters(&self) -> FieldErrors {
-        self.known_input.as_ref().map(|known| known.unknown_parameters(&self.query)).unwrap_or_default()
+    /// Errors for query parameters that a strict request must not have, or not with these values.
+    pub(super) fn refused_parameters(&self) -> FieldErrors {
+        let Some(known) = &self.known_input else { return FieldErrors::default() };
+        let mut refused = known.unknown_parameters(&self.query);
+        refused.extend(paging_errors(&self.query, &known.parameters));
+        refused
     }
 
     /// Errors for query parameters and body members that a strict request must not have. The body is kept for its
@@ -78,16 +83,17 @@ impl<S> ApiCall<S> {
     ///
     /// # Errors
     /// As [`RequestBody::buffer`].
-    pub(super) async fn unknown_input(&mut self) -> Result<FieldErrors, ApiError> {
-        let mut unknown = self.unknown_parameters();
+    pub(super) async fn refused_input(&mut self) -> Result<FieldErrors, ApiError> {
+        let mut refused = self.refused_parameters();
         let Some(known) = self.known_input.as_ref().filter(|known| known.body != KnownBody::Other) else {
-            return Ok(unknown);
+            return Ok(refused);
         };
         let bytes = self.body.buffer(&self.headers).await?;
         if let Ok(members) = parse_object(&bytes) {
-            unknown.extend(known.unknown_members(&members));
+            refused.extend(known.unknown_members(&members));
+            refused.extend(repeated_keys(&bytes));
         }
-        Ok(unknown)
+        Ok(refused)
     }
 }
 

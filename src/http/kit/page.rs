@@ -1,11 +1,13 @@
 //! Page-based lists (contract 1.4): the requested rows, and the envelope with `links` and `meta`.
 //!
-//! Paging is never refused: invalid values are replaced by the defaults. Counting and selecting rows is done by the
-//! store.
+//! Paging is never refused: invalid values are replaced by the defaults. Only strict requests have errors for them
+//! ([`paging_errors`]). Counting and selecting rows is done by the store.
 
 use serde_json::{Value, json};
 
+use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::query::QueryString;
+use crate::http::kit::rule::FieldRule;
 use crate::store::PageWindow;
 
 /// Rows per page unless the client or the resource says otherwise.
@@ -69,6 +71,26 @@ impl PageRequest {
 #[must_use]
 pub fn read_per_page(query: &QueryString, default: u64) -> u64 {
     whole_number(query.plain_value("per_page")).map_or(default, |rows| rows.clamp(1, MAX_PER_PAGE))
+}
+
+/// Errors of a strict request for values of `page` and `per_page`, as far as the operation has these `known` parameters, that
+/// would be replaced otherwise. Sent empty they mean the default.
+#[must_use]
+pub fn paging_errors(query: &QueryString, known: &[String]) -> FieldErrors {
+    let mut errors = FieldErrors::default();
+    for (name, most) in [("page", MAX_PAGE), ("per_page", MAX_PER_PAGE)] {
+        if !known.iter().any(|known| known == name) {
+            continue;
+        }
+        let Some(text) = query.narrowing_value(name, &mut errors) else { continue };
+        match whole_number(Some(text)) {
+            None => errors.add(name, FieldRule::Integer),
+            Some(0) => errors.add(name, FieldRule::Min(1)),
+            Some(number) if number > most => errors.add(name, FieldRule::Max(most.cast_signed())),
+            Some(_) => {}
+        }
+    }
+    errors
 }
 
 /// A whole number; a negative one counts as 0, one out of range as the largest.
@@ -156,6 +178,27 @@ mod tests {
     fn paging_is_read_and_never_refused(#[case] query: &str, #[case] page: u64, #[case] per_page: u64) {
         let read = PageRequest::read(&QueryString::parse(query), DEFAULT_PER_PAGE);
         assert_eq!(read, PageRequest { page, per_page });
+    }
+
+    #[rstest]
+    #[case("", &[])]
+    #[case("page=&per_page=", &[])]
+    #[case("page=3&per_page=100", &[])]
+    #[case("page=%2B3", &[])]
+    #[case("page=abc&per_page=1.5", &[("page", FieldRule::Integer), ("per_page", FieldRule::Integer)])]
+    #[case("page=-5&per_page=0", &[("page", FieldRule::Min(1)), ("per_page", FieldRule::Min(1))])]
+    #[case("per_page=101", &[("per_page", FieldRule::Max(100))])]
+    #[case("per_page=99999999999999999999", &[("per_page", FieldRule::Max(100))])]
+    #[case("page[]=2", &[("page", FieldRule::SingleValue)])]
+    #[case("per_page=0&per_page=5", &[])]
+    fn strict_paging_is_refused_where_it_would_be_replaced(
+        #[case] query: &str,
+        #[case] expected: &[(&str, FieldRule)],
+    ) {
+        let query = QueryString::parse(query);
+        let errors = paging_errors(&query, &["page".to_owned(), "per_page".to_owned()]);
+        assert_eq!(errors.iter().map(|(name, rule)| (name, rule.clone())).collect::<Vec<_>>(), expected);
+        assert!(paging_errors(&query, &["cursor".to_owned()]).is_empty(), "it has neither");
     }
 
     /// Contract 1.4, whole collections.

@@ -26,8 +26,8 @@ pub(in crate::http) const TOKEN: &str = "token";
 /// Refusals of every operation that needs a token; 422 at least for strict requests.
 const FOR_EVERYBODY: [u16; 5] = [401, 422, 429, 500, 503];
 
-const PREFER_WORDS: &str =
-    "Refuses query parameters and members of the body that are not described, instead of ignoring them.";
+const PREFER_WORDS: &str = "Refuses query parameters and members of the body that are not described instead of ignoring them, repeated keys of an object, \
+    and values of `page` and `per_page` out of range.";
 
 /// The operation for this method.
 pub(in crate::http) fn render(
@@ -224,10 +224,15 @@ impl ApiOperation {
     pub(in crate::http) fn paged(self, default: u64) -> Self {
         let most = u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX);
         let page = integer().at_least(1).default_value(1);
-        self.asks("page", page, "Which page; what cannot be read is the first one.").asks(
+        self.asks(
+            "page",
+            page,
+            "Which page; what cannot be read is the first one, unless the request is strict.",
+        )
+        .asks(
             "per_page",
             integer().range(1, most).default_value(default),
-            "Rows per page; clamped, never refused.",
+            "Rows per page; clamped, and refused only in strict requests.",
         )
     }
 
