@@ -26,7 +26,7 @@ mod watchdog;
 
 use std::cell::Cell;
 use std::fs::File;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,6 +51,7 @@ use crate::bus::peers::BusPeers;
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::config::Config;
+use crate::config::listen_address::ListenAddress;
 use crate::engine::definition::DefinitionCompiler;
 use crate::engine::shard::ShardThreads;
 use crate::engine::{Engine, EngineParts};
@@ -82,8 +83,8 @@ const STOP_LIMIT: Duration = Duration::from_secs(9);
 
 /// A running server with all its parts.
 pub struct App {
-    /// The address on which the API listens.
-    pub address: SocketAddr,
+    /// Where the API listens, with the actual port.
+    pub listen: ListenAddress,
     /// The token that the first start created, and its file; `None` on later starts.
     pub first_start: Option<FirstStart>,
     server: WebServer,
@@ -248,7 +249,7 @@ impl App {
         .await;
         cluster::wait_for_share(&announcer.ownership).await;
         Ok(Self {
-            address: foundation.config.listen.address(),
+            listen: foundation.config.listen,
             first_start,
             server: public::open(state, listeners)?,
             background,
@@ -310,8 +311,7 @@ impl App {
 
 /// Listens; the settings then say on which address really.
 fn listen(config: Config) -> anyhow::Result<(Vec<TcpListener>, Config)> {
-    let listeners = listen_on(config.listen)
-        .with_context(|| format!("cannot listen on {}; is another Watchkeeper running?", config.listen))?;
+    let listeners = listen_on(config.listen)?;
     let port = listeners.first().context("nothing is listened on")?.local_addr()?.port();
     Ok((listeners, Config { listen: config.listen.with_port(port), ..config }))
 }

@@ -185,10 +185,12 @@ impl Default for Config {
 }
 
 impl Config {
-    /// `{base_url}` of the API without a trailing slash.
+    /// `{base_url}` of the API without a trailing slash. Without a configured one it is an address that this machine reaches:
+    /// nobody can connect to `0.0.0.0`.
     #[must_use]
     pub fn base_url(&self) -> String {
-        let url = self.public_api_url.clone().unwrap_or_else(|| format!("http://{}", self.listen.address()));
+        let here = || format!("http://{}", self.listen.local_address());
+        let url = self.public_api_url.clone().unwrap_or_else(here);
         url.trim_end_matches('/').to_owned()
     }
 
@@ -319,6 +321,19 @@ impl Default for CompatConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_name_an_address_that_can_be_reached() {
+        for (listen, url) in [
+            ("*:80", "http://127.0.0.1:80"),
+            ("0.0.0.0:80", "http://127.0.0.1:80"),
+            ("[::]:80", "http://[::1]:80"),
+            ("192.0.2.1:80", "http://192.0.2.1:80"),
+        ] {
+            let config = Config { listen: listen.parse().unwrap(), ..Config::default() };
+            assert_eq!((config.base_url(), config.ping_base_url()), (url.to_owned(), url.to_owned()));
+        }
+    }
 
     #[test]
     fn the_base_url_has_no_trailing_slash() {

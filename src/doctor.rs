@@ -23,7 +23,7 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-pub use finding::{DoctorFinding, FindingVerdict};
+pub use finding::{DoctorFinding, FindingVerdict, counted};
 
 use crate::app::demand_installation;
 use crate::config::Config;

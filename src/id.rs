@@ -7,6 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sha2::{Digest as _, Sha256};
 
 /// Length of an id in characters.
 pub const ID_LENGTH: usize = 21;
@@ -44,6 +45,13 @@ impl Id {
     #[must_use]
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// A text by which two that know the id recognise each other, and from which nobody else learns it: half of its SHA-256
+    /// in hexadecimal digits.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        Sha256::digest(self.0).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// A well-mixed 64-bit hash (FNV-1a with a final avalanche), the same on every machine and in every

@@ -6,6 +6,9 @@ use crate::engine::Engine;
 use crate::store::Databases;
 use crate::supervise::Supervisor;
 
+/// Header of `/readyz` with the fingerprint of the node's id: who has the data folder recognises its server by it.
+pub const NODE_HEADER: &str = "watchkeeper-node";
+
 /// The parts that monitoring needs.
 #[derive(Clone)]
 pub struct Readiness {

@@ -21,6 +21,8 @@ use crate::store::{Databases, installation, organisations, tokens};
 
 /// File of the key that seals secrets, in the data folder.
 pub const KEY_FILE: &str = "secret.key";
+/// File that the server of a data folder locks, with the id of the node.
+const LOCK_FILE: &str = "serve.lock";
 
 /// The token that the first start created, and its file.
 #[derive(Clone, Debug)]
@@ -55,7 +57,7 @@ pub struct FolderLock {
 /// # Errors
 /// When the lock cannot be read. A folder without a lock has never been served.
 pub fn is_served(folder: &Path) -> std::io::Result<bool> {
-    match File::open(folder.join("serve.lock")) {
+    match File::open(folder.join(LOCK_FILE)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
         Ok(file) => match file.try_lock_shared() {
@@ -66,12 +68,23 @@ pub fn is_served(folder: &Path) -> std::io::Result<bool> {
     }
 }
 
+/// Id of the node that works on the data folder, or has last worked on it; `None` if there is none.
+///
+/// # Errors
+/// When the lock cannot be read.
+pub fn node_of(folder: &Path) -> std::io::Result<Option<Id>> {
+    match fs::read_to_string(folder.join(LOCK_FILE)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        read => Ok(read?.trim().parse().ok()),
+    }
+}
+
 /// Locks the data folder: two servers on one folder would check and record everything twice.
 ///
 /// # Errors
 /// When another server holds it, or the folder cannot be written.
 pub fn lock(folder: &Path) -> anyhow::Result<FolderLock> {
-    let path = folder.join("serve.lock");
+    let path = folder.join(LOCK_FILE);
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
     let mut file = file.map_err(refused("write", &path))?;
     match file.try_lock() {

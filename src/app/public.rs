@@ -29,7 +29,7 @@ fn visitors(parts: &AppState) -> Visitors {
         names: Arc::clone(&parts.domain_names),
         hosts: HostCache::new(parts.announcer.host_changes.clone()),
     };
-    Arc::new(move |request| pages.receive(request))
+    Arc::new(move |request, host| pages.receive(request, host))
 }
 
 /// Returns the watch that checks custom domains.

@@ -1,13 +1,15 @@
 //! A backup as one file: the folder in a tar file, compressed where its name ends in `.zst`.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufReader, BufWriter, Read, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::error::Error;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::backup::error::BackupError;
 use crate::backup::files;
 use crate::backup::manifest;
+use crate::id::Id;
 
 /// The compression level; low, because the history is compressed already.
 const LEVEL: i32 = 3;
@@ -27,10 +29,51 @@ pub(super) enum FileCoding {
     Compressed,
 }
 
+/// Endings of archives and compressed files of other programs: a folder with such a name would be a surprise.
+const OTHER_ENDINGS: [&str; 29] = [
+    "7z", "ar", "arj", "br", "bz2", "cab", "cpio", "deb", "gz", "iso", "jar", "lz", "lz4", "lzma", "lzo",
+    "rar", "rpm", "sz", "tbz", "tbz2", "tgz", "tlz", "txz", "tzst", "xz", "z", "zip", "zst", "zstd",
+];
+
 impl BackupForm {
-    /// Returns the form for a name.
-    pub(super) fn of(path: &Path) -> Self {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+    /// Returns the form of a new backup with this name. Upper and lower case are the same.
+    ///
+    /// # Errors
+    /// When the name ends like an archive that is not written.
+    pub(super) fn of_new(path: &Path) -> Result<Self, BackupError> {
+        let form = Self::of(path);
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let is_other = OTHER_ENDINGS.contains(&ending) || name.contains(".tar.");
+        if form == Self::Folder && is_other {
+            let problem = format!(
+                "{} cannot be written: name a file that ends in .tar or .tar.zst, or a folder without such an ending",
+                path.display()
+            );
+            return Err(BackupError::Refused(problem));
+        }
+        Ok(form)
+    }
+
+    /// Returns the form of a backup that is there.
+    ///
+    /// # Errors
+    /// When it is a file of another kind.
+    pub(super) fn of_existing(path: &Path) -> Result<Self, BackupError> {
+        if path.is_dir() {
+            return Ok(Self::Folder);
+        }
+        match Self::of(path) {
+            Self::Folder => Err(BackupError::Refused(format!(
+                "{} is no backup: one is a folder, or a file whose name ends in .tar or .tar.zst",
+                path.display()
+            ))),
+            form => Ok(form),
+        }
+    }
+
+    fn of(path: &Path) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         if name.ends_with(".tar") {
             Self::File(FileCoding::Plain)
         } else if name.ends_with(".tar.zst") {
@@ -120,16 +163,111 @@ fn sorted(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(entries)
 }
 
-/// Unpacks a file into a folder that is empty or does not exist.
-pub(super) fn unpack(file: &Path, coding: FileCoding, folder: &Path) -> Result<(), BackupError> {
-    let failed = BackupError::at(file);
-    let opened = BufReader::new(File::open(file).map_err(&failed)?);
-    let reader: Box<dyn Read> = match coding {
-        FileCoding::Plain => Box::new(opened),
-        FileCoding::Compressed => Box::new(zstd::Decoder::new(opened).map_err(&failed)?),
-    };
-    let mut archive = tar::Archive::new(reader);
-    archive.set_preserve_permissions(false);
-    // `unpack` refuses names that lead out of the folder.
-    archive.unpack(folder).map_err(|problem| BackupError::Damaged(format!("{}: {problem}", file.display())))
+/// A new folder for the contents of a backup that is one file. It is not there yet.
+pub(super) struct UnpackFolder {
+    pub(super) path: PathBuf,
+    /// What to do when it cannot be written.
+    advice: &'static str,
+}
+
+impl UnpackFolder {
+    /// A temporary folder of the system (`TMPDIR`): the backup may be on a medium that cannot be written.
+    pub(super) fn temporary() -> Self {
+        let path = std::env::temp_dir().join(format!("watchkeeper-{}", Id::random()));
+        Self { path, advice: "make room there, or let the variable TMPDIR name another folder" }
+    }
+
+    /// A folder on the disk of a data folder.
+    pub(super) fn beside(data_dir: &Path) -> Self {
+        Self { path: beside(data_dir, "backup"), advice: "make room there, or choose another --data-dir" }
+    }
+
+    fn refuse(&self, what: &str, problem: &io::Error) -> BackupError {
+        let parent = self.path.parent().unwrap_or(&self.path).display();
+        let advice = self.advice;
+        BackupError::Refused(format!(
+            "{what} cannot be unpacked into {parent}: {}; {advice}",
+            root_cause(problem)
+        ))
+    }
+
+    /// Creates it, for its owner only, and unpacks a file into it.
+    pub(super) fn fill(&self, file: &Path, coding: FileCoding) -> Result<(), BackupError> {
+        let made = DirBuilder::new().mode(0o700).create(&self.path);
+        made.map_err(|problem| self.refuse(&file.display().to_string(), &problem))?;
+        let failed = BackupError::at(file);
+        let opened = BufReader::new(File::open(file).map_err(&failed)?);
+        let reader: Box<dyn Read> = match coding {
+            FileCoding::Plain => Box::new(opened),
+            FileCoding::Compressed => Box::new(zstd::Decoder::new(opened).map_err(&failed)?),
+        };
+        let mut archive = tar::Archive::new(reader);
+        let damaged = |problem: io::Error| {
+            BackupError::Damaged(format!("{}: {}", file.display(), root_cause(&problem)))
+        };
+        for entry in archive.entries().map_err(damaged)? {
+            let mut entry = entry.map_err(damaged)?;
+            entry.set_preserve_permissions(false);
+            let name = format!("{}: {}", file.display(), entry.path().map_err(damaged)?.display());
+            // `unpack_in` leaves out names that lead out of the folder.
+            entry.unpack_in(&self.path).map_err(|problem| match problem.kind() {
+                ErrorKind::StorageFull
+                | ErrorKind::QuotaExceeded
+                | ErrorKind::PermissionDenied
+                | ErrorKind::ReadOnlyFilesystem => self.refuse(&name, &problem),
+                _ => BackupError::Damaged(format!("{name}: {}", root_cause(&problem))),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The innermost error: those around it name paths of the unpacked copy.
+fn root_cause(error: &io::Error) -> String {
+    let mut cause: &dyn Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("monday", BackupForm::Folder)]
+    #[case("watchkeeper-2026.11.27", BackupForm::Folder)]
+    #[case("a.zip/monday", BackupForm::Folder)]
+    #[case("monday.tar", BackupForm::File(FileCoding::Plain))]
+    #[case("Monday.TAR", BackupForm::File(FileCoding::Plain))]
+    #[case("monday.tar.zst", BackupForm::File(FileCoding::Compressed))]
+    #[case("monday.Tar.ZST", BackupForm::File(FileCoding::Compressed))]
+    fn the_name_says_the_form(#[case] name: &str, #[case] form: BackupForm) {
+        assert_eq!(BackupForm::of_new(Path::new(name)).unwrap(), form);
+    }
+
+    #[rstest]
+    fn archives_that_are_not_written_are_refused(
+        #[values(
+            "x.tar.gz",
+            "x.tgz",
+            "X.TGZ",
+            "x.zip",
+            "x.tar.xz",
+            "x.txz",
+            "x.tar.bz2",
+            "x.7z",
+            "x.gz",
+            "x.zst",
+            "x.tar.zst.gpg",
+            "x.tar.age"
+        )]
+        name: &str,
+    ) {
+        let refused = BackupForm::of_new(Path::new(name)).unwrap_err().to_string();
+        assert!(refused.contains(".tar or .tar.zst") && refused.starts_with(name), "{refused}");
+    }
 }

@@ -63,6 +63,14 @@ impl BackupOrder {
     }
 }
 
+/// Checks that a new backup may have this name.
+///
+/// # Errors
+/// When it ends like an archive that is not written.
+pub fn demand_target_name(target: &Path) -> Result<(), BackupError> {
+    BackupForm::of_new(target).map(|_| ())
+}
+
 /// Creates a backup: a folder, or a file if the target ends in `.tar` or `.tar.zst`. An incomplete one is removed.
 ///
 /// # Errors
@@ -72,7 +80,7 @@ pub async fn make(
     target: &Path,
     watcher: Watcher<'_>,
 ) -> Result<BackupManifest, BackupError> {
-    match BackupForm::of(target) {
+    match BackupForm::of_new(target)? {
         BackupForm::Folder => make_folder(order, target, watcher).await,
         BackupForm::File(coding) => {
             archive::demand_new(target)?;

@@ -59,18 +59,21 @@ impl BackupManifest {
         self.rows.get(files::MAIN).and_then(|rows| rows.get(table)).copied().unwrap_or_default()
     }
 
-    /// Reads the manifest of the backup in a folder.
-    pub(super) fn read(folder: &Path) -> Result<Self, BackupError> {
+    /// Reads the manifest of the backup in a folder; `backup` is its name for messages.
+    ///
+    /// # Errors
+    /// When there is none, or it has another format.
+    pub(super) fn read(folder: &Path, backup: &Path) -> Result<Self, BackupError> {
         let path = folder.join(FILE);
         if !path.exists() {
             return Err(BackupError::Refused(format!(
                 "{} is no backup, or one that was cut off: it has no {FILE}",
-                folder.display()
+                backup.display()
             )));
         }
         let text = fs::read(&path).map_err(BackupError::at(&path))?;
         let read: Self = serde_json::from_slice(&text)
-            .map_err(|problem| BackupError::Damaged(format!("{}: {problem}", path.display())))?;
+            .map_err(|problem| BackupError::Damaged(format!("{FILE}: {problem}")))?;
         if read.format != FORMAT {
             return Err(BackupError::Refused(format!(
                 "the backup has form {} and was made by version {}; this program reads form {FORMAT}: use that version",

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use crate::backup::archive;
+use crate::backup::archive::UnpackFolder;
 use crate::backup::error::BackupError;
 use crate::backup::files;
 use crate::backup::manifest::BackupManifest;
 use crate::backup::progress::Watcher;
-use crate::backup::verification::{OpenBackup, verify_folder};
+use crate::backup::verification::OpenBackup;
 use crate::notify::message_hold::MessageHold;
 
 /// Verifies a backup and copies it into a data folder that is empty or does not exist. No message is sent from there until an
@@ -29,9 +29,17 @@ pub async fn restore(
 }
 
 async fn copy(backup: &Path, data_dir: &Path, watcher: Watcher<'_>) -> Result<BackupManifest, BackupError> {
-    let opened = OpenBackup::open(backup, &archive::beside(data_dir, "backup"))?;
+    let opened = OpenBackup::open(backup, UnpackFolder::beside(data_dir))?;
+    copy_verified(&opened, data_dir, watcher).await.map_err(|error| opened.located(error))
+}
+
+async fn copy_verified(
+    opened: &OpenBackup,
+    data_dir: &Path,
+    watcher: Watcher<'_>,
+) -> Result<BackupManifest, BackupError> {
     let folder = opened.folder();
-    let manifest = verify_folder(folder, watcher).await?;
+    let manifest = opened.verify(watcher).await?;
     // Before there is anything to start.
     let hold = MessageHold::of(data_dir);
     hold.begin(&manifest.created_at).map_err(BackupError::at(hold.file()))?;

@@ -60,7 +60,7 @@ pub fn finished_backups(folder: &Path) -> Result<Vec<FinishedBackup>, BackupErro
     let finished = backups(folder)?.into_iter().rev().map(|(created_at, path)| FinishedBackup {
         name: folder_name(created_at),
         created_at,
-        bytes: BackupManifest::read(&path).ok().map(|manifest| manifest.bytes()),
+        bytes: BackupManifest::read(&path, &path).ok().map(|manifest| manifest.bytes()),
     });
     Ok(finished.collect())
 }

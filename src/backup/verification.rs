@@ -2,82 +2,101 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::backup::archive::{self, BackupForm};
+use crate::backup::archive::{BackupForm, UnpackFolder};
 use crate::backup::error::BackupError;
 use crate::backup::files;
 use crate::backup::manifest::BackupManifest;
 use crate::backup::progress::Watcher;
 use crate::store::file_copy::{DatabaseFile, FileKind};
 
-/// Verifies a backup, a folder or a file. Returns its manifest.
+/// Verifies a backup, a folder or a file. Returns its manifest. Nothing is written beside it; a file is unpacked into a
+/// temporary folder.
 ///
 /// # Errors
 ///
 /// When it is not a backup, is incomplete, is of a later version, or cannot be read.
 pub async fn verify(backup: &Path, watcher: Watcher<'_>) -> Result<BackupManifest, BackupError> {
-    let opened = OpenBackup::open(backup, &archive::beside(backup, "check"))?;
-    verify_folder(opened.folder(), watcher).await
+    let opened = OpenBackup::open(backup, UnpackFolder::temporary())?;
+    opened.verify(watcher).await.map_err(|error| opened.located(error))
 }
 
 /// A backup as a folder; a folder unpacked for this is removed at the end.
 pub(super) struct OpenBackup {
+    /// As the caller named it.
+    backup: PathBuf,
     folder: PathBuf,
     is_unpacked: bool,
 }
 
 impl OpenBackup {
-    /// Opens a backup; a file is unpacked into `scratch`.
-    pub(super) fn open(backup: &Path, scratch: &Path) -> Result<Self, BackupError> {
+    /// Opens a backup; a file is unpacked.
+    pub(super) fn open(backup: &Path, unpacked: UnpackFolder) -> Result<Self, BackupError> {
         if !backup.exists() {
             return Err(BackupError::Refused(format!("there is no backup {}", backup.display())));
         }
-        let BackupForm::File(coding) = BackupForm::of(backup) else {
-            return Ok(Self { folder: backup.to_owned(), is_unpacked: false });
+        let opened = |folder: PathBuf, is_unpacked| Self { backup: backup.to_owned(), folder, is_unpacked };
+        let BackupForm::File(coding) = BackupForm::of_existing(backup)? else {
+            return Ok(opened(backup.to_owned(), false));
         };
-        files::make_empty(scratch)?;
-        let opened = Self { folder: scratch.to_owned(), is_unpacked: true };
-        archive::unpack(backup, coding, scratch)?;
-        Ok(opened)
+        let filled = unpacked.fill(backup, coding);
+        let opened = opened(unpacked.path, true);
+        filled.map(|()| opened)
     }
 
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
+
+    /// The error with the name of the backup in the place of that of the unpacked folder.
+    pub(super) fn located(&self, error: BackupError) -> BackupError {
+        if !self.is_unpacked {
+            return error;
+        }
+        let backup = self.backup.display();
+        let renamed = |path: &Path| match path.strip_prefix(&self.folder) {
+            Ok(inside) => PathBuf::from(format!("{backup}: {}", inside.display())),
+            Err(_) => path.to_owned(),
+        };
+        match error {
+            BackupError::File { path, problem } => BackupError::File { path: renamed(&path), problem },
+            BackupError::Database(error) => BackupError::Database(error.renamed(renamed)),
+            BackupError::Damaged(flaw) => BackupError::Damaged(format!("{backup}: {flaw}")),
+            refused @ BackupError::Refused(_) => refused,
+        }
+    }
+
+    /// Checks the files and databases of the backup.
+    pub(super) async fn verify(&self, watcher: Watcher<'_>) -> Result<BackupManifest, BackupError> {
+        let folder = self.folder();
+        let manifest = BackupManifest::read(folder, &self.backup)?;
+        for expected in &manifest.files {
+            let path = &expected.path;
+            if !folder.join(path).is_file() {
+                return Err(BackupError::Damaged(format!("{path} is missing")));
+            }
+            let found = files::sum(folder, path, watcher)?;
+            if found != *expected {
+                return Err(BackupError::Damaged(format!(
+                    "{path}: it has {} bytes and the SHA-256 {}; the manifest says {} and {}",
+                    found.bytes, found.sha256, expected.bytes, expected.sha256
+                )));
+            }
+        }
+        for file in &manifest.files {
+            if let Some(kind) = kind(&file.path) {
+                check_database(folder, &file.path, kind, &manifest).await?;
+            }
+        }
+        Ok(manifest)
+    }
 }
 
 impl Drop for OpenBackup {
     fn drop(&mut self) {
-        if self.is_unpacked {
+        if self.is_unpacked && self.folder.exists() {
             files::remove_contents(&self.folder, true);
         }
     }
-}
-
-/// Checks the backup in a folder.
-pub(super) async fn verify_folder(
-    folder: &Path,
-    watcher: Watcher<'_>,
-) -> Result<BackupManifest, BackupError> {
-    let manifest = BackupManifest::read(folder)?;
-    for expected in &manifest.files {
-        let path = &expected.path;
-        if !folder.join(path).is_file() {
-            return Err(BackupError::Damaged(format!("{path} is missing")));
-        }
-        let found = files::sum(folder, path, watcher)?;
-        if found != *expected {
-            return Err(BackupError::Damaged(format!(
-                "{path} has {} bytes and the SHA-256 {}; the manifest says {} and {}",
-                found.bytes, found.sha256, expected.bytes, expected.sha256
-            )));
-        }
-    }
-    for file in &manifest.files {
-        if let Some(kind) = kind(&file.path) {
-            check_database(folder, &file.path, kind, &manifest).await?;
-        }
-    }
-    Ok(manifest)
 }
 
 fn kind(path: &str) -> Option<FileKind> {
@@ -94,7 +113,8 @@ async fn check_database(
     kind: FileKind,
     manifest: &BackupManifest,
 ) -> Result<(), BackupError> {
-    let mut database = DatabaseFile::open(&folder.join(path)).await?;
+    // No file is made beside it: the backup may be on a medium that cannot be written.
+    let mut database = DatabaseFile::open_to_read(&folder.join(path)).await?;
     let complaints = database.integrity_check().await?;
     let unknown = database.unknown_step(kind).await?;
     let rows = database.count_rows().await?;

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use url::Url;
@@ -48,7 +49,7 @@ Exit codes: 0 the backup is whole, 1 it could not be made, 2 wrong usage.";
 #[command(long_about = BACKUP_ABOUT)]
 pub(super) struct BackupArguments {
     /// New folder, or new file that ends in .tar or .tar.zst
-    #[arg(long, value_name = "PATH", required_unless_present = "url", conflicts_with = "url")]
+    #[arg(long, value_name = "PATH", required_unless_present = "url", conflicts_with = "url", value_parser = target_parser())]
     to: Option<PathBuf>,
     /// Put the secret key into the backup
     #[arg(long, conflicts_with = "url")]
@@ -66,6 +67,9 @@ pub(super) struct BackupArguments {
 }
 
 /// Check a backup: sums, databases, numbers of rows
+///
+/// Check a backup: sums, databases, numbers of rows. A file is unpacked into the folder for temporary files, which the variable
+/// TMPDIR names (/tmp without it); nothing is written beside the backup.
 #[derive(Args)]
 pub(super) struct VerifyArguments {
     /// Folder or file of the backup
@@ -89,6 +93,11 @@ pub(super) struct RestoreArguments {
     /// Print JSON for machines
     #[arg(long = "json")]
     as_json: bool,
+}
+
+/// Refuses names of archives that are not written.
+fn target_parser() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| backup::demand_target_name(&path).map(|()| path))
 }
 
 /// Makes a backup and prints its contents.

@@ -13,7 +13,7 @@ use crate::cli::printable::printable;
 use crate::cli::running::say;
 use crate::cli::variables;
 use crate::config::Config;
-use crate::doctor::{DoctorFinding, FindingVerdict, examine};
+use crate::doctor::{DoctorFinding, FindingVerdict, counted, examine};
 
 const DOCTOR_ABOUT: &str = "\
 Look at an installation and its machine: what is fine, what is not, and what to do next.
@@ -94,11 +94,12 @@ fn line(finding: &DoctorFinding, colours: bool) -> String {
 }
 
 fn summary(findings: &[DoctorFinding]) -> String {
-    let count = |wanted| findings.iter().filter(|finding| finding.verdict == wanted).count();
-    let [problems, warnings, unknown] =
-        [FindingVerdict::Problem, FindingVerdict::Warning, FindingVerdict::Unknown].map(count);
+    let count = |wanted| findings.iter().map(|finding| u64::from(finding.verdict == wanted)).sum::<u64>();
     format!(
-        "{problems} problems, {warnings} warnings, {unknown} not known, {} fine.",
+        "{}, {}, {} not known, {} fine.",
+        counted(count(FindingVerdict::Problem), "problem"),
+        counted(count(FindingVerdict::Warning), "warning"),
+        count(FindingVerdict::Unknown),
         count(FindingVerdict::Fine)
     )
 }
@@ -115,6 +116,6 @@ mod tests {
         let text = line(&odd, false);
         assert!(text.starts_with("problem  server") && text.ends_with("-> look"), "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
-        assert_eq!(summary(&[fine, odd]), "1 problems, 0 warnings, 0 not known, 1 fine.");
+        assert_eq!(summary(&[fine, odd]), "1 problem, 0 warnings, 0 not known, 1 fine.");
     }
 }

@@ -49,7 +49,7 @@ impl ServeArguments {
 }
 
 pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
-    let (public_api_url, rate_limit) = (config.public_api_url.clone(), config.rate_limit_per_minute);
+    let settings = config.clone();
     let mut signals = StopSignals::new()?;
     let supervisor = Supervisor::default();
     let _watchdog = Watchdog::start(supervisor.clone(), LOOK_EVERY, end_at_once)?;
@@ -65,7 +65,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(EXIT_CODE));
         }
     };
-    greet(public_api_url.as_deref(), rate_limit, &app);
+    greet(&Config { listen: app.listen, ..settings }, &app);
     #[cfg(debug_assertions)]
     supervisor.inject_from_environment();
     tokio::select! {
@@ -96,15 +96,28 @@ async fn end(app: App, reason: &str) -> ExitCode {
     ExitCode::from(EXIT_CODE)
 }
 
-fn greet(public_api_url: Option<&str>, rate_limit: u32, app: &App) {
-    let base_url = match public_api_url {
-        Some(url) => url.trim_end_matches('/').to_owned(),
-        None => format!("http://{}", app.address),
-    };
+fn greet(config: &Config, app: &App) {
+    let base_url = config.base_url();
     match &app.first_start {
-        Some(made) => say(&first_start(&base_url, made, rate_limit)),
+        Some(made) => say(&first_start(&base_url, made, config.rate_limit_per_minute)),
         None => say(&format!("Watchkeeper answers at {base_url}")),
     }
+    if let Some(hint) = address_hint(config) {
+        say(&hint);
+    }
+}
+
+/// What to set if other machines are to follow the links.
+fn address_hint(config: &Config) -> Option<String> {
+    let is_for_others = config.listen.is_everywhere() && config.public_api_url.is_none();
+    is_for_others.then(|| {
+        format!(
+            "It listens on {}, but links begin with {}, which only this machine reaches: set public_api_url to the address \
+             that clients use.",
+            config.listen,
+            config.base_url()
+        )
+    })
 }
 
 fn first_start(base_url: &str, made: &FirstStart, rate_limit: u32) -> String {
@@ -128,7 +141,28 @@ fn first_start(base_url: &str, made: &FirstStart, rate_limit: u32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
+
+    /// Columns: `listen`, `public_api_url`, whether there is a hint.
+    #[rstest]
+    #[case("*:8080", None, true)]
+    #[case("0.0.0.0:8080", None, true)]
+    #[case("[::]:8080", None, true)]
+    #[case("127.0.0.1:8080", None, false)]
+    #[case("192.0.2.1:8080", None, false)]
+    #[case("*:8080", Some("https://api.example.com"), false)]
+    fn other_machines_need_a_configured_address(
+        #[case] listen: &str,
+        #[case] public_api_url: Option<&str>,
+        #[case] is_hinted: bool,
+    ) {
+        let (listen, public_api_url) = (listen.parse().unwrap(), public_api_url.map(str::to_owned));
+        let hint = address_hint(&Config { listen, public_api_url, ..Config::default() });
+        assert_eq!(hint.is_some(), is_hinted, "{hint:?}");
+        assert!(hint.is_none_or(|hint| hint.contains("set public_api_url") && hint.contains(":8080")));
+    }
 
     /// The token is not in the history of a shell; the links to the documentation and the first limit are shown.
     #[test]

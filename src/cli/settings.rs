@@ -97,7 +97,7 @@ struct SettingFlags {
     /// Proxies, as networks, whose X-Forwarded-For is believed [default: none]
     #[arg(long, env = "WATCHKEEPER_TRUSTED_PROXIES", value_name = "NETWORK,…")]
     trusted_proxies: Option<String>,
-    /// Address under which clients reach the API, and that links show [default: from listen]
+    /// Address under which clients reach the API, and that links show [default: listen, or 127.0.0.1 with its port where that is every address]
     #[arg(long, env = "WATCHKEEPER_PUBLIC_API_URL", value_name = "URL")]
     public_api_url: Option<String>,
     /// Address under which pings of heartbeat services arrive [default: that of the API]

@@ -57,6 +57,12 @@ impl ListenAddress {
         Self { port, ..self }
     }
 
+    /// Returns true if it means every address of this machine, of one family or of both.
+    #[must_use]
+    pub const fn is_everywhere(&self) -> bool {
+        self.address().ip().is_unspecified()
+    }
+
     /// The address at which a process of this machine reaches it.
     #[must_use]
     pub fn local_address(&self) -> SocketAddr {
@@ -82,7 +88,8 @@ impl FromStr for ListenAddress {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         let host = match text.rsplit_once(':') {
-            Some(("localhost", _)) => ListenHost::Localhost,
+            // Host names have no case (RFC 4343).
+            Some((host, _)) if host.eq_ignore_ascii_case("localhost") => ListenHost::Localhost,
             Some(("*" | "", _)) => ListenHost::Everywhere,
             _ => return text.parse::<SocketAddr>().map(Self::from).map_err(|_| ()),
         };
@@ -118,6 +125,7 @@ mod tests {
     #[case("127.0.0.1:80", "127.0.0.1:80", None, "127.0.0.1:80")]
     #[case("[::1]:80", "[::1]:80", None, "[::1]:80")]
     #[case("localhost:80", "127.0.0.1:80", Some("[::1]:80"), "127.0.0.1:80")]
+    #[case("LocalHost:80", "127.0.0.1:80", Some("[::1]:80"), "127.0.0.1:80")]
     #[case("*:80", "0.0.0.0:80", Some("[::]:80"), "127.0.0.1:80")]
     #[case(":80", "0.0.0.0:80", Some("[::]:80"), "127.0.0.1:80")]
     #[case("0.0.0.0:80", "0.0.0.0:80", None, "127.0.0.1:80")]

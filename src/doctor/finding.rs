@@ -67,3 +67,9 @@ impl DoctorFinding {
         Self { check, verdict: FindingVerdict::Problem, said: said.into(), advice: Some(advice.into()) }
     }
 }
+
+/// A number with the name of what is counted: "1 hour", "2 hours".
+#[must_use]
+pub fn counted(number: u64, one: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
+}

@@ -13,7 +13,7 @@ use crate::backup::newest_backup;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::doctor::OTHER_USER;
-use crate::doctor::finding::DoctorFinding;
+use crate::doctor::finding::{DoctorFinding, counted};
 
 /// Less free space than this, in bytes, is a warning: results that wait for an unavailable history may take as much.
 const ROOM_BYTES: u64 = 1_024 * 1_024 * 1_024;
@@ -152,7 +152,7 @@ pub(super) fn look_for_backups(config: &Config) -> Vec<DoctorFinding> {
         ),
         Ok(Some(newest)) => {
             let age_seconds = (Clock::System.now().ms() - newest.ms()).max(0).unsigned_abs() / 1_000;
-            let said = format!("the newest is {} hours old", age_seconds / 3_600);
+            let said = format!("the newest is {} old", counted(age_seconds / 3_600, "hour"));
             if age_seconds > (every * OLD).as_secs() {
                 DoctorFinding::problem(check, said, "see the reason in the log of the server")
             } else {

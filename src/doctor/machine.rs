@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::app::database_files;
 use crate::config::Config;
-use crate::doctor::finding::DoctorFinding;
+use crate::doctor::finding::{DoctorFinding, counted};
 use crate::egress;
 use crate::probe;
 use crate::store::file_copy::DatabaseFile;
@@ -105,7 +105,7 @@ pub(super) async fn descriptors(config: Arc<Config>) -> Vec<DoctorFinding> {
 
 fn judged_limit(limit: u64, services: u64) -> DoctorFinding {
     let wanted = services.saturating_mul(PER_SERVICE).saturating_add(OTHERWISE);
-    let said = format!("{limit} of this user's processes, for {services} services");
+    let said = format!("{limit} of this user's processes, for {}", counted(services, "service"));
     if limit >= wanted {
         return DoctorFinding::fine("descriptors", said);
     }

@@ -11,9 +11,11 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use url::Url;
 
-use crate::app::first_start;
+use crate::app::{demand_installation, first_start};
 use crate::config::Config;
+use crate::doctor::OTHER_USER;
 use crate::doctor::finding::DoctorFinding;
+use crate::readiness::NODE_HEADER;
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 const ANSWER_WITHIN: Duration = Duration::from_secs(6);
@@ -27,10 +29,10 @@ pub(super) async fn look(config: Arc<Config>) -> Vec<DoctorFinding> {
     let check = "server";
     let answered = timeout(ANSWER_WITHIN, ask(&config, "/readyz")).await;
     match answered.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
-        Ok(answer) => judged_answer(&answer),
+        Ok(answer) => judged_answer(&answer, || owner(&config, &answer)),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused && is_served(&config) => {
             let said = format!("one runs on {}, but not at {}", config.data_dir.display(), config.listen);
-            let advice = "give the settings of the server: --config-file, --listen, or its environment";
+            let advice = "give the settings of the server: --config, --listen, or its environment";
             vec![DoctorFinding::unknown(check, said, advice)]
         }
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
@@ -53,6 +55,44 @@ pub(super) async fn look(config: Arc<Config>) -> Vec<DoctorFinding> {
     }
 }
 
+/// The installation to which an answering server belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ServerOwner {
+    /// It runs on the data folder of these settings.
+    This,
+    /// It runs on another one; what to say of both.
+    Other(String),
+    /// This user may not see whether a server runs on the data folder.
+    Unknown(String),
+}
+
+/// Compares the node that an answer names with that of the data folder. A server of an older version names none.
+fn owner(config: &Config, answer: &str) -> ServerOwner {
+    let folder = config.data_dir.display();
+    let is_same_node = || {
+        let Some(named) = header(answer, NODE_HEADER) else { return Ok(true) };
+        first_start::node_of(&config.data_dir)
+            .map(|node| node.is_some_and(|node| node.fingerprint() == named))
+    };
+    let other = |here: String| {
+        ServerOwner::Other(format!("the one at {} belongs to another installation; {here}", config.listen))
+    };
+    match first_start::is_served(&config.data_dir).and_then(|is_served| Ok((is_served, is_same_node()?))) {
+        Ok((true, true)) => ServerOwner::This,
+        Ok((true, false)) => other(format!("that of {folder} runs elsewhere")),
+        Ok((false, _)) if demand_installation(config).is_err() => other(format!("there is none in {folder}")),
+        Ok((false, _)) => other(format!("no server runs on {folder}")),
+        Err(error) => ServerOwner::Unknown(error.to_string()),
+    }
+}
+
+/// The value of a header of an answer.
+fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
+    let head = answer.split_once("\r\n\r\n").map_or(answer, |(head, _)| head);
+    let mut lines = head.lines().filter_map(|line| line.split_once(':'));
+    lines.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+}
+
 /// Returns true if a server is known to run on the data folder.
 fn is_served(config: &Config) -> bool {
     first_start::is_served(&config.data_dir).unwrap_or(false)
@@ -70,8 +110,8 @@ async fn ask(config: &Config, path: &str) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// Findings from an answer of `/readyz`.
-fn judged_answer(answer: &str) -> Vec<DoctorFinding> {
+/// Findings from an answer of `/readyz`; `owner` is asked if it is one of Watchkeeper.
+fn judged_answer(answer: &str, owner: impl FnOnce() -> ServerOwner) -> Vec<DoctorFinding> {
     let check = "server";
     let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
     // A body without a length may be chunked: the object is what is between the braces.
@@ -81,6 +121,19 @@ fn judged_answer(answer: &str) -> Vec<DoctorFinding> {
         let advice = "see what listens there: ss -ltnp";
         return vec![DoctorFinding::problem(check, "something else answers on its address", advice)];
     };
+    match owner() {
+        ServerOwner::This => {}
+        ServerOwner::Other(said) => {
+            let advice =
+                "give the settings of one installation: --data-dir, --config, --listen, or its environment";
+            return vec![DoctorFinding::problem(check, said, advice)];
+        }
+        ServerOwner::Unknown(reason) => {
+            let said =
+                format!("one answers, but it is not known whether it is this installation's: {reason}");
+            return vec![DoctorFinding::unknown(check, said, OTHER_USER)];
+        }
+    }
     let mut found = match said["status"].as_str() {
         Some("ready") => vec![DoctorFinding::fine(check, "it runs and is ready")],
         _ => vec![DoctorFinding::problem(
@@ -126,6 +179,7 @@ mod tests {
 
     use super::*;
     use crate::doctor::finding::FindingVerdict;
+    use crate::id::Id;
 
     #[rstest]
     #[case("HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ready\"}", &[FindingVerdict::Fine])]
@@ -137,7 +191,37 @@ mod tests {
     #[case("HTTP/1.1 200 OK\r\n\r\n<html>", &[FindingVerdict::Problem])]
     #[case("", &[FindingVerdict::Problem])]
     fn the_readiness_response_is_judged(#[case] answer: &str, #[case] expected: &[FindingVerdict]) {
-        let found: Vec<_> = judged_answer(answer).iter().map(|finding| finding.verdict).collect();
+        let found: Vec<_> =
+            judged_answer(answer, || ServerOwner::This).iter().map(|finding| finding.verdict).collect();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_header_is_found_in_the_head_alone() {
+        let answer = "HTTP/1.1 200 OK\r\nWatchkeeper-Node: ab\r\n\r\nX: y";
+        assert_eq!((header(answer, NODE_HEADER), header(answer, "x")), (Some("ab"), None));
+    }
+
+    /// A mistyped data folder, a folder that is not served, and a server of an older version.
+    #[test]
+    fn a_server_belongs_to_the_folder_that_it_runs_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = folder.path().to_owned();
+        let answer = |node: Id| format!("HTTP/1.1 200 OK\r\n{NODE_HEADER}: {}\r\n\r\n", node.fingerprint());
+        let config = Config { data_dir: data_dir.join("mistyped"), ..Config::default() };
+        let of_none = owner(&config, &answer(Id::random()));
+        let said = format!(
+            "the one at 127.0.0.1:8080 belongs to another installation; there is none in {}",
+            config.data_dir.display()
+        );
+        assert_eq!(of_none, ServerOwner::Other(said));
+        let config = Config { data_dir, ..Config::default() };
+        let lock = first_start::lock(folder.path()).unwrap();
+        let node = lock.node;
+        assert_eq!(owner(&config, &answer(node)), ServerOwner::This);
+        assert_eq!(owner(&config, "HTTP/1.1 200 OK\r\n\r\n"), ServerOwner::This);
+        assert!(matches!(owner(&config, &answer(Id::random())), ServerOwner::Other(_)));
+        drop(lock);
+        assert!(matches!(owner(&config, &answer(node)), ServerOwner::Other(_)), "a copy of the folder");
     }
 }

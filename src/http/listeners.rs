@@ -11,12 +11,35 @@ use crate::config::listen_address::ListenAddress;
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 1_024;
 
+/// An address that cannot be listened on, with advice where the reason is known.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen on {wanted}{}", advice(problem.kind()))]
+pub struct ListenError {
+    wanted: ListenAddress,
+    #[source]
+    problem: io::Error,
+}
+
+const fn advice(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::AddrInUse => "; is another Watchkeeper running?",
+        ErrorKind::AddrNotAvailable => {
+            "; no interface of this machine has this address: use one that it has, localhost or *"
+        }
+        ErrorKind::PermissionDenied => "; this user may not use this port: choose one from 1024 on",
+        _ => "",
+    }
+}
+
 /// Listens on an address. The second family is left out on a machine without it.
 ///
 /// # Errors
-///
 /// When an address is in use, or does not belong to this machine.
-pub fn listen_on(wanted: ListenAddress) -> io::Result<Vec<TcpListener>> {
+pub fn listen_on(wanted: ListenAddress) -> Result<Vec<TcpListener>, ListenError> {
+    open_sockets(wanted).map_err(|problem| ListenError { wanted, problem })
+}
+
+fn open_sockets(wanted: ListenAddress) -> io::Result<Vec<TcpListener>> {
     let first = TcpListener::bind(wanted.address())?;
     // The system may have chosen the port.
     let wanted = wanted.with_port(first.local_addr()?.port());
@@ -71,6 +94,18 @@ mod tests {
         let first = listen_on("127.0.0.1:0".parse().unwrap()).unwrap();
         assert_eq!(first.len(), 1);
         let taken = ListenAddress::from(first[0].local_addr().unwrap());
-        assert_eq!(listen_on(taken).unwrap_err().kind(), ErrorKind::AddrInUse);
+        let refused = listen_on(taken).unwrap_err();
+        assert_eq!(refused.problem.kind(), ErrorKind::AddrInUse);
+        assert_eq!(refused.to_string(), format!("cannot listen on {taken}; is another Watchkeeper running?"));
+    }
+
+    /// 203.0.113.0/24 is for documentation (RFC 5737).
+    #[test]
+    fn an_address_of_another_machine_is_refused_as_that() {
+        let refused = listen_on("203.0.113.5:8080".parse().unwrap()).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("cannot listen on 203.0.113.5:8080; no interface of this machine"),
+            "{refused}"
+        );
     }
 }

@@ -29,12 +29,15 @@ use crate::http::public_paths::front_page::FrontPage;
 use crate::http::public_paths::operation;
 use crate::http::public_paths::ping;
 use crate::http::public_paths::ping_limiter::PingLimiter;
+use crate::http::public_paths::requested_host::requested_host;
 use crate::http::v1::routes::routes;
 use crate::http::v1::state::AppState;
+use crate::model::domain_names::InvalidHost;
 
-/// Answers requests whose host belongs to a status page; returns `None` for all others. The request is read
-/// synchronously.
-pub type Visitors = Arc<dyn Fn(&HttpRequest) -> LocalBoxFuture<'static, Option<HttpResponse>> + Send + Sync>;
+/// Answers requests whose host, the second argument, belongs to a status page; returns `None` for all others. The request
+/// is read synchronously.
+pub type Visitors =
+    Arc<dyn Fn(&HttpRequest, &str) -> LocalBoxFuture<'static, Option<HttpResponse>> + Send + Sync>;
 
 /// The HTTP server, answering on all its listeners.
 pub struct WebServer {
@@ -96,13 +99,18 @@ pub fn serve(state: AppState, listeners: Vec<TcpListener>, visitors: &Visitors) 
     Ok(WebServer { handles })
 }
 
-/// Routes visitors of a status page to it, and all other requests to the API.
+/// Routes visitors of a status page to it, and all other requests to the API. A request without a valid host is for neither.
 async fn route_by_host(
     visitors: Visitors,
     request: ServiceRequest,
     next: Next<BoxBody>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    match visitors(request.request()).await {
+    let visited = match requested_host(request.request()) {
+        Ok(Some(host)) => visitors(request.request(), &host).await,
+        Ok(None) => None,
+        Err(InvalidHost) => Some(operation::refuse_host(request.request())),
+    };
+    match visited {
         Some(response) => Ok(request.into_response(response)),
         None => next.call(request).await,
     }

@@ -1,7 +1,7 @@
 //! Host names of status pages (contract 4.15): their form, the names of this installation, and the records that a
 //! custom domain needs.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use crate::model::domain::CustomDomain;
 
@@ -44,10 +44,11 @@ impl DomainNames {
         self.own().any(|ours| hostname == ours)
     }
 
-    /// Returns true if the API has this host: a name of this installation, `localhost` or an address.
+    /// Returns true if the API has this host: a name of this installation, an address, or a name without a dot such as
+    /// `localhost`, which cannot be a custom domain.
     #[must_use]
     pub fn is_of_api(&self, host: &str) -> bool {
-        self.is_own(host) || host == "localhost" || host.parse::<IpAddr>().is_ok()
+        self.is_own(host) || !host.contains('.') || host.parse::<IpAddr>().is_ok()
     }
 
     fn own(&self) -> impl Iterator<Item = &str> {
@@ -72,15 +73,74 @@ impl DomainNames {
     }
 }
 
-/// The host of a `Host` header in lower case, without port and trailing dot; `None` when it cannot be a host.
-#[must_use]
-pub fn host_of_header(value: &str) -> Option<String> {
-    let host = match value.strip_prefix('[') {
-        Some(rest) => rest.split_once(']')?.0,
-        None => value.split_once(':').map_or(value, |(host, _)| host),
+/// A request does not say which host it is for, or says it in a wrong form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no valid host")]
+pub struct InvalidHost;
+
+/// What a request says about its host.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostLines<'a> {
+    /// Host and port of the request target, if it has them.
+    pub target: Option<&'a str>,
+    /// The first `Host` line.
+    pub header: Option<&'a [u8]>,
+    /// True if there is a second line.
+    pub is_repeated: bool,
+    /// True for a request of HTTP/1.1, which must have a line.
+    pub must_have_header: bool,
+}
+
+impl HostLines<'_> {
+    /// The host of the request in lower case, without port and trailing dot; `None` if it names none. The host of the
+    /// target takes precedence (RFC 9112, section 3.2.2).
+    ///
+    /// # Errors
+    /// When the header is missing, repeated or malformed (RFC 9112, section 3.2), or the target is.
+    pub fn host(&self) -> Result<Option<String>, InvalidHost> {
+        if self.is_repeated || (self.must_have_header && self.header.is_none()) {
+            return Err(InvalidHost);
+        }
+        let of_header = self.header.map_or(Ok(None), parse_host)?;
+        self.target.map_or(Ok(of_header), |target| parse_host(target.as_bytes()))
+    }
+}
+
+/// Longest host name, and longest label of one (RFC 1035, section 2.3.4).
+const NAME_MAX: usize = 253;
+const LABEL_MAX: usize = 63;
+
+/// The host of `host[:port]` (RFC 3986, section 3.2.2) in lower case, without port and trailing dot; `None` for an empty one.
+fn parse_host(value: &[u8]) -> Result<Option<String>, InvalidHost> {
+    let text = std::str::from_utf8(value).map_err(|_| InvalidHost)?;
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (address, rest) = rest.split_once(']').ok_or(InvalidHost)?;
+            address.parse::<Ipv6Addr>().map_err(|_| InvalidHost)?;
+            (address, if rest.is_empty() { "" } else { rest.strip_prefix(':').ok_or(InvalidHost)? })
+        }
+        None => {
+            let (name, port) = text.split_once(':').unwrap_or((text, ""));
+            let name = name.strip_suffix('.').unwrap_or(name);
+            let is_name = name.len() <= NAME_MAX
+                && name.bytes().all(is_of_host_name)
+                && name.split('.').all(|label| (1..=LABEL_MAX).contains(&label.len()));
+            if !is_name && !matches!(text.as_bytes(), [] | [b':', ..]) {
+                return Err(InvalidHost);
+            }
+            (name, port)
+        }
     };
-    let host = host.strip_suffix('.').unwrap_or(host);
-    (!host.is_empty() && host.len() <= 253).then(|| host.to_ascii_lowercase())
+    if !port.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Err(InvalidHost);
+    }
+    Ok((!host.is_empty()).then(|| host.to_ascii_lowercase()))
+}
+
+/// The characters of a registered name.
+const fn is_of_host_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&'..=b',' | b';' | b'=')
 }
 
 /// Returns true if the text is a host name in lower case with at least two labels, the last starting with a letter.
@@ -159,18 +219,85 @@ mod tests {
         assert_eq!(names().slug(hostname), slug);
     }
 
+    fn host(header: &[u8]) -> Result<Option<String>, InvalidHost> {
+        HostLines { header: Some(header), ..HostLines::default() }.host()
+    }
+
     #[rstest]
     #[case("Shop.Example.com:8080", Some("shop.example.com"))]
     #[case("shop.example.com.", Some("shop.example.com"))]
     #[case("shop.example.com.:80", Some("shop.example.com"))]
+    #[case("intranet", Some("intranet"))]
+    #[case("my_service:8080", Some("my_service"))]
+    #[case("shop.example.com:", Some("shop.example.com"))]
     #[case("127.0.0.1:8080", Some("127.0.0.1"))]
     #[case("[::1]:8080", Some("::1"))]
-    #[case("[::1", None)]
+    #[case("[2001:DB8::1]", Some("2001:db8::1"))]
     #[case("", None)]
     #[case(":80", None)]
-    #[case(".", None)]
-    fn a_host_header_names_a_host(#[case] value: &str, #[case] host: Option<&str>) {
-        assert_eq!(host_of_header(value).as_deref(), host);
+    fn a_host_header_names_a_host(#[case] value: &str, #[case] expected: Option<&str>) {
+        assert_eq!(host(value.as_bytes()), Ok(expected.map(str::to_owned)));
+    }
+
+    #[rstest]
+    fn what_cannot_be_a_host_is_refused(
+        #[values(
+            "[::1",
+            "[::1]x",
+            "[::1]:x",
+            "[shop]",
+            "[]",
+            "::1",
+            ".",
+            "a..b",
+            ".a",
+            "a b",
+            "a/b",
+            "user@a",
+            "<a>",
+            "a:b",
+            "a:8:0",
+            "b\u{fc}cher.example"
+        )]
+        value: &str,
+    ) {
+        assert_eq!(host(value.as_bytes()), Err(InvalidHost));
+        assert_eq!(HostLines { target: Some(value), ..HostLines::default() }.host(), Err(InvalidHost));
+    }
+
+    #[test]
+    fn a_host_has_a_length() {
+        assert_eq!(host(b"a\xff.example"), Err(InvalidHost));
+        let label = "a".repeat(63);
+        let longest = format!("{label}.{label}.{label}.{}", "b".repeat(61));
+        assert_eq!(host(longest.as_bytes()), Ok(Some(longest.clone())));
+        assert_eq!(host(format!("{longest}b").as_bytes()), Err(InvalidHost));
+        assert_eq!(host(format!("{label}a.example").as_bytes()), Err(InvalidHost));
+    }
+
+    /// RFC 9112, section 3.2.
+    #[test]
+    fn one_line_is_needed_and_the_target_takes_precedence() {
+        let line = HostLines { header: Some(b"one.example"), must_have_header: true, ..HostLines::default() };
+        assert_eq!(line.host(), Ok(Some("one.example".into())));
+        let with_target = HostLines { target: Some("Two.example:80"), ..line };
+        assert_eq!(with_target.host(), Ok(Some("two.example".into())));
+        assert_eq!(HostLines { header: Some(b"[::1"), ..with_target }.host(), Err(InvalidHost));
+        assert_eq!(HostLines { is_repeated: true, ..line }.host(), Err(InvalidHost));
+        assert_eq!(HostLines { header: None, ..line }.host(), Err(InvalidHost));
+        assert_eq!(HostLines::default().host(), Ok(None), "HTTP/1.0");
+    }
+
+    #[rstest]
+    #[case("api.example.com", true)]
+    #[case("localhost", true)]
+    #[case("192.0.2.7", true)]
+    #[case("::1", true)]
+    #[case("intranet", true)]
+    #[case("shop.status.example.net", false)]
+    #[case("unknown.example.com", false)]
+    fn the_api_has_names_of_its_own_and_those_without_a_dot(#[case] host: &str, #[case] expected: bool) {
+        assert_eq!(names().is_of_api(host), expected);
     }
 
     /// Contract 4.15, the pattern.

@@ -48,10 +48,14 @@ pub struct PageServer {
 }
 
 impl PageServer {
-    /// The response to a request for a page; `None` if the request is not for a page. The request is read
+    /// The response to a request for a page of this host; `None` if the request is not for a page. The request is read
     /// synchronously.
-    pub fn receive(&self, request: &HttpRequest) -> LocalBoxFuture<'static, Option<HttpResponse>> {
-        match PageVisit::read(request, &self.names) {
+    pub fn receive(
+        &self,
+        request: &HttpRequest,
+        host: &str,
+    ) -> LocalBoxFuture<'static, Option<HttpResponse>> {
+        match PageVisit::read(request, host, &self.names) {
             None => ready(None).boxed_local(),
             Some(visit) => {
                 let pages = self.clone();

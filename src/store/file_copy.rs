@@ -77,6 +77,12 @@ impl FileError {
         }
     }
 
+    /// The same error of a file that is known by another name.
+    #[must_use]
+    pub fn renamed(self, rename: impl FnOnce(&Path) -> PathBuf) -> Self {
+        Self { file: rename(&self.file), ..self }
+    }
+
     /// The trouble that SQLite has with it, as far as it is known.
     #[must_use]
     pub fn trouble(&self) -> Option<FileTrouble> {

@@ -1,7 +1,7 @@
 //! `watchkeeper backup`, `verify`, `restore` and `notifications release`, as an operator types them.
 
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -204,7 +204,7 @@ fn an_incomplete_backup_is_refused_and_leaves_no_files() {
     let rows: [(Change, &str); 6] = [
         (|copy| std::fs::remove_file(copy.join("manifest.json")).unwrap(), "it has no manifest.json"),
         (|copy| std::fs::remove_file(copy.join("history.db")).unwrap(), "history.db is missing"),
-        (|copy| std::fs::write(copy.join("main.db"), "x").unwrap(), "main.db has 1 bytes"),
+        (|copy| std::fs::write(copy.join("main.db"), "x").unwrap(), "main.db: it has 1 bytes"),
         (|copy| replaced(&copy.join("manifest.json"), "\"format\": 1", "\"format\": 9"), "has form 9"),
         (|copy| replaced(&copy.join("manifest.json"), "\"main.db\",", "\"../main.db\","), "outside itself"),
         (|copy| std::fs::write(copy.join("manifest.json"), "{").unwrap(), "manifest.json: EOF"),
@@ -221,6 +221,65 @@ fn an_incomplete_backup_is_refused_and_leaves_no_files() {
     let cut = format!("{backup}.tar");
     std::fs::write(&cut, [7; 700]).unwrap();
     assert!(refused(&server, &["verify", &cut]).contains("damaged"));
+}
+
+/// A folder with the name of an archive would be taken for one.
+#[rstest]
+fn an_archive_of_another_kind_is_not_written(#[values("x.tar.gz", "x.tgz", "x.zip", "x.TAR.XZ")] name: &str) {
+    let (_folder, backup) = place(name);
+    let output = Server::shared().command(&["backup", "--to", &backup]);
+    let said = said(&output);
+    assert!(output.status.code() == Some(2) && said.contains(".tar or .tar.zst"), "{said}");
+    assert!(!Path::new(&backup).exists());
+    std::fs::write(&backup, "").unwrap();
+    let verified = refused(&Server::shared(), &["verify", &backup]);
+    assert!(verified.contains("is no backup: one is a folder, or a file"), "{verified}");
+}
+
+/// A backup may be on a medium that cannot be written: it is unpacked elsewhere, and nothing is left there. Errors name the
+/// file in the backup, not the unpacked one.
+#[test]
+fn a_file_is_verified_in_a_temporary_folder() {
+    let (folder, backup) = place("backup");
+    let temporary = tempfile::tempdir().unwrap();
+    let server = Server::embedded("", &[("TMPDIR", temporary.path().to_str().unwrap())]);
+    done(&server, &["backup", "--to", &backup]);
+    let pack = |name: &str, change: Change| {
+        let copy = changed(&backup, change);
+        let file = folder.path().join(name);
+        let packed = Command::new("tar").arg("-cf").arg(&file).arg("-C").arg(copy).arg(".").status().unwrap();
+        assert!(packed.success());
+        file.to_str().unwrap().to_owned()
+    };
+    let rows: [(&str, Change, &str); 4] = [
+        ("cut.tar", |copy| std::fs::remove_file(copy.join("history.db")).unwrap(), "history.db is missing"),
+        ("odd.tar", |copy| std::fs::write(copy.join("main.db"), "x").unwrap(), "main.db: it has 1 bytes"),
+        ("bad.tar", |copy| std::fs::write(copy.join("manifest.json"), "{").unwrap(), "manifest.json: EOF"),
+        (
+            "none.tar",
+            |copy| std::fs::remove_file(copy.join("manifest.json")).unwrap(),
+            "has no manifest.json",
+        ),
+    ];
+    for (name, change, flaw) in rows {
+        let file = pack(name, change);
+        for told in
+            [refused(&server, &["verify", &file]), refused(&server, &["restore", &file, "--data-dir", "new"])]
+        {
+            assert!(told.contains(&file) && told.contains(flaw), "{told}");
+            let is_outside =
+                !told.contains(temporary.path().to_str().unwrap()) && !told.contains("new.backup");
+            assert!(is_outside, "{told}");
+        }
+        assert_eq!(scheduled(temporary.path()), [""; 0], "{name}");
+    }
+    let whole = pack("whole.tar", |_| ());
+    let before = scheduled(folder.path());
+    done(&server, &["verify", &whole]);
+    assert_eq!(scheduled(temporary.path()), [""; 0]);
+    assert_eq!(scheduled(folder.path()), before, "nothing is written beside the backup");
+    drop(temporary);
+    assert!(refused(&server, &["verify", &whole]).contains("TMPDIR"));
 }
 
 #[test]

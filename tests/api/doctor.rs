@@ -136,6 +136,24 @@ fn a_running_server_is_reported_as_ready() {
     assert!(words.contains("fine     server") && words.trim_end().ends_with(" fine."), "{words}");
 }
 
+/// The folder is mistyped, or that of a second installation, and the address is that of the first one.
+#[test]
+fn the_server_of_another_installation_is_told_apart() {
+    let (server, other) = (Server::shared(), Server::embedded("", &[]));
+    let address = server.base().replace("http://", "");
+    let place = tempfile::tempdir().unwrap();
+    let mistyped = place.path().join("dta");
+    for (folder, reason) in [(mistyped, "there is none in"), (other.data(), "runs elsewhere")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
+        command.args(["doctor", "--json", "--listen", &address, "--data-dir"]).arg(&folder);
+        let output = command.current_dir(place.path()).output().unwrap();
+        let (verdicts, said) = found(&output, "server");
+        assert_eq!(verdicts, ["problem"], "{said}");
+        assert!(said.contains("another installation") && said.contains(reason), "{said}");
+        assert!(said.contains("--data-dir") && said.contains(folder.to_str().unwrap()), "{said}");
+    }
+}
+
 #[test]
 fn databases_that_cannot_be_reached_are_named() {
     let parent = tempfile::tempdir().unwrap();

@@ -41,6 +41,7 @@ mod heartbeat;
 mod heartbeat_stops;
 mod history_away;
 mod history_depth;
+mod hosts;
 mod http_rules;
 mod idempotency;
 mod import;

@@ -215,6 +215,23 @@ fn only_strict_requests_are_handled_strictly() {
     strictly(&client, "GET", "/v1/services?tag=a:b&page=1&per_page=5", &json!({})).expect(200);
 }
 
+/// Contract 1.4: paging is clamped, never refused. Contract 1.2: the last of repeated keys counts, unless the request is
+/// strict.
+#[test]
+fn strict_requests_refuse_repeated_keys_but_no_paging() {
+    let client = Server::shared().tenant("business");
+    for path in ["/v1/services?per_page=abc", "/v1/tags?per_page=1000", "/v1/probes?page=-5"] {
+        strictly(&client, "GET", path, &json!({})).expect(200);
+    }
+    let body = br#"{"name": "a", "check_type": "heartbeat", "settings": {"interval_seconds": 60, "interval_seconds": 90}, "name": "b"}"#;
+    let repeated = "This key is there more than once. Send it once.";
+    let answer = client.send("POST", "/v1/services", &[STRICT, JSON], body);
+    let expected = ["settings.interval_seconds", "name"].map(|path| (path.to_owned(), repeated.to_owned()));
+    assert_eq!(answer.errors(), expected);
+    let made = client.send("POST", "/v1/services", &[JSON], body).expect(201).data();
+    assert_eq!((&made["name"], &made["settings"]["interval_seconds"]), (&json!("b"), &json!(90)));
+}
+
 /// Contract 1.8: the earlier check decides.
 #[test]
 fn unknown_fields_are_checked_in_the_documented_order() {

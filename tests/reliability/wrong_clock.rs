@@ -94,7 +94,7 @@ async fn ask<T: Send + 'static>(
     token: Option<String>,
     question: impl FnOnce(Client) -> T + Send + 'static,
 ) -> T {
-    let client = Client { address: app.address, token, _server: None };
+    let client = Client { address: app.listen.local_address(), token, _server: None };
     tokio::task::spawn_blocking(move || question(client)).await.unwrap()
 }
 

@@ -25,6 +25,7 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::known_input::{KnownBody, KnownInput};
 use crate::http::kit::path::PathValues;
 use crate::http::kit::query::QueryString;
+use crate::http::kit::repeated_keys::repeated_keys;
 
 /// One request of one caller. A clone is the same request, for a write that must be repeated.
 pub struct ApiCall<S> {
@@ -69,7 +70,7 @@ impl<S> Clone for ApiCall<S> {
 
 impl<S> ApiCall<S> {
     /// Errors for query parameters that a strict request must not have.
-    pub(super) fn unknown_parameters(&self) -> FieldErrors {
+    pub(super) fn refused_parameters(&self) -> FieldErrors {
         self.known_input.as_ref().map(|known| known.unknown_parameters(&self.query)).unwrap_or_default()
     }
 
@@ -78,16 +79,17 @@ impl<S> ApiCall<S> {
     ///
     /// # Errors
     /// As [`RequestBody::buffer`].
-    pub(super) async fn unknown_input(&mut self) -> Result<FieldErrors, ApiError> {
-        let mut unknown = self.unknown_parameters();
+    pub(super) async fn refused_input(&mut self) -> Result<FieldErrors, ApiError> {
+        let mut refused = self.refused_parameters();
         let Some(known) = self.known_input.as_ref().filter(|known| known.body != KnownBody::Other) else {
-            return Ok(unknown);
+            return Ok(refused);
         };
         let bytes = self.body.buffer(&self.headers).await?;
         if let Ok(members) = parse_object(&bytes) {
-            unknown.extend(known.unknown_members(&members));
+            refused.extend(known.unknown_members(&members));
+            refused.extend(repeated_keys(&bytes));
         }
-        Ok(unknown)
+        Ok(refused)
     }
 }
 

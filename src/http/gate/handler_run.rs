@@ -9,7 +9,7 @@ use futures_util::FutureExt as _;
 
 use crate::http::gate::call::ApiCall;
 use crate::http::gate::route::Handler;
-use crate::http::gate::strict::refuse_unknown;
+use crate::http::gate::strict::refuse_strictly;
 use crate::http::gate::write::retry_given_up;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::ApiReply;
@@ -17,14 +17,14 @@ use crate::http::kit::reply::ApiReply;
 /// Runs a handler that may write. Its refusal is sent only when everything that it has read is durable. A transaction
 /// that the database aborted in favour of another one is repeated: it had no effect.
 pub(super) async fn run_write<S>(handler: Handler<S>, mut call: ApiCall<S>) -> Result<ApiReply, ApiError> {
-    let unknown = match call.known_input {
-        Some(_) => Some(call.unknown_input().await?),
+    let refused = match call.known_input {
+        Some(_) => Some(call.refused_input().await?),
         None => None,
     };
-    if let Some(unknown) = unknown.as_ref().filter(|unknown| !unknown.is_empty()) {
-        call.effect = call.effect.refused_for(unknown.clone());
+    if let Some(refused) = refused.as_ref().filter(|refused| !refused.is_empty()) {
+        call.effect = call.effect.refused_for(refused.clone());
     }
-    refuse_unknown(run_until_committed(handler, call).await, unknown)
+    refuse_strictly(run_until_committed(handler, call).await, refused)
 }
 
 async fn run_until_committed<S>(handler: Handler<S>, call: ApiCall<S>) -> Result<ApiReply, ApiError> {

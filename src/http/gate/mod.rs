@@ -44,7 +44,7 @@ use crate::http::gate::handler_run::{catch_panic, run_write};
 use crate::http::gate::idempotency::IdempotencyStore;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::gate::route::{ApiRoute, HttpVerb, PathRoutes, RouteTable};
-use crate::http::gate::strict::{HANDLED_STRICTLY, PREFERENCE_APPLIED, is_strict, refuse_unknown};
+use crate::http::gate::strict::{HANDLED_STRICTLY, PREFERENCE_APPLIED, is_strict, refuse_strictly};
 use crate::http::gate::write::WriteGrant;
 use crate::http::kit::body::BodyLimits;
 use crate::http::kit::error::ApiError;
@@ -304,9 +304,9 @@ async fn run<S: IdempotencyStore + 'static>(
     turn: WorkPermit,
 ) -> Result<ApiReply, ApiError> {
     if verb.is_safe() {
-        let unknown = call.known_input.is_some().then(|| call.unknown_parameters());
+        let refused = call.known_input.is_some().then(|| call.refused_parameters());
         let answer = turn.work(catch_panic(route.handler()(call)).map_ok(ApiReply::with_rendered_body)).await;
-        return refuse_unknown(answer, unknown);
+        return refuse_strictly(answer, refused);
     }
     let task = if route.takes_key() {
         let (routes, handler) = (Arc::clone(routes), Arc::clone(route.handler()));

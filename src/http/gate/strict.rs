@@ -1,4 +1,5 @@
-//! `Prefer: handling=strict` (RFC 7240; contract 7, no. 48): unknown parts of a request are refused instead of ignored.
+//! `Prefer: handling=strict` (RFC 7240; contract 7, no. 48): unknown parts of a request are refused instead of ignored. So are
+//! repeated keys of a JSON object.
 //!
 //! They are found before the handler runs, and reported in the order of the checks of contract 1.8: the handler runs
 //! with a [`WriteGrant`](crate::http::gate::write::WriteGrant) that cannot be committed, so that earlier errors are reported
@@ -31,19 +32,19 @@ pub fn is_strict(headers: &HeaderMap) -> bool {
     preferences.next().is_some_and(|value| value.eq_ignore_ascii_case(STRICT))
 }
 
-/// The response to a request; `unknown` are the unknown parts of a strict one.
+/// The response to a request; `refused` are the parts that a strict one must not have.
 ///
 /// # Errors
-/// 422 with the unknown parts, also if the handler succeeded or reported an exceeded quota; else the error of the
+/// 422 with the refused parts, also if the handler succeeded or reported an exceeded quota; else the error of the
 /// handler.
-pub(super) fn refuse_unknown(
+pub(super) fn refuse_strictly(
     outcome: Result<ApiReply, ApiError>,
-    unknown: Option<FieldErrors>,
+    refused: Option<FieldErrors>,
 ) -> Result<ApiReply, ApiError> {
-    let Some(unknown) = unknown else { return outcome };
+    let Some(refused) = refused else { return outcome };
     match outcome {
-        Ok(_) | Err(ApiError::Quota(_)) if !unknown.is_empty() => Err(unknown.into()),
-        Err(ApiError::Fields(errors)) => Err(errors.merge_unknown(unknown).into()),
+        Ok(_) | Err(ApiError::Quota(_)) if !refused.is_empty() => Err(refused.into()),
+        Err(ApiError::Fields(errors)) => Err(errors.merge_strict(refused).into()),
         answered => answered,
     }
 }

@@ -17,6 +17,9 @@ pub enum BadRequest {
     /// A content type other than a form with a file.
     #[error("Send the file as multipart/form-data.")]
     FileContentType,
+    /// No host, more than one, or one of a wrong form.
+    #[error("The request must name one valid host, in its Host header or its target.")]
+    Host,
     /// Not an event id of this organisation.
     #[error("The Last-Event-ID header is not the id of an event.")]
     LastEventId,

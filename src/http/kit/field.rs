@@ -71,7 +71,7 @@ impl<'a> BodyField<'a> {
         let text = self.string()?.trim();
         if text.contains('\0') {
             // Neither a database column nor a person can handle it.
-            return self.refuse(FieldRule::String);
+            return self.refuse(FieldRule::NoNul);
         }
         self.check_length(text, &length)?;
         Some(text.to_owned())
@@ -203,6 +203,7 @@ mod tests {
     #[case(json!({"x": "äöü😀ef"}), Err(FieldRule::MaxLength(5)))]
     #[case(json!({"x": ""}), Err(FieldRule::MinLength(1)))]
     #[case(json!({"x": "   "}), Err(FieldRule::MinLength(1)))]
+    #[case(json!({"x": "a\u{0}"}), Err(FieldRule::NoNul))]
     #[case(json!({"x": 5}), Err(FieldRule::String))]
     #[case(json!({"x": ["a"]}), Err(FieldRule::String))]
     #[case(json!({"x": null}), Err(FieldRule::NotNull))]

@@ -34,11 +34,12 @@ impl FieldErrors {
         }
     }
 
-    /// The errors of a strict request: those of its reader, and those for `unknown` parts. For the same path the
-    /// reader's error is kept: it also takes the rest of the request and the stored data into account.
+    /// The errors of a strict request: those of its reader, and those for parts that are `refused` only because it is
+    /// strict. For the same path the reader's error is kept: it also takes the rest of the request and the stored data into
+    /// account.
     #[must_use]
-    pub fn merge_unknown(self, unknown: Self) -> Self {
-        let mut all = unknown;
+    pub fn merge_strict(self, refused: Self) -> Self {
+        let mut all = refused;
         for (path, rule) in self.0 {
             let rule = rule.into_strict();
             match all.0.iter_mut().find(|(known, _)| *known == path) {

@@ -10,7 +10,7 @@ use crate::http::kit::query::QueryString;
 use crate::http::kit::rule::FieldRule;
 
 /// Most unknown parameters, and most unknown members, that are reported: a request may hold tens of thousands.
-const NAMED_MAX: usize = 100;
+pub(super) const NAMED_MAX: usize = 100;
 
 /// Known parameters and body of one operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

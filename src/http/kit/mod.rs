@@ -18,6 +18,7 @@ pub mod page;
 pub mod path;
 pub mod query;
 pub mod quota;
+pub mod repeated_keys;
 pub mod reply;
 pub mod request_id;
 pub mod rule;

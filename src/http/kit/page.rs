@@ -1,7 +1,7 @@
 //! Page-based lists (contract 1.4): the requested rows, and the envelope with `links` and `meta`.
 //!
-//! Paging is never refused: invalid values are replaced by the defaults. Counting and selecting rows is done by the
-//! store.
+//! Paging is never refused, not even in strict requests: invalid values are replaced by the defaults. Counting and
+//! selecting rows is done by the store.
 
 use serde_json::{Value, json};
 

@@ -17,6 +17,9 @@ pub enum FieldRule {
     /// Not a JSON string.
     #[error("This value must be a string.")]
     String,
+    /// A string with the character U+0000, which PostgreSQL cannot store.
+    #[error("The character U+0000 is not allowed.")]
+    NoNul,
     /// Not a JSON number without fraction.
     #[error("This value must be a whole number.")]
     Integer,
@@ -90,6 +93,9 @@ pub enum FieldRule {
     /// [`FieldRule::unknown_parameter`].
     #[error("Unknown parameter. {0}")]
     UnknownParameter(String),
+    /// A key of a strict request that stands more than once in one object.
+    #[error("This key is there more than once. Send it once.")]
+    RepeatedKey,
     /// A well-formed id that does not exist in the organisation.
     #[error("No {kind} with the ID {id} exists.")]
     UnknownId {

@@ -26,8 +26,8 @@ pub(in crate::http) const TOKEN: &str = "token";
 /// Refusals of every operation that needs a token; 422 at least for strict requests.
 const FOR_EVERYBODY: [u16; 5] = [401, 422, 429, 500, 503];
 
-const PREFER_WORDS: &str =
-    "Refuses query parameters and members of the body that are not described, instead of ignoring them.";
+const PREFER_WORDS: &str = "Refuses query parameters and members of the body that are not described instead of ignoring them, \
+    and repeated keys of an object.";
 
 /// The operation for this method.
 pub(in crate::http) fn render(

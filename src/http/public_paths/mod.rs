@@ -9,3 +9,4 @@ pub(super) mod openapi;
 pub(super) mod operation;
 pub(super) mod ping;
 pub(super) mod ping_limiter;
+pub(super) mod requested_host;

@@ -25,6 +25,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
             Some(json!({"status": "ok"})),
         ),
         get("/readyz", "readyz", "Can it serve?")
+            .says("The header `Watchkeeper-Node` has the fingerprint of the node's id, by which `watchkeeper doctor` recognises the server of a data folder.")
             .answers(200, "Databases and engine answer.", ready.clone(), None)
             .answers(503, "A database or the engine does not answer.", ready, None),
         get("/metrics", "metrics", "The process's numbers").answers_with(

@@ -4,14 +4,17 @@ use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, web};
 use serde_json::json;
 
+use crate::http::kit::bad_request::BadRequest;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::add_common;
 use crate::http::kit::request_id::request_id;
 use crate::http::openapi::ApiDescription;
 use crate::http::public_paths::front::ServerState;
 use crate::http::public_paths::front_page::FrontPage;
+use crate::http::public_paths::requested_host::requested_host;
 use crate::http::v1::warnings::warnings;
-use crate::model::domain_names::host_of_header;
+use crate::model::domain_names::InvalidHost;
+use crate::readiness::NODE_HEADER;
 use crate::telemetry::{Exposition, MetricCollector as _};
 
 /// Liveness: the process answers.
@@ -28,6 +31,7 @@ pub(in crate::http) async fn readyz(front: web::Data<ServerState>) -> HttpRespon
     if !is_ready {
         response.insert_header((header::RETRY_AFTER, "5"));
     }
+    response.insert_header((NODE_HEADER, parts.node.fingerprint()));
     let status = if is_ready { "ready" } else { "not ready" };
     let mut page = json!({
         "status": status,
@@ -76,12 +80,10 @@ fn undescribed(reason: &str, request: &HttpRequest) -> HttpResponse {
 
 /// The introduction, on the hosts of the API. Unknown hosts have no such page.
 pub(in crate::http) async fn front_page(front: web::Data<ServerState>, request: HttpRequest) -> HttpResponse {
-    let host = request.headers().get(header::HOST).and_then(|line| host_of_header(line.to_str().ok()?));
-    if host.is_some_and(|host| !front.state.domain_names.is_of_api(&host)) {
-        let id = request_id(request.headers());
-        let mut response = ApiError::NotFound.to_response(&id);
-        add_common(response.headers_mut(), &id);
-        return response;
+    match requested_host(&request) {
+        Ok(host) if host.as_ref().is_none_or(|host| front.state.domain_names.is_of_api(host)) => {}
+        Ok(_) => return refuse(&request, &ApiError::NotFound),
+        Err(InvalidHost) => return refuse_host(&request),
     }
     let FrontPage { html, policy } = &front.page;
     for_people(policy).body(html.clone())
@@ -100,8 +102,17 @@ fn for_people(policy: &str) -> HttpResponseBuilder {
 
 /// 405 with the allowed methods.
 pub(in crate::http) async fn refuse_method(request: HttpRequest, allowed: &'static str) -> HttpResponse {
+    refuse(&request, &ApiError::MethodNotAllowed(allowed.into()))
+}
+
+/// 400 for a request without a valid host (RFC 9112, section 3.2).
+pub(in crate::http) fn refuse_host(request: &HttpRequest) -> HttpResponse {
+    refuse(request, &BadRequest::Host.into())
+}
+
+fn refuse(request: &HttpRequest, error: &ApiError) -> HttpResponse {
     let id = request_id(request.headers());
-    let mut response = ApiError::MethodNotAllowed(allowed.into()).to_response(&id);
+    let mut response = error.to_response(&id);
     add_common(response.headers_mut(), &id);
     response
 }
