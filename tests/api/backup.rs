@@ -226,9 +226,9 @@ fn an_incomplete_backup_is_refused_and_leaves_no_files() {
 /// A folder with the name of an archive would be taken for one.
 #[rstest]
 fn an_archive_of_another_kind_is_not_written(#[values("x.tar.gz", "x.tgz", "x.zip", "x.TAR.XZ")] name: &str) {
-    let (_folder, backup) = place(name);
+    let (_folder, backup) = backup_path(name);
     let output = Server::shared().command(&["backup", "--to", &backup]);
-    let said = said(&output);
+    let said = output_text(&output);
     assert!(output.status.code() == Some(2) && said.contains(".tar or .tar.zst"), "{said}");
     assert!(!Path::new(&backup).exists());
     std::fs::write(&backup, "").unwrap();
@@ -240,7 +240,7 @@ fn an_archive_of_another_kind_is_not_written(#[values("x.tar.gz", "x.tgz", "x.zi
 /// file in the backup, not the unpacked one.
 #[test]
 fn a_file_is_verified_in_a_temporary_folder() {
-    let (folder, backup) = place("backup");
+    let (folder, backup) = backup_path("backup");
     let temporary = tempfile::tempdir().unwrap();
     let server = Server::embedded("", &[("TMPDIR", temporary.path().to_str().unwrap())]);
     done(&server, &["backup", "--to", &backup]);
