@@ -2,7 +2,7 @@
 //!
 //! The marker is a table that `promotion` creates before all others and drops when everything is moved and compared.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 
 /// Returns true while a promotion to this main database has not ended.
