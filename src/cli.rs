@@ -31,6 +31,7 @@ mod table;
 mod tokens;
 mod variables;
 
+use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -96,7 +97,7 @@ enum MainCommand {
 /// Runs the command given by the process's arguments.
 #[must_use]
 pub fn run() -> ExitCode {
-    let matches = command().try_get_matches().unwrap_or_else(|error| without_passwords(error).exit());
+    let matches = parse(std::env::args_os()).unwrap_or_else(|error| without_passwords(error).exit());
     let Some((name, arguments)) = matches.subcommand() else { return ExitCode::from(USAGE) };
     let config = match configuration(arguments) {
         Ok(config) => config,
@@ -119,6 +120,18 @@ pub fn run() -> ExitCode {
         let _ = writeln!(std::io::stderr(), "watchkeeper: {}", printable_lines(&files.explain(&error)));
         exit_code(&error)
     })
+}
+
+/// Parses the arguments of the process. `--help-settings` is `--help` with the settings.
+fn parse(arguments: impl Iterator<Item = OsString>) -> Result<ArgMatches, clap::Error> {
+    let mut arguments: Vec<OsString> = arguments.collect();
+    match arguments.iter_mut().find(|argument| **argument == *settings::HELP_FLAG) {
+        None => command().try_get_matches_from(arguments),
+        Some(flag) => {
+            *flag = "--help".into();
+            settings::with_help_of_settings(command()).try_get_matches_from(arguments)
+        }
+    }
 }
 
 async fn dispatch(matches: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
@@ -285,20 +298,23 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
 mod tests {
     use super::*;
 
-    /// `-h` shows the command's own flags on one screen, `--help` all settings as well.
+    /// `-h` and `--help` show the command's own flags on one screen, `--help-settings` all settings as well.
     #[rstest::rstest]
     #[case(&["token", "create"], "--permissions")]
     #[case(&["serve"], "--data-dir")]
     #[case(&["org", "edit"], "--languages")]
-    fn the_short_help_lists_only_flags_of_the_command(#[case] path: &[&str], #[case] own: &str) {
-        let mut command = command();
-        let mut inner = &mut command;
-        for name in path {
-            inner = inner.find_subcommand_mut(name).unwrap();
+    fn the_settings_have_a_help_of_their_own(#[case] path: &[&str], #[case] own: &str) {
+        let help = |flag: &str| {
+            let arguments = [&["watchkeeper"], path, &[flag]].concat();
+            parse(arguments.into_iter().map(OsString::from)).unwrap_err().render().to_string()
+        };
+        for flag in ["-h", "--help"] {
+            let text = help(flag);
+            assert!(text.contains(own) && text.contains("--help-settings"), "{text}");
+            assert!(text.lines().count() < 60 && !text.contains("--probe-dns-servers"), "{text}");
         }
-        let (short, long) = (inner.render_help().to_string(), inner.render_long_help().to_string());
-        assert!(short.contains(own) && short.lines().count() < 30, "{short}");
-        assert!(!short.contains("--probe-dns-servers") && long.contains("--probe-dns-servers"), "{short}");
+        let text = help("--help-settings");
+        assert!(text.contains(own) && text.contains("--probe-dns-servers"), "{text}");
     }
 
     #[rstest::rstest]

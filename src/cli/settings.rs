@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, FromArgMatches as _};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches as _};
 use serde::Serialize;
 use toml::{Table, Value};
 
@@ -126,21 +126,33 @@ struct SettingFlags {
     compat: CompatFlags,
 }
 
-/// Settings that the short help shows: they select the installation.
-const SHOWN_IN_SHORT: [&str; 2] = ["config-file", "data_dir"];
-const MORE_HELP: &str = "Every setting of the configuration is a flag as well: --help shows them.";
+/// The flag that prints the help with all settings.
+pub(super) const HELP_FLAG: &str = "--help-settings";
+const HEADING: &str = "Settings";
+/// Settings that every help shows: they select the installation.
+const ALWAYS_SHOWN: [&str; 2] = ["config-file", "data_dir"];
+const MORE_HELP: &str = "Every setting of the configuration is a flag as well: --help-settings shows them.";
 
-/// Adds the settings to a command. The short help shows only the command's own flags.
+/// Adds the settings to a command. Its help shows the command's own flags; [`with_help_of_settings`] adds the settings.
 pub(super) fn augment(command: Command) -> Command {
     let defaults = defaults();
+    let help_flag =
+        Arg::new("help-settings").long(HELP_FLAG.trim_start_matches('-')).action(ArgAction::SetTrue);
+    let command = command.arg(help_flag.help("Print help with every setting of the configuration"));
     SettingFlags::augment_args(command).after_help(MORE_HELP).mut_args(|arg| {
-        let is_setting = arg.get_help_heading() == Some("Settings");
-        let is_hidden = is_setting && !SHOWN_IN_SHORT.contains(&arg.get_id().as_str());
-        let arg = if is_setting { arg.hide_env_values(true).hide_short_help(is_hidden) } else { arg };
+        let is_setting = arg.get_help_heading() == Some(HEADING);
+        let is_hidden = is_setting && !ALWAYS_SHOWN.contains(&arg.get_id().as_str());
+        let arg = if is_setting { arg.hide_env_values(true).hide(is_hidden) } else { arg };
         let Some(default) = defaults.get(arg.get_id().as_str()).filter(|_| is_setting) else { return arg };
         let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
         arg.help(format!("{help} [default: {default}]"))
     })
+}
+
+/// The same command, and all below it, with the settings in its help.
+pub(super) fn with_help_of_settings(command: Command) -> Command {
+    let shown = |arg: Arg| if arg.get_help_heading() == Some(HEADING) { arg.hide(false) } else { arg };
+    command.mut_args(shown).mut_subcommands(with_help_of_settings)
 }
 
 /// Default values as text by key; other defaults are described at their flag.
@@ -241,7 +253,7 @@ mod tests {
 
     #[test]
     fn help_shows_the_default_once() {
-        let help = command().render_long_help().to_string();
+        let help = with_help_of_settings(command()).render_long_help().to_string();
         assert_eq!(help.matches("[default: 127.0.0.1:8080]").count(), 1, "{help}");
         assert!(help.contains("[env: WATCHKEEPER_LISTEN]"), "{help}");
     }
