@@ -129,10 +129,10 @@ impl HistoryRecording {
     fn join_cluster(
         &self,
         bus: Option<&BusMembership>,
-        announcer: &ServiceRouter,
+        router: &ServiceRouter,
         supervisor: &Supervisor,
     ) -> Option<ClusterMembership> {
-        ClusterMembership::start(bus, announcer, &self.recorder, &self.news, supervisor)
+        ClusterMembership::start(bus, router, &self.recorder, &self.news, supervisor)
     }
 
     /// Returns the source of the operational figures.
@@ -148,7 +148,7 @@ impl HistoryRecording {
     /// Returns the collectors of `/metrics`.
     fn collectors(
         &self,
-        announcer: &ServiceRouter,
+        router: &ServiceRouter,
         guard: &Arc<ClockGuard>,
         supervisor: &Supervisor,
         remote: Option<&RemoteLocations>,
@@ -160,8 +160,8 @@ impl HistoryRecording {
         let (pings, told) = (Arc::clone(&self.pings), Arc::clone(&self.told));
         let backups = Arc::clone(&self.backups);
         let always: [Arc<dyn MetricCollector>; 11] = [
-            announcer.engine.counters(),
-            announcer.engine.roster(),
+            router.engine.counters(),
+            router.engine.roster(),
             recorded,
             compacted,
             clock,
@@ -170,7 +170,7 @@ impl HistoryRecording {
             pings,
             told,
             backups,
-            Arc::new(announcer.unreadable.clone()),
+            Arc::new(router.unreadable.clone()),
         ];
         let among_others = cluster.into_iter().flat_map(|cluster| {
             [
@@ -199,15 +199,15 @@ impl App {
         // Before anything is written.
         let ownership = cluster::ownership(&foundation, bus.as_ref(), node).await?;
         let (guard, first_start) = (clock_guard(&foundation).await?, make_ready(&foundation, node).await?);
-        let (definer, limiter) = (definer(&foundation)?, public::limiter(&foundation.config));
-        let recording = start_recording(&foundation, &definer, &guard, &ownership, &supervisor)?;
+        let (compiler, limiter) = (compiler(&foundation)?, public::limiter(&foundation.config));
+        let recording = start_recording(&foundation, &compiler, &guard, &ownership, &supervisor)?;
         let is_past_whole = history_restore::replay(&foundation.databases, &recording.recorder).await;
-        let engine = start_engine(&foundation, &definer, &places, &recording, &supervisor);
-        let announcer = ServiceRouter::alone(foundation.databases.clone(), engine.clone(), definer);
-        let announcer = among_others(announcer, ownership, bus.as_ref(), &limiter, &recording.news);
-        let restored = history_restore::restore_services(&announcer, &guard, is_past_whole).await?;
-        let remote = remote::start(&foundation, bus.as_ref(), &announcer, &recording.fenced, &supervisor)?;
-        let cluster = recording.join_cluster(bus.as_ref(), &announcer, &supervisor);
+        let engine = start_engine(&foundation, &compiler, &places, &recording, &supervisor);
+        let router = ServiceRouter::alone(foundation.databases.clone(), engine.clone(), compiler);
+        let router = among_others(router, ownership, bus.as_ref(), &limiter, &recording.news);
+        let restored = history_restore::restore_services(&router, &guard, is_past_whole).await?;
+        let remote = remote::start(&foundation, bus.as_ref(), &router, &recording.fenced, &supervisor)?;
+        let cluster = recording.join_cluster(bus.as_ref(), &router, &supervisor);
         let (others, remotes) = (cluster.as_ref(), remote.as_ref());
         let state = AppState {
             base_url: foundation.config.base_url(),
@@ -222,31 +222,31 @@ impl App {
             databases: foundation.databases.clone(),
             node,
             engine: engine.clone(),
-            definer: announcer.definer.clone(),
-            announcer: announcer.clone(),
+            compiler: router.compiler.clone(),
+            router: router.clone(),
             carrier: notify::carrier(&foundation)?,
             limiter,
             kept_bytes: Arc::default(),
             events: Arc::clone(&recording.events),
-            collectors: recording.collectors(&announcer, &guard, &supervisor, remotes, others),
+            collectors: recording.collectors(&router, &guard, &supervisor, remotes, others),
             figures: Box::new(recording.figures(&engine, remotes, others)),
             supervisor: supervisor.clone(),
         };
         let background = BackgroundTasks::start(BackgroundParts {
             supervisor: &supervisor,
-            announcer: &announcer,
+            router: &router,
             measured: recording.measured(),
             domains: public::domain_watch(&state),
             foundation: &foundation,
             guard: &guard,
             restored,
-            lone: StandaloneNode::of(&announcer.ownership, &foundation.config),
+            lone: StandaloneNode::of(&router.ownership, &foundation.config),
             places: &places,
             node,
             telling: telling(&foundation, &state, &recording)?,
         })
         .await;
-        cluster::wait_for_share(&announcer.ownership).await;
+        cluster::wait_for_share(&router.ownership).await;
         Ok(Self {
             address: foundation.config.listen.address(),
             first_start,
@@ -338,7 +338,7 @@ async fn make_ready(foundation: &Foundation, node: Id) -> anyhow::Result<Option<
     Ok(first_start)
 }
 
-fn definer(foundation: &Foundation) -> anyhow::Result<DefinitionCompiler> {
+fn compiler(foundation: &Foundation) -> anyhow::Result<DefinitionCompiler> {
     let Foundation { config, sealer, .. } = foundation;
     let roster = Arc::new(locations::roster(config)?);
     Ok(DefinitionCompiler { sealer: sealer.clone(), roster, limits: config.limits.engine.clone() })
@@ -359,17 +359,17 @@ fn telling(
 
 fn start_engine(
     foundation: &Foundation,
-    definer: &DefinitionCompiler,
+    compiler: &DefinitionCompiler,
     places: &[LocalLocation],
     recording: &HistoryRecording,
     supervisor: &Supervisor,
 ) -> Engine {
     Engine::start(&EngineParts {
-        roster: Arc::clone(&definer.roster),
+        roster: Arc::clone(&compiler.roster),
         probers: locations::probers(places),
         clock: foundation.clock.clone(),
-        limits: definer.limits.clone(),
-        threads: ShardThreads::Own(definer.limits.shards),
+        limits: compiler.limits.clone(),
+        threads: ShardThreads::Own(compiler.limits.shards),
         sink: recording.recorder.address().recipient(),
         supervisor: supervisor.clone(),
     })
@@ -396,7 +396,7 @@ fn among_others(
 
 fn start_recording(
     foundation: &Foundation,
-    definer: &DefinitionCompiler,
+    compiler: &DefinitionCompiler,
     guard: &Arc<ClockGuard>,
     ownership: &Ownership,
     supervisor: &Supervisor,
@@ -410,7 +410,7 @@ fn start_recording(
         thread: &recorder_thread,
         config,
         databases,
-        roster: &definer.roster,
+        roster: &compiler.roster,
         counters: Arc::clone(&recorded),
         ownership,
         fenced: &fenced,

@@ -55,7 +55,7 @@ const LOOK_AHEAD: Duration = Duration::from_secs(15);
 #[derive(Clone)]
 pub struct NoticeReconciler {
     /// The router, with the databases, the locations and the partitions of this node.
-    pub announcer: ServiceRouter,
+    pub router: ServiceRouter,
     /// While the wall clock is not trusted no old notice is deleted.
     pub guard: Arc<ClockGuard>,
     /// Returns the state of this process.
@@ -68,7 +68,7 @@ pub struct NoticeReconciler {
 
 impl fmt::Debug for NoticeReconciler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Notices").field("announcer", &self.announcer).finish_non_exhaustive()
+        f.debug_struct("Notices").field("announcer", &self.router).finish_non_exhaustive()
     }
 }
 
@@ -118,7 +118,7 @@ impl NoticeReconciler {
     async fn watch_budgets(&self) {
         let mut budgets = budgets::BudgetMemory::default();
         loop {
-            if self.announcer.ownership.leads()
+            if self.router.ownership.leads()
                 && let Err(error) = budgets.compare(self).await
             {
                 tracing::debug!(%error, "cannot check the error budgets; retrying");
@@ -131,7 +131,7 @@ impl NoticeReconciler {
     async fn compare(&self, memory: &mut NoticeMemory, is_failing: &mut bool) {
         let mut outcomes = vec![monitor::compare(self, &mut memory.patience).await.map_err(StoreError::from)];
         outcomes.push(unjudged_heartbeats::compare(self).await.map_err(StoreError::from));
-        if self.announcer.ownership.leads() {
+        if self.router.ownership.leads() {
             outcomes.push(services::compare_heartbeats(self).await);
             outcomes.push(locations::compare(self, &mut memory.patience).await.map_err(StoreError::from));
             if memory.looks_ahead() {
@@ -171,13 +171,13 @@ impl NoticeReconciler {
     }
 
     async fn lower(&self, trouble: &NoticeCondition) -> Result<(), MainError> {
-        let transaction = self.announcer.databases.main.begin().await?;
+        let transaction = self.router.databases.main.begin().await?;
         lifecycle::notices::lower(&transaction, trouble).await?;
         transaction.commit().await
     }
 
     async fn begin(&self, trouble: &NoticeCondition) -> Result<(), MainError> {
-        let transaction = self.announcer.databases.main.begin().await?;
+        let transaction = self.router.databases.main.begin().await?;
         if lifecycle::notices::raise(&transaction, trouble, self.guard.now()).await? {
             tracing::info!(event = %trouble.source.event, subject = trouble.source.name, "notice started");
         }
@@ -190,7 +190,7 @@ impl NoticeReconciler {
         over: impl Fn(&Notice, &Organisation) -> NoticeText,
     ) -> Result<(), MainError> {
         let NoticeSource { organisation, event, name } = &notice.trouble.source;
-        let transaction = self.announcer.databases.main.begin().await?;
+        let transaction = self.router.databases.main.begin().await?;
         let Some(organisation) = organisations::get(&transaction, *organisation).await? else {
             return Ok(());
         };
@@ -205,8 +205,8 @@ impl NoticeReconciler {
     async fn forget(&self) -> Result<(), MainError> {
         let Some(now) = self.guard.trusted_now() else { return Ok(()) };
         let before = now.plus_ms(-KEPT_MS);
-        if notices::has_old(self.announcer.databases.main.reader(), before).await? {
-            let transaction = self.announcer.databases.main.begin().await?;
+        if notices::has_old(self.router.databases.main.reader(), before).await? {
+            let transaction = self.router.databases.main.begin().await?;
             notices::forget(&transaction, before).await?;
             transaction.commit().await?;
         }

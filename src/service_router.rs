@@ -64,7 +64,7 @@ pub struct ServiceRouter {
     /// The engine that watches those of this node.
     pub engine: Engine,
     /// Compiles definitions for the engine.
-    pub definer: DefinitionCompiler,
+    pub compiler: DefinitionCompiler,
     /// Services whose definitions have to be sent to remote locations again.
     pub changes: ChangeQueue,
     /// Changes of custom domains on this node.
@@ -93,13 +93,13 @@ enum RoutingError {
 impl ServiceRouter {
     /// Creates a router for a node that watches every service.
     #[must_use]
-    pub fn alone(databases: Databases, engine: Engine, definer: DefinitionCompiler) -> Self {
+    pub fn alone(databases: Databases, engine: Engine, compiler: DefinitionCompiler) -> Self {
         let (changes, ownership, stored) = (ChangeQueue::default(), Ownership::alone(), Arc::default());
         let host_changes = HostChanges::default();
         Self {
             databases,
             engine,
-            definer,
+            compiler,
             changes,
             host_changes,
             ownership,
@@ -287,7 +287,7 @@ impl ServiceRouter {
         let heartbeats = self.heartbeats_of(services).await?;
         let definition = |owned: &OwnedService| {
             let OwnedService { service, organisation } = owned;
-            let defined = self.definer.define(service, *organisation).inspect_err(|error| {
+            let defined = self.compiler.define(service, *organisation).inspect_err(|error| {
                 tracing::error!(service = %service.id, %error, "cannot watch the service");
             });
             let stored = heartbeats.get(&service.key).map(|stored| stored.heartbeat);

@@ -51,7 +51,7 @@ const WALL_CLOCK: ActorKind = ActorKind::restarting("wall_clock");
 /// The parts that background work is started with.
 pub(super) struct BackgroundParts<'a> {
     pub(super) supervisor: &'a Supervisor,
-    pub(super) announcer: &'a ServiceRouter,
+    pub(super) router: &'a ServiceRouter,
     pub(super) measured: MeasurementSinks<'a>,
     pub(super) domains: DomainWatch,
     pub(super) foundation: &'a Foundation,
@@ -84,7 +84,7 @@ impl BackgroundTasks {
     pub(super) async fn start(parts: BackgroundParts<'_>) -> Self {
         let BackgroundParts {
             supervisor,
-            announcer,
+            router,
             measured,
             domains,
             foundation,
@@ -95,7 +95,7 @@ impl BackgroundTasks {
             node,
             telling: NotifierParts { courier, notices, watchdog, backups },
         } = parts;
-        let ServiceRouter { databases, engine, .. } = announcer;
+        let ServiceRouter { databases, engine, .. } = router;
         let MeasurementSinks { recorder, news, events } = measured;
         let (clock, limits) = (&foundation.clock, &foundation.config.record);
         let [retry, every] = [limits.retry_ms, limits.upkeep_ms].map(Duration::from_millis);
@@ -112,22 +112,22 @@ impl BackgroundTasks {
             history_restore::prepare_history(prepared.clone(), retry, lone, ended.clone())
         });
         let following =
-            IncidentAutomation { announcer: announcer.clone(), clock: clock.clone(), news: Arc::clone(news) };
+            IncidentAutomation { router: router.clone(), clock: clock.clone(), news: Arc::clone(news) };
         let incidents = supervisor.spawn(INCIDENTS, move || incidents::run(following.clone(), retry));
-        let events = publish_events(supervisor, announcer, (news, events), guard);
-        let compared = announcer.clone();
+        let events = publish_events(supervisor, router, (news, events), guard);
+        let compared = router.clone();
         let reconciliation = supervisor.spawn(RECONCILIATION, move || reconcile::run(compared.clone()));
-        let (kept, upkeep_guard, owned) = (databases.clone(), Arc::clone(guard), announcer.ownership.clone());
+        let (kept, upkeep_guard, owned) = (databases.clone(), Arc::clone(guard), router.ownership.clone());
         let upkeep = supervisor.spawn(UPKEEP, move || {
             upkeep::run(kept.clone(), Arc::clone(&upkeep_guard), owned.clone(), every)
         });
         let (marked, clock_guard) = (databases.clone(), Arc::clone(guard));
         let wall_clock =
             supervisor.spawn(WALL_CLOCK, move || wall_clock::run(marked.clone(), Arc::clone(&clock_guard)));
-        let (marks, listening) = mark_listening(supervisor, announcer, node, guard);
+        let (marks, listening) = mark_listening(supervisor, router, node, guard);
         let placement = ActorPlacement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
-        let planner = SeriesPlanner { announcer: announcer.clone(), guard: Arc::clone(guard) };
-        let transitions = TransitionExecutor { announcer: announcer.clone(), clock: clock.clone() };
+        let planner = SeriesPlanner { router: router.clone(), guard: Arc::clone(guard) };
+        let transitions = TransitionExecutor { router: router.clone(), clock: clock.clone() };
         let reminders = ReminderPublisher { databases: databases.clone(), guard: Arc::clone(guard) };
         let references = places.iter().map(|place| place.ask_references(supervisor));
         let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));
@@ -167,13 +167,13 @@ impl BackgroundTasks {
 /// Starts to publish events to connected clients.
 fn publish_events(
     supervisor: &Supervisor,
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     (news, hub): (&Arc<ChangeSignal>, &Arc<EventHub>),
     guard: &Arc<ClockGuard>,
 ) -> JoinHandle<()> {
     let sources = tail::EventSources {
-        announcer: announcer.clone(),
-        databases: announcer.databases.clone(),
+        router: router.clone(),
+        databases: router.databases.clone(),
         news: Arc::clone(news),
         guard: Arc::clone(guard),
     };
@@ -184,12 +184,12 @@ fn publish_events(
 /// Starts to store the spans in which this process listens for pings.
 fn mark_listening(
     supervisor: &Supervisor,
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     node: Id,
     guard: &Arc<ClockGuard>,
 ) -> (Arc<ListeningMarks>, JoinHandle<()>) {
-    let marks = Arc::new(ListeningMarks::new(announcer.databases.clone(), node));
-    let (kept, listening, guard) = (Arc::clone(&marks), announcer.engine.listening(), Arc::clone(guard));
+    let marks = Arc::new(ListeningMarks::new(router.databases.clone(), node));
+    let (kept, listening, guard) = (Arc::clone(&marks), router.engine.listening(), Arc::clone(guard));
     let run = move || Arc::clone(&kept).run(Arc::clone(&listening), Arc::clone(&guard));
     (marks, supervisor.spawn(LISTENING, run))
 }

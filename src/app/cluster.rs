@@ -140,19 +140,19 @@ impl ClusterMembership {
     /// Starts to keep a share; `None` on a node that is alone.
     pub(super) fn start(
         bus: Option<&BusMembership>,
-        announcer: &ServiceRouter,
+        router: &ServiceRouter,
         recorder: &ActorHandle<Recorder>,
         news: &Arc<ChangeSignal>,
         supervisor: &Supervisor,
     ) -> Option<Self> {
-        let ownership = announcer.ownership.clone();
+        let ownership = router.ownership.clone();
         let (connection, member) = (bus?.connection.clone(), ownership.member()?.clone());
-        let contact = DatabaseContact::new(announcer.databases.clone());
+        let contact = DatabaseContact::new(router.databases.clone());
         let counters = Arc::new(ClusterCounters::new(ownership.clone(), contact));
         let (is_leaving, leaving) = watch::channel(false);
         let (left, has_left) = watch::channel(false);
-        let (announcer, recorder, news) = (announcer.clone(), recorder.clone(), Arc::clone(news));
-        let handover = PartitionHandover { announcer, recorder, news, member };
+        let (router, recorder, news) = (router.clone(), recorder.clone(), Arc::clone(news));
+        let handover = PartitionHandover { router, recorder, news, member };
         let limits = bus?.limits.clone();
         let tasks =
             ClusterTasks { connection, handover, limits, counters: Arc::clone(&counters), leaving, left };
@@ -203,14 +203,14 @@ impl ClusterTasks {
         });
         let asking = contact.clone();
         let asking = supervisor.spawn(CONTACT, move || asking.clone().run());
-        let heard = handover.announcer.clone();
+        let heard = handover.router.clone();
         let pings = supervisor.spawn(PINGS, move || pings::run(heard.clone()));
-        let (asked, announcer) = (connection.clone(), handover.announcer.clone());
+        let (asked, router) = (connection.clone(), handover.router.clone());
         let me = handover.member.name.clone();
         let answers = supervisor.spawn(ANSWERS, move || {
-            let (asked, announcer, me) = (asked.clone(), announcer.clone(), me.clone());
+            let (asked, router, me) = (asked.clone(), router.clone(), me.clone());
             async move {
-                if let Err(error) = peers::answer(&asked, me, &announcer).await {
+                if let Err(error) = peers::answer(&asked, me, &router).await {
                     tracing::error!(error, "this node no longer answers requests of other nodes");
                 }
             }

@@ -58,25 +58,25 @@ pub(super) async fn replay(databases: &Databases, recorder: &ActorHandle<Recorde
 
 /// Starts a watch for every stored service, resumed from its stored past if that is available.
 pub(super) async fn restore_services(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     guard: &ClockGuard,
     is_past_whole: bool,
 ) -> Result<Vec<RestoredService>, StoreError> {
-    begin_listening(announcer, guard).await?;
-    if announcer.ownership.member().is_some() {
+    begin_listening(router, guard).await?;
+    if router.ownership.member().is_some() {
         // They come with the partitions.
         Ok(Vec::new())
     } else if is_past_whole {
-        restore::restore_all(announcer).await
+        restore::restore_all(router).await
     } else {
-        restore::restore_without_past(announcer).await
+        restore::restore_without_past(router).await
     }
 }
 
 /// Stores when no process listened for pings before this start. For services shared with other nodes this is known when
 /// this node takes them over.
-async fn begin_listening(announcer: &ServiceRouter, guard: &ClockGuard) -> Result<(), StoreError> {
-    let ServiceRouter { databases, engine, ownership, .. } = announcer;
+async fn begin_listening(router: &ServiceRouter, guard: &ClockGuard) -> Result<(), StoreError> {
+    let ServiceRouter { databases, engine, ownership, .. } = router;
     let is_alone = ownership.member().is_none();
     let before = if is_alone { absences::of_all(databases, engine.now()).await? } else { Vec::new() };
     let listening = engine.listening();

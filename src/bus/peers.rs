@@ -44,7 +44,7 @@ impl PeerNodes for BusPeers {
 pub async fn answer(
     connection: &BusConnection,
     me: NodeName,
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
 ) -> Result<(), String> {
     let questions = RequestSubscription::listen(connection, BusSubject::Node(me).to_string()).await?;
     let each = stream::unfold(questions, |mut questions| async {
@@ -54,7 +54,7 @@ pub async fn answer(
     each.for_each_concurrent(AT_ONCE, |question| async move {
         let answer = match serde_json::from_slice::<QuestionText>(&question.payload) {
             Ok(text) => {
-                let answer = announcer.answer(text.into()).await;
+                let answer = router.answer(text.into()).await;
                 enrolment::BusReply::Granted(AnswerText::from(answer))
             }
             Err(_) => enrolment::BusReply::Refused("this question is not known here".into()),

@@ -175,12 +175,12 @@ fn spec(arguments: &CheckArguments) -> Result<Arc<CheckSpec>, Vec<String>> {
         revision: 0,
         in_planned_maintenance: false,
     };
-    let definer = DefinitionCompiler {
+    let compiler = DefinitionCompiler {
         sealer,
         roster: Arc::new(LocationRegistry::new(vec![here()])),
         limits: Config::default().limits.engine,
     };
-    let defined = definer.define(&service, organisation).map_err(|error| vec![error.to_string()])?;
+    let defined = compiler.define(&service, organisation).map_err(|error| vec![error.to_string()])?;
     defined.task.map(|task| task.spec).ok_or_else(|| vec!["this type has nothing to check".to_owned()])
 }
 

@@ -147,7 +147,7 @@ impl PartitionKeeper {
         }
         self.looked_at = Instant::now();
         self.pulse.send_replace(self.looked_at);
-        let overtaken = self.handover.announcer.ownership.take_overtaken();
+        let overtaken = self.handover.router.ownership.take_overtaken();
         self.note_lost(self.held.common(overtaken)).await;
         match self.step().await {
             Ok(is_settled) => {
@@ -190,8 +190,8 @@ impl PartitionKeeper {
             // The store of the leases was lost. This node keeps its partitions.
             return self.take(&leases, &leases.living, self.held).await;
         }
-        self.handover.announcer.ownership.note_ledger(&leases.ledger);
-        self.handover.announcer.ownership.note_living(&leases.living);
+        self.handover.router.ownership.note_ledger(&leases.ledger);
+        self.handover.router.ownership.note_living(&leases.living);
         let mine = leases.ledger.of(&me);
         self.note_lost(self.held.without(mine)).await;
         if !leases.living.contains(&me) {
@@ -203,7 +203,7 @@ impl PartitionKeeper {
         }
         let living = self.living(&leases);
         let cut_off = self.nodes_cut_off_too_long(cut_off_nodes(&leases.keys, &leases.living, CUT_OFF_AFTER));
-        self.handover.announcer.ownership.note_cut_off(&cut_off);
+        self.handover.router.ownership.note_cut_off(&cut_off);
         let RebalanceStep { release, take } = leases.ledger.without_nodes(&cut_off).step(&me, &living);
         if !release.is_empty() {
             if cut_off.contains(&me) {
@@ -267,7 +267,7 @@ impl PartitionKeeper {
     async fn resume_without_bus(&mut self) {
         if self.asked_at.is_none_or(|asked_at| asked_at.elapsed() > GO_ON_EVERY) {
             self.asked_at = Some(Instant::now());
-            let (ownership, me) = (&self.handover.announcer.ownership, &self.handover.member.name);
+            let (ownership, me) = (&self.handover.router.ownership, &self.handover.member.name);
             let ledger = ownership.owned().unwrap_or_default().ledger;
             let of_others = ledger.owners.iter().filter(|(node, _)| *node != me);
             let taken = of_others.fold(self.held, |taken, (_, others)| taken.union(*others));
@@ -298,7 +298,7 @@ impl PartitionKeeper {
         let changed = leases::change(&self.connection, leases, &after).await?;
         if changed.is_some() {
             tracing::info!(partitions = partitions.len(), "partitions released");
-            self.handover.announcer.ownership.let_go(partitions);
+            self.handover.router.ownership.let_go(partitions);
             self.counters.released.fetch_add(partitions.len().into(), Ordering::Relaxed);
         }
         Ok(false)
@@ -330,7 +330,7 @@ impl PartitionKeeper {
         }
         let after = pruned(leases.ledger.taken(me, partitions), leases);
         let Some(fence) = leases::change(&self.connection, leases, &after).await? else { return Ok(false) };
-        self.handover.announcer.ownership.note_ledger(&after);
+        self.handover.router.ownership.note_ledger(&after);
         let fence = FencingToken { epoch: fence.epoch.max(self.epoch_floor), ..fence };
         self.begin(partitions, fence).await?;
         self.held = self.held.union(partitions);
@@ -393,7 +393,7 @@ impl PartitionKeeper {
                 }
             }
         }
-        self.handover.announcer.ownership.let_go(held);
+        self.handover.router.ownership.let_go(held);
     }
 }
 

@@ -56,15 +56,15 @@ pub(super) struct ReceivedResults {
 
 impl RemoteResults {
     /// Reads the present positions of all other nodes: later results are published.
-    pub(super) async fn query_positions(&self, announcer: &ServiceRouter, guard: &ClockGuard) {
-        self.ask(announcer, guard, false).await;
+    pub(super) async fn query_positions(&self, router: &ServiceRouter, guard: &ClockGuard) {
+        self.ask(router, guard, false).await;
         self.state().has_begun = true;
     }
 
     /// Polls repeatedly, until the future is dropped.
     pub(super) async fn poll_nodes(
         &self,
-        announcer: &ServiceRouter,
+        router: &ServiceRouter,
         guard: &ClockGuard,
         is_wanted: impl Fn() -> bool,
     ) {
@@ -72,7 +72,7 @@ impl RemoteResults {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            self.ask(announcer, guard, is_wanted()).await;
+            self.ask(router, guard, is_wanted()).await;
         }
     }
 
@@ -85,15 +85,15 @@ impl RemoteResults {
         }
     }
 
-    async fn ask(&self, announcer: &ServiceRouter, guard: &ClockGuard, wants_results: bool) {
-        let nodes = announcer.living_peers();
+    async fn ask(&self, router: &ServiceRouter, guard: &ClockGuard, wants_results: bool) {
+        let nodes = router.living_peers();
         let now_ms = guard.now().ms();
         self.state().set_nodes(&nodes, now_ms);
         join_all(nodes.iter().map(async |node| {
             for _ in 0..IN_A_ROW {
                 let asked_at_ms = guard.now().ms();
                 let after = ResultsRequest { place: self.state().place_of(node), wants_results };
-                let Some(recent) = announcer.fetch_results(node.clone(), after).await else { return };
+                let Some(recent) = router.fetch_results(node.clone(), after).await else { return };
                 let has_more = recent.has_more;
                 self.state().note(node, recent, asked_at_ms);
                 if !has_more {

@@ -47,7 +47,7 @@ const OWNERS: usize = 100_000;
 #[derive(Clone, Debug)]
 pub struct EventSources {
     /// The router, with the other nodes.
-    pub announcer: ServiceRouter,
+    pub router: ServiceRouter,
     /// Databases with status changes, incidents and maintenances.
     pub databases: Databases,
     /// Signals that results are durable.
@@ -101,7 +101,7 @@ impl<'a> EventTail<'a> {
         let at_ms = sources.guard.now().ms();
         let batches = sources.news.batches();
         let elsewhere = Arc::new(RemoteResults::default());
-        elsewhere.query_positions(&sources.announcer, &sources.guard).await;
+        elsewhere.query_positions(&sources.router, &sources.guard).await;
         let change = feed::newest(history.reader(), PartitionSet::ALL).await?;
         let event = events::newest(main.reader()).await?;
         let (changes, events) = if is_shared {
@@ -124,7 +124,7 @@ impl<'a> EventTail<'a> {
         let (sources, elsewhere) = (self.sources, Arc::clone(&self.elsewhere));
         tokio::select! {
             () = self.read(hub) => {}
-            () = elsewhere.poll_nodes(&sources.announcer, &sources.guard, || hub.wants_results()) => {}
+            () = elsewhere.poll_nodes(&sources.router, &sources.guard, || hub.wants_results()) => {}
             () = hub.publish_pending() => {}
         }
     }

@@ -31,11 +31,11 @@ pub(super) struct AwaitedChecks {
 
 /// Reads the state of the checks that these services wait for, without locks.
 pub(super) async fn read_awaited_checks(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     services: &[ServiceKey],
     now: Timestamp,
 ) -> Result<AwaitedChecks, MainError> {
-    let main = announcer.databases.main.reader();
+    let main = router.databases.main.reader();
     let mut held = outages::of_services(main, services).await?;
     held.retain(|outage| outage.is_unreported() && outage.held_until.is_some());
     if held.is_empty() {
@@ -47,8 +47,8 @@ pub(super) async fn read_awaited_checks(
     let all: BTreeSet<ServiceKey> = parents.chain(keys.iter().copied()).collect();
     let all = outlines::by_keys(main, &all.into_iter().collect::<Vec<_>>()).await?;
     let addresses: Vec<ServiceAddress> = all.iter().map(ServiceOutline::address).collect();
-    let snapshots = announcer.snapshots_at_once(&addresses).await.into_iter().map(Option::unwrap_or_default);
-    let roster = &announcer.definer.roster;
+    let snapshots = router.snapshots_at_once(&addresses).await.into_iter().map(Option::unwrap_or_default);
+    let roster = &router.compiler.roster;
     let seen = all.iter().zip(snapshots).map(|(service, snapshot)| {
         let is_within_reach = service
             .settings

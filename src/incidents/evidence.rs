@@ -39,10 +39,10 @@ pub(super) struct CollectedEvidence(HashMap<ServiceKey, OutageEvidence>);
 
 /// Collects the evidence for outages that are in no incident yet, for the first services, as many as an incident shows.
 pub(super) async fn collect(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     among: &[ServiceKey],
 ) -> Result<CollectedEvidence, MainError> {
-    let main = announcer.databases.main.reader();
+    let main = router.databases.main.reader();
     let mut untold = outages::of_services(main, among).await?;
     untold.retain(Outage::is_unreported);
     untold.sort_by_key(|outage| (outage.began_at, outage.service));
@@ -54,7 +54,7 @@ pub(super) async fn collect(
     let known = outlines::by_keys(main, &keys).await?;
     let known: HashMap<ServiceKey, ServiceOutline> = known.into_iter().map(|one| (one.key, one)).collect();
     let parents = dependencies::of_services(main, &keys).await?;
-    let checks = checks_of(announcer, &untold, &known).await;
+    let checks = checks_of(router, &untold, &known).await;
     let found = untold.iter().filter_map(|outage| {
         let service = known.get(&outage.service)?;
         let checks = checks.get(&service.key).map_or(&[] as &[StoredCheck], Vec::as_slice);
@@ -62,7 +62,7 @@ pub(super) async fn collect(
             since: outage.began_at.ms(),
             target: service.target.clone(),
             depends_on: names(parents.get(&service.key).map_or(&[], Vec::as_slice)),
-            last_failure: LastFailure::from_checks(checks, |code| location_name(announcer, code)),
+            last_failure: LastFailure::from_checks(checks, |code| location_name(router, code)),
         };
         Some((service.key, evidence))
     });
@@ -71,7 +71,7 @@ pub(super) async fn collect(
 
 /// Returns the newest checks of these services; none when the history cannot be read in time.
 async fn checks_of(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     untold: &[Outage],
     known: &HashMap<ServiceKey, ServiceOutline>,
 ) -> HashMap<ServiceKey, Vec<StoredCheck>> {
@@ -82,7 +82,7 @@ async fn checks_of(
         WantedResults { service: outage.service, since: outage.began_at.plus_ms(-before_ms) }
     });
     let wanted: Vec<WantedResults> = wanted.collect();
-    match timeout(PATIENCE, newest_of_services(announcer.databases.history.reader(), &wanted)).await {
+    match timeout(PATIENCE, newest_of_services(router.databases.history.reader(), &wanted)).await {
         Ok(Ok(found)) => found,
         Ok(Err(error)) => {
             tracing::warn!(%error, "cannot read the history; writing incidents without a reason");
@@ -107,11 +107,11 @@ fn names(parents: &[Dependency]) -> Vec<String> {
 }
 
 /// Returns the name of a location, or its code if it is unknown; `None` for pings, which come from no location.
-fn location_name(announcer: &ServiceRouter, code: &str) -> Option<String> {
+fn location_name(router: &ServiceRouter, code: &str) -> Option<String> {
     if code == LocationCode::push().as_str() {
         return None;
     }
-    let known = announcer.definer.roster.find(code);
+    let known = router.compiler.roster.find(code);
     Some(known.map_or_else(|| code.to_owned(), |known| known.location.name.clone()))
 }
 

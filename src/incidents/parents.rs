@@ -97,8 +97,8 @@ impl RequestedChecks {
     }
 
     /// Requests the checks, on the nodes that watch them.
-    pub(super) async fn send_requests(self, announcer: &ServiceRouter) {
-        announcer.request_checks(&self.0).await;
+    pub(super) async fn send_requests(self, router: &ServiceRouter) {
+        router.request_checks(&self.0).await;
     }
 }
 

@@ -68,11 +68,11 @@ pub async fn add_reasons(
 /// Deletes the visible incident with this id, with everything that belongs to it. `false` when there is none.
 pub async fn delete(
     transaction: &Transaction,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
     at: Timestamp,
 ) -> Result<bool, MainError> {
-    let Some(incident) = find(transaction, sight, id).await? else { return Ok(false) };
+    let Some(incident) = find(transaction, visibility, id).await? else { return Ok(false) };
     delete_all(transaction, incident.organisation, &[(incident.key, id)], at).await?;
     Ok(true)
 }

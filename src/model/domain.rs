@@ -121,18 +121,18 @@ impl CustomDomain {
 
     /// The domain after a check, without regard to other claims of its name (see `claims`).
     #[must_use]
-    pub fn after_check(&self, sight: DomainRecordsState, look: JudgedTime) -> Self {
+    pub fn after_check(&self, records_state: DomainRecordsState, look: JudgedTime) -> Self {
         match self.status {
-            DomainStatus::PendingVerification => self.after_pending_check(sight, look),
-            DomainStatus::Active => self.after_active_check(sight, look),
+            DomainStatus::PendingVerification => self.after_pending_check(records_state, look),
+            DomainStatus::Active => self.after_active_check(records_state, look),
             DomainStatus::Failed => self.clone(),
         }
     }
 
-    fn after_pending_check(&self, sight: DomainRecordsState, look: JudgedTime) -> Self {
+    fn after_pending_check(&self, records_state: DomainRecordsState, look: JudgedTime) -> Self {
         let now = look.at;
         let next_look_at = Some(next_pending_look(self.created_at, now));
-        match sight {
+        match records_state {
             DomainRecordsState::Right => Self {
                 status: DomainStatus::Active,
                 verified_at: Some(now),
@@ -154,10 +154,10 @@ impl CustomDomain {
         }
     }
 
-    fn after_active_check(&self, sight: DomainRecordsState, look: JudgedTime) -> Self {
+    fn after_active_check(&self, records_state: DomainRecordsState, look: JudgedTime) -> Self {
         let now = look.at;
         let tomorrow = now.plus_ms(DAY_MS);
-        match sight {
+        match records_state {
             DomainRecordsState::Right => {
                 Self { wrong_since: None, next_look_at: Some(tomorrow), ..self.clone() }
             }

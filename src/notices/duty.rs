@@ -36,7 +36,7 @@ const SEPARATOR: char = '/';
 
 /// Compares the schedules of all organisations with the open notices.
 pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), StoreError> {
-    let main = parts.announcer.databases.main.reader();
+    let main = parts.router.databases.main.reader();
     let lasting = notices::lasting_of(main, EVENT).await?;
     let now = parts.guard.now();
     let looked = TimeRange { from: now.plus_ms(-BACK_MS), to: now.plus_ms(AHEAD_MS) };

@@ -24,9 +24,9 @@ pub(super) async fn compare(
     parts: &NoticeReconciler,
     patience: &mut NoticeDebouncer,
 ) -> Result<(), MainError> {
-    let main = parts.announcer.databases.main.reader();
+    let main = parts.router.databases.main.reader();
     let lasting = notices::lasting_of(main, EVENT).await?;
-    let (locations, now) = (parts.announcer.definer.roster.all(), parts.guard.now());
+    let (locations, now) = (parts.router.compiler.roster.all(), parts.guard.now());
     let told: HashSet<(i64, &str)> = lasting.iter().map(|notice| key(&notice.trouble.source)).collect();
     let mut wrong = Vec::new();
     let lasting_for = lasting.iter().map(|notice| notice.trouble.source.organisation);

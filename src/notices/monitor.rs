@@ -83,8 +83,8 @@ pub(super) async fn compare(
     patience: &mut NoticeDebouncer,
 ) -> Result<(), MainError> {
     let signs = (parts.signs)();
-    let main = parts.announcer.databases.main.reader();
-    let ownership = &parts.announcer.ownership;
+    let main = parts.router.databases.main.reader();
+    let ownership = &parts.router.ownership;
     let node = ownership.member().map(|member| member.name.clone());
     let mut lasting = notices::lasting_of(main, EVENT).await?;
     // Notices about templates have a comparison of their own.

@@ -31,9 +31,9 @@ pub(super) fn is_about_pings(notice: &Notice) -> bool {
 
 /// Compares the heartbeats that could not be judged with the open notices.
 pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), MainError> {
-    let main = parts.announcer.databases.main.reader();
-    let ownership = &parts.announcer.ownership;
-    let unheard: BTreeSet<ServiceKey> = parts.announcer.engine.listening().unheard().into_iter().collect();
+    let main = parts.router.databases.main.reader();
+    let ownership = &parts.router.ownership;
+    let unheard: BTreeSet<ServiceKey> = parts.router.engine.listening().unheard().into_iter().collect();
     let mut lasting = notices::lasting_of(main, EVENT).await?;
     lasting.retain(|notice| {
         let service = notice.trouble.service;

@@ -40,7 +40,7 @@ impl PageServer {
     /// does not wait for it.
     async fn verdicts(&self, services: &[ServiceOutline]) -> HashMap<ServiceKey, Verdict> {
         let addresses: Vec<_> = services.iter().map(ServiceOutline::address).collect();
-        let snapshots = self.announcer.snapshots_at_once(&addresses).await;
+        let snapshots = self.router.snapshots_at_once(&addresses).await;
         let known = services.iter().zip(snapshots);
         known.filter_map(|(service, snapshot)| Some((service.key, snapshot?.verdict))).collect()
     }
@@ -73,9 +73,9 @@ impl PageServer {
         look: PageAppearance,
     ) -> Result<PublicPage, MainError> {
         let main = self.databases.main.reader();
-        let sight = Visibility::whole(page.organisation);
-        let components = components::of_page(main, sight, page.key).await?;
-        let facts = page_facts::gather(main, sight, page.key).await?;
+        let visibility = Visibility::whole(page.organisation);
+        let components = components::of_page(main, visibility, page.key).await?;
+        let facts = page_facts::gather(main, visibility, page.key).await?;
         let verdicts = self.verdicts(&facts.services).await;
         let derived = statuses(&components, &facts, &verdicts);
         let ordered = ComponentTree::of(&components).depth_first();

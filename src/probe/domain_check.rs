@@ -198,8 +198,8 @@ mod tests {
     #[case(DomainAnswers { txt: records(&["valu", "VALUE"], &[]), ..right() }, UNOWNED)]
     #[case(DomainAnswers { txt: DomainAnswer::BadSignature, ..right() }, DNSSEC)]
     #[case(DomainAnswers { cname: DomainAnswer::BadSignature, v4: DomainAnswer::BadSignature, v6: DomainAnswer::BadSignature, ..right() }, DNSSEC)]
-    fn a_domain_is_judged_by_its_records(#[case] answers: DomainAnswers, #[case] sight: DomainRecordsState) {
-        check(answers, sight);
+    fn a_domain_is_judged_by_its_records(#[case] answers: DomainAnswers, #[case] records_state: DomainRecordsState) {
+        check(answers, records_state);
     }
 
     /// A local fault is never the domain's.
@@ -226,18 +226,18 @@ mod tests {
     #[case(DomainAnswers { cname: DomainAnswer::Nothing, ..right() }, DomainRecordsState::Right)]
     fn records_that_were_not_received_do_not_count_as_missing(
         #[case] answers: DomainAnswers,
-        #[case] sight: DomainRecordsState,
+        #[case] records_state: DomainRecordsState,
     ) {
-        check(answers, sight);
+        check(answers, records_state);
     }
 
-    fn check(answers: DomainAnswers, sight: DomainRecordsState) {
+    fn check(answers: DomainAnswers, records_state: DomainRecordsState) {
         let wanted = RequiredRecords {
             hostname: "status.example.com".into(),
             cname_target: EDGE.into(),
             txt_name: "_status-verify.status.example.com".into(),
             txt_value: VALUE.into(),
         };
-        assert_eq!(answers.judge(&wanted), sight);
+        assert_eq!(answers.judge(&wanted), records_state);
     }
 }

@@ -45,7 +45,7 @@ pub struct DefinitionDistributor {
     /// The databases; the main one has the services.
     pub databases: Databases,
     /// Plans the checks of each location.
-    pub definer: DefinitionCompiler,
+    pub compiler: DefinitionCompiler,
     /// Marks of services to compare.
     pub changes: ChangeQueue,
     /// The partitions of this node, whose services it distributes.
@@ -246,7 +246,7 @@ impl DefinitionDistributor {
     ) -> Result<Vec<BucketChange>, DistributionProblem> {
         let mut differences = Vec::new();
         for OwnedService { service, organisation } in page {
-            let planned = self.definer.planned_checks(service, *organisation).inspect_err(|error| {
+            let planned = self.compiler.planned_checks(service, *organisation).inspect_err(|error| {
                 tracing::error!(
                     service = %service.id,
                     %error,
@@ -366,6 +366,6 @@ impl DefinitionDistributor {
     /// Returns the digest, equal exactly if content and recipient are; it reveals nothing without the installation's key.
     fn digest(&self, json: &[u8], recipient: &str) -> String {
         let message = [recipient.as_bytes(), json].join(&0);
-        self.definer.sealer.sign(PURPOSE, &message).iter().map(|byte| format!("{byte:02x}")).collect()
+        self.compiler.sealer.sign(PURPOSE, &message).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }

@@ -35,10 +35,10 @@ pub async fn list(
 /// The policy of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<EscalationPolicy>, MainError> {
-    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let wanted = of_organisation(visibility.organisation()).filter(Column::PublicId.eq(id.as_str()));
     wanted.one(&connection).await?.map(from_row).transpose()
 }
 

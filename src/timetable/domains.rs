@@ -126,10 +126,10 @@ impl DomainWatch {
     }
 
     async fn check_domain(&self, domain: CustomDomain) -> Result<(), MainError> {
-        let sight = check_domain(&self.names.records(&domain), &self.toolbox).await;
+        let records_state = check_domain(&self.names.records(&domain), &self.toolbox).await;
         let reason = DomainCheckReason::Due(domain.next_look_at);
         let write = self.databases.main.begin().await?;
-        let made = DomainRecordsCheck { reason, sight, at: self.guard.judged_now() };
+        let made = DomainRecordsCheck { reason, records_state, at: self.guard.judged_now() };
         // It may have been deleted, or checked by a client's request first.
         let Some(outcome) = record_look(&write, &domain, made).await? else { return Ok(()) };
         write.commit().await?;

@@ -32,7 +32,7 @@ const fn state(domain: &CustomDomain) -> (DomainStatus, Option<DomainProblem>) {
 /// A verification by a client that saw both records.
 const PROOF: DomainRecordsCheck = DomainRecordsCheck {
     reason: DomainCheckReason::Requested(NOW),
-    sight: DomainRecordsState::Right,
+    records_state: DomainRecordsState::Right,
     at: JudgedTime::trusted(NOW),
 };
 

@@ -244,7 +244,7 @@ impl<S: CallerLookup + IdempotencyStore + 'static> ApiGate<S> {
         let strict = is_strict(asked.request.headers());
         let known_input = strict.then(|| (self.rules.known_input)(verb, route.path()));
         let effect = WriteGrant::of(caller.organisation.key);
-        let is_confined = caller.sight().is_confined();
+        let is_confined = caller.visibility().is_confined();
         let call = ApiCall {
             state: Arc::clone(&self.state),
             caller,

@@ -81,7 +81,7 @@ async fn take(state: &AppState, limiter: &PingLimiter, sent: IncomingPing) -> Re
     let stored = heartbeats::ping(&transaction, &sent.hash, ping).await?;
     transaction.commit().await?;
     let stored = stored.ok_or(ApiError::NotFound)?;
-    state.announcer.ping(ServiceAddress { id, key: service }, stored).await;
+    state.router.ping(ServiceAddress { id, key: service }, stored).await;
     Ok(())
 }
 

@@ -32,7 +32,7 @@ pub struct DomainRecordsCheck {
     /// The reason for the check.
     pub reason: DomainCheckReason,
     /// State of the records that were found.
-    pub sight: DomainRecordsState,
+    pub records_state: DomainRecordsState,
     /// The time at which it ended.
     pub at: JudgedTime,
 }
@@ -77,7 +77,7 @@ pub fn apply_domain_check(
     let after = if is_lost {
         before.failed(DomainProblem::ClaimedElsewhere)
     } else {
-        before.after_check(look.sight, look.at)
+        before.after_check(look.records_state, look.at)
     };
     let is_proven = is_waiting && after.status == DomainStatus::Active;
     let ended = others

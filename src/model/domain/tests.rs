@@ -73,11 +73,11 @@ fn a_pending_domain_has_its_problem() {
 #[case(DomainRecordsState::Nothing, 30 * 1_440, DomainStatus::PendingVerification)]
 #[case(DomainRecordsState::Right, 30 * 1_440, DomainStatus::Active)]
 fn a_pending_domain_fails_after_a_week(
-    #[case] sight: DomainRecordsState,
+    #[case] records_state: DomainRecordsState,
     #[case] minutes: i64,
     #[case] status: DomainStatus,
 ) {
-    let looked = pending().after_check(sight, JudgedTime::trusted(after_minutes(minutes)));
+    let looked = pending().after_check(records_state, JudgedTime::trusted(after_minutes(minutes)));
     assert_eq!(looked.status, status);
     if status == DomainStatus::Failed {
         assert_eq!((looked.problem, looked.next_look_at), (Some(DomainProblem::VerificationTimeout), None));

@@ -19,10 +19,10 @@ use crate::store::{MainError, named_services};
 /// The visible services that each of these incidents affects, by name.
 pub(super) async fn affected(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     incidents: &[i64],
 ) -> Result<HashMap<i64, Vec<AffectedService>>, MainError> {
-    narrowly_affected(connection, ScopedResource::Services.condition(sight), incidents).await
+    narrowly_affected(connection, ScopedResource::Services.condition(visibility), incidents).await
 }
 
 /// The same, regardless of access scopes.

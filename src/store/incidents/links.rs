@@ -29,14 +29,14 @@ pub(super) const SERVICES_PER_STATEMENT: usize = 1_000;
 /// The visible pages that were chosen for an incident, in the order of the client.
 pub(super) async fn pages(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     incident: i64,
 ) -> Result<Vec<ChosenPage>, MainError> {
     let to_link = statuspage::Entity::belongs_to(incident_statuspage::Entity)
         .from(statuspage::Column::Id)
         .to(incident_statuspage::Column::StatuspageId)
         .into();
-    let chosen = narrowed(statuspage::Entity::find(), ScopedResource::Statuspages, sight);
+    let chosen = narrowed(statuspage::Entity::find(), ScopedResource::Statuspages, visibility);
     let rows: Vec<(i64, String, String)> = chosen
         .select_only()
         .columns([statuspage::Column::Id, statuspage::Column::PublicId, statuspage::Column::Name])
@@ -76,12 +76,12 @@ pub(super) struct IncidentTimeline {
 /// The timeline of an incident, without the engine's entries about services for readers who see only some of them.
 pub(super) async fn timeline(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     incident: i64,
 ) -> Result<IncidentTimeline, MainError> {
     let mut entries =
         incident_update::Entity::find().filter(incident_update::Column::IncidentId.eq(incident));
-    if sight.is_confined() {
+    if visibility.is_confined() {
         entries = entries.filter(incident_update::Column::NamesServices.eq(false));
     }
     let rows = entries.order_by_asc(incident_update::Column::Id).all(&connection).await?;

@@ -49,10 +49,10 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// The series of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<MaintenanceSeries>, MainError> {
-    let query = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let query = of_organisation(visibility.organisation()).filter(Column::PublicId.eq(id.as_str()));
     query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
@@ -60,10 +60,10 @@ pub async fn find(
 /// may still be written, so that the holder of a maintenance can take it out of its series.
 pub async fn find_for_update(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<MaintenanceSeries>, MainError> {
-    let query = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let query = of_organisation(visibility.organisation()).filter(Column::PublicId.eq(id.as_str()));
     query.lock(LockType::NoKeyUpdate).one(&connection).await?.as_ref().map(from_row).transpose()
 }
 

@@ -26,11 +26,11 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
 /// The absences of this page, by their start, and how many there are in all.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     filter: &OncallFilter,
     window: PageWindow,
 ) -> Result<(Vec<AbsenceEntry>, u64), MainError> {
-    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    let owned = Entity::find().filter(Column::OrganisationId.eq(visibility.organisation()));
     let wanted = narrowed(owned, filter, &COLUMNS);
     let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_asc(Column::StartsAt).order_by_asc(Column::Id);
@@ -41,10 +41,10 @@ pub async fn list(
 /// The absence of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<AbsenceEntry>, MainError> {
-    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    let owned = Entity::find().filter(Column::OrganisationId.eq(visibility.organisation()));
     let row = owned.filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     Ok(with_names(connection, row.into_iter().collect()).await?.pop())
 }

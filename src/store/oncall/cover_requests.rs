@@ -33,29 +33,29 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
 /// The requests of this page, newest first, and how many there are in all. Without statuses: of every status.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     (filter, statuses, now): (&OncallFilter, &[CoverStatus], Timestamp),
     window: PageWindow,
 ) -> Result<(Vec<CoverRequest>, u64), MainError> {
-    let mut wanted = narrowed(of_organisation(sight.organisation()), filter, &COLUMNS);
+    let mut wanted = narrowed(of_organisation(visibility.organisation()), filter, &COLUMNS);
     if !statuses.is_empty() {
         let any = statuses.iter().fold(sea_orm::Condition::any(), |any, status| any.add(is(*status, now)));
         wanted = wanted.filter(any);
     }
     let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_desc(Column::Id).offset(window.offset).limit(window.limit);
-    Ok((with_names(connection, sight.organisation(), rows.all(&connection).await?).await?, total))
+    Ok((with_names(connection, visibility.organisation(), rows.all(&connection).await?).await?, total))
 }
 
 /// The request of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<CoverRequest>, MainError> {
-    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let wanted = of_organisation(visibility.organisation()).filter(Column::PublicId.eq(id.as_str()));
     let row = wanted.one(&connection).await?;
-    Ok(with_names(connection, sight.organisation(), row.into_iter().collect()).await?.pop())
+    Ok(with_names(connection, visibility.organisation(), row.into_iter().collect()).await?.pop())
 }
 
 /// The number of requests of an organisation, after deleting those that are too old to be shown. Without a trusted

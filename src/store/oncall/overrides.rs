@@ -27,27 +27,27 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
 /// The overrides of this page, by their start, and how many there are in all.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     filter: &OncallFilter,
     window: PageWindow,
 ) -> Result<(Vec<OverrideEntry>, u64), MainError> {
-    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    let owned = Entity::find().filter(Column::OrganisationId.eq(visibility.organisation()));
     let wanted = narrowed(owned, filter, &COLUMNS);
     let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_asc(Column::StartsAt).order_by_asc(Column::Id);
     let rows = rows.offset(window.offset).limit(window.limit).all(&connection).await?;
-    Ok((with_names(connection, sight.organisation(), rows).await?, total))
+    Ok((with_names(connection, visibility.organisation(), rows).await?, total))
 }
 
 /// The override of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<OverrideEntry>, MainError> {
-    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    let owned = Entity::find().filter(Column::OrganisationId.eq(visibility.organisation()));
     let row = owned.filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
-    Ok(with_names(connection, sight.organisation(), row.into_iter().collect()).await?.pop())
+    Ok(with_names(connection, visibility.organisation(), row.into_iter().collect()).await?.pop())
 }
 
 /// The number of overrides of an organisation, after deleting those that are too old to be shown. Without a trusted

@@ -94,7 +94,7 @@ async fn read(
         if let Some(entries) = entries {
             let ids: Vec<Id> = entries.iter().flatten().filter_map(TagEntry::id).collect();
             let names: Vec<TagName> = entries.iter().flatten().filter_map(TagEntry::name).cloned().collect();
-            let known = tags::find_all(transaction, caller.sight(), &ids, &names).await?;
+            let known = tags::find_all(transaction, caller.visibility(), &ids, &names).await?;
             tags = Some(resolve(&entries, &known, &errors));
         }
     }

@@ -44,7 +44,7 @@ const SERVICES: u64 = 50;
 /// The events that a client has missed.
 pub(super) struct MissedEvents {
     state: Arc<AppState>,
-    sight: Visibility,
+    visibility: Visibility,
     selection: Option<ServiceSelection>,
     stage: CatchUpStage,
     cursor: EventCursor,
@@ -82,12 +82,12 @@ impl MissedEvents {
         since: EventCursor,
         state: &Arc<AppState>,
         wanted: &EventFilter,
-        sight: Visibility,
+        visibility: Visibility,
     ) -> Self {
         let has_results = wanted.has(EventType::Result) && !wanted.selects_nothing;
         Self {
             state: Arc::clone(state),
-            sight,
+            visibility,
             selection: has_results.then(|| wanted.selection.clone()),
             stage: CatchUpStage::Begin,
             cursor: since,
@@ -185,7 +185,7 @@ impl MissedEvents {
     /// Finds the status changes that were missed; says so when they are too many to be sent one by one.
     async fn find_changes(&mut self, positions: &EventIdCodec) -> Result<MissedPage, ApiError> {
         let databases = &self.state.databases;
-        let services = services::keys(databases.main.reader(), self.sight.organisation()).await?;
+        let services = services::keys(databases.main.reader(), self.visibility.organisation()).await?;
         let history = databases.history.reader();
         let numbers = feed::numbers_of_services(history, &services, self.cursor.change, CHANGES + 1).await?;
         if numbers.len() as u64 > CHANGES {
@@ -208,7 +208,7 @@ impl MissedEvents {
 
     async fn events(&mut self) -> Result<Vec<EventFact>, ApiError> {
         let main = self.state.databases.main.reader();
-        let organisation = self.sight.organisation();
+        let organisation = self.visibility.organisation();
         let mut rows = events::of_organisation(main, organisation, self.cursor.event, AT_ONCE as u64).await?;
         if rows.len() < AT_ONCE {
             self.stage = if self.selection.is_some() { CatchUpStage::Services } else { CatchUpStage::End };
@@ -228,7 +228,7 @@ impl MissedEvents {
     async fn find_services(&mut self, positions: &EventIdCodec) -> Result<MissedPage, ApiError> {
         let main = self.state.databases.main.reader();
         let selection = self.selection.clone().unwrap_or_default();
-        let found = service_selection::first(main, self.sight, &selection, SERVICES + 1).await?;
+        let found = service_selection::first(main, self.visibility, &selection, SERVICES + 1).await?;
         if found.len() as u64 > SERVICES {
             self.stage = CatchUpStage::End;
             self.cursor.at_ms = self.settled.at_ms;
@@ -247,7 +247,7 @@ impl MissedEvents {
         let facts = results.into_iter().map(|result| {
             // A client that resumes at this position gets the results from this one on.
             let at_ms = result.checked_at.plus_ms(RESULT_LATE_MS).ms().min(self.results_read_at_ms);
-            let (organisation, cursor) = (self.sight.organisation(), self.cursor_after(at_ms));
+            let (organisation, cursor) = (self.visibility.organisation(), self.cursor_after(at_ms));
             EventFact { organisation, cursor, what: FactContent::Result(Arc::new(result)) }
         });
         facts.filter(|fact| !self.told.contains(&fact.what.origin())).collect()
@@ -255,7 +255,7 @@ impl MissedEvents {
 
     fn fact(&self, what: FactContent) -> EventFact {
         let cursor = self.cursor_after(self.cursor.at_ms);
-        EventFact { organisation: self.sight.organisation(), cursor, what }
+        EventFact { organisation: self.visibility.organisation(), cursor, what }
     }
 
     /// Cursor of a client that has read everything up to here.

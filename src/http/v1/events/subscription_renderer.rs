@@ -105,7 +105,7 @@ impl SubscriptionRenderer {
                 _ => None,
             });
             let subjects: Vec<Id> = subjects.collect();
-            let organisation = self.caller.sight().organisation();
+            let organisation = self.caller.visibility().organisation();
             concerned.extend(events::concerned(self.main(), organisation, (kind, &subjects)).await?);
         }
         Ok(concerned)
@@ -114,7 +114,7 @@ impl SubscriptionRenderer {
     /// The deleted ones among the services that incidents and maintenances no longer concern: their selection is
     /// unknown. Unscoped subscribers only: a scoped one never saw the resource.
     async fn find_deleted(&self, facts: &[&EventFact]) -> Result<HashSet<ServiceKey>, ApiError> {
-        if self.caller.sight().is_confined() || self.wanted.selection.is_everything() {
+        if self.caller.visibility().is_confined() || self.wanted.selection.is_everything() {
             return Ok(HashSet::new());
         }
         let left = facts.iter().flat_map(|fact| match &fact.what {
@@ -132,8 +132,8 @@ impl SubscriptionRenderer {
 
     /// The services among these that the caller sees and selects.
     async fn selected(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, NamedService>, ApiError> {
-        let (sight, selection) = (self.caller.sight(), &self.wanted.selection);
-        let found = service_selection::among(self.main(), sight, selection, keys).await?;
+        let (visibility, selection) = (self.caller.visibility(), &self.wanted.selection);
+        let found = service_selection::among(self.main(), visibility, selection, keys).await?;
         Ok(found.into_iter().map(|service| (service.key, service)).collect())
     }
 
@@ -148,7 +148,7 @@ impl SubscriptionRenderer {
     ) -> Result<Option<(EventType, String)>, ApiError> {
         let StoredEvent { kind, act, subject, .. } = *event;
         let asks_all = self.wanted.selection.is_everything();
-        let shows_all = asks_all && !self.caller.sight().is_confined();
+        let shows_all = asks_all && !self.caller.visibility().is_confined();
         let gone = |action| view::event(kind, action, subject, None);
         let concerns = |services: &[ServiceKey]| services.iter().any(|service| heard.contains(service));
         if act == EventAction::Deleted {
@@ -188,7 +188,7 @@ impl SubscriptionRenderer {
                 incidents::read_one(self.main(), &self.caller, subject, &self.languages).await
             }
             EventSubjectKind::Maintenance => {
-                maintenances::read_one(self.main(), self.caller.sight(), subject, &self.languages).await
+                maintenances::read_one(self.main(), self.caller.visibility(), subject, &self.languages).await
             }
         }
     }

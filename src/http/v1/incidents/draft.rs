@@ -58,7 +58,7 @@ impl IncidentLinks {
     /// Looks up every well-formed id of the body.
     pub(super) async fn find(
         transaction: &Transaction,
-        sight: Visibility,
+        visibility: Visibility,
         body: &Map<String, Value>,
     ) -> Result<Self, ApiError> {
         let ignored = ErrorCollector::default();
@@ -66,10 +66,10 @@ impl IncidentLinks {
         let ids = |read: Option<LinkedIds>| read.map(|ids| ids.ids()).unwrap_or_default();
         let (services, pages) = (ids(service_ids(&fields)), ids(statuspage_ids(&fields)));
         Ok(Self {
-            services: id_lookup::services_to_link(transaction, sight, &services).await?,
-            statuspages: id_lookup::statuspages_to_link(transaction, sight, &pages).await?,
+            services: id_lookup::services_to_link(transaction, visibility, &services).await?,
+            statuspages: id_lookup::statuspages_to_link(transaction, visibility, &pages).await?,
             staying: (Vec::new(), Vec::new()),
-            needs_service: sight.is_confined(),
+            needs_service: visibility.is_confined(),
         })
     }
 

@@ -37,7 +37,7 @@ pub(super) async fn list_notification_channels(call: ApiCall<AppState>) -> Resul
     let ApiCall { state, caller, query, canonical_path, .. } = call;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let main = state.databases.main.reader();
-    let (channels, total) = notification_channels::list(main, caller.sight(), request.window()).await?;
+    let (channels, total) = notification_channels::list(main, caller.visibility(), request.window()).await?;
     let rows = channels.iter().map(|channel| shown(&state, channel)).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))

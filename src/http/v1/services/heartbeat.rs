@@ -19,7 +19,7 @@ pub(super) fn new_secret(
     service: Id,
 ) -> Result<(SecretHash, String), ApiError> {
     let secret = draw_secret()?;
-    let sealed = state.definer.sealer.seal(place(&caller.organisation.id, &service), &secret);
+    let sealed = state.compiler.sealer.seal(place(&caller.organisation.id, &service), &secret);
     Ok((hash(&secret), sealed))
 }
 
@@ -32,7 +32,7 @@ pub(super) fn view(
 ) -> Result<HeartbeatView, ApiError> {
     let ping_url = if caller.token.permissions.contains(Permission::ServicesEdit) {
         let place = place(&caller.organisation.id, &service);
-        let secret = state.definer.sealer.open(place, &stored.secret);
+        let secret = state.compiler.sealer.open(place, &stored.secret);
         let secret = secret.map_err(|error| ApiError::Internal(error.into()))?;
         Some(format!("{}/ping/{secret}", state.config.ping_base_url()))
     } else {

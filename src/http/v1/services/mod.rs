@@ -63,10 +63,10 @@ pub(super) async fn list_services(
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let page = if filter.is_stored() {
         let (offset, limit) = (request.offset(), request.per_page);
-        let key = PageKey { sight: caller.sight(), filter: filter.stored, offset, limit };
+        let key = PageKey { visibility: caller.visibility(), filter: filter.stored, offset, limit };
         kept.page(&state.databases.main, key).await?
     } else {
-        filter.search(&state, caller.sight(), request).await?
+        filter.search(&state, caller.visibility(), request).await?
     };
     let rows = ServiceViewer { state: &state, caller: &caller }.all(&page.rows).await?;
     let path = format!("{}{canonical_path}", state.base_url);
@@ -78,7 +78,7 @@ pub(super) async fn show_service(
     call: ApiCall<AppState>,
 ) -> Result<ApiReply, ApiError> {
     let id = call.path.id(0)?;
-    let stored = kept.one(&call.state.databases.main, call.caller.sight(), id).await?;
+    let stored = kept.one(&call.state.databases.main, call.caller.visibility(), id).await?;
     let viewer = ServiceViewer { state: &call.state, caller: &call.caller };
     Ok(ApiReply::data(viewer.stored(&stored).await?))
 }
@@ -185,7 +185,7 @@ pub(super) async fn delete_service(call: ApiCall<AppState>) -> Result<CommittedR
     });
     let deleted = json!({"id": service.id.as_str(), "deleted": true, "cleanup": cleanup});
     let reply = write.commit(ApiReply::data(deleted)).await?;
-    state.announcer.retire(service.address(), service.revision).await;
+    state.router.retire(service.address(), service.revision).await;
     Ok(reply)
 }
 

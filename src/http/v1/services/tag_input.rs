@@ -44,32 +44,32 @@ impl TagInput {
         service: Option<ServiceKey>,
     ) -> Result<Self, ApiError> {
         let (entries, errors) = read_entries(body, TAGS_MAX);
-        let sight = caller.sight();
+        let visibility = caller.visibility();
         let Some(entries) = entries else {
             let tagging = Self { errors, choice: None };
-            return Ok(if service.is_none() && sight.is_confined() { tagging.outside() } else { tagging });
+            return Ok(if service.is_none() && visibility.is_confined() { tagging.outside() } else { tagging });
         };
         organisations::lock(transaction, caller.organisation.key).await?;
         let ids: Vec<Id> = entries.iter().flatten().filter_map(TagEntry::id).collect();
         let names: Vec<TagName> = entries.iter().flatten().filter_map(TagEntry::name).cloned().collect();
-        let known = tags::find_all(transaction, sight, &ids, &names).await?;
+        let known = tags::find_all(transaction, visibility, &ids, &names).await?;
         let carried = match service {
             Some(service) => tags::of_services(transaction, &[service]).await?.remove(&service),
             None => None,
         };
         let tagging = Self::resolve(&entries, &known, carried.unwrap_or_default());
-        if sight.is_confined() { tagging.confined(transaction, sight).await } else { Ok(tagging) }
+        if visibility.is_confined() { tagging.confined(transaction, visibility).await } else { Ok(tagging) }
     }
 
     /// Restrictions for a caller confined to an access scope: it creates no tags, an invisible tag counts as unknown,
     /// and the service must remain visible.
-    async fn confined(mut self, transaction: &Transaction, sight: Visibility) -> Result<Self, ApiError> {
+    async fn confined(mut self, transaction: &Transaction, visibility: Visibility) -> Result<Self, ApiError> {
         let Some(choice) = &self.choice else { return Ok(self) };
         for (place, name) in &choice.new {
             self.errors.add(format!("tags.{place}"), FieldRule::TagUnknown(name.label()));
         }
         self.errors = self.errors.by_place();
-        let stays = access_scopes::has_one_of(transaction, sight, &choice.rows()).await?;
+        let stays = access_scopes::has_one_of(transaction, visibility, &choice.rows()).await?;
         Ok(if stays || !self.errors.is_empty() { self } else { self.outside() })
     }
 

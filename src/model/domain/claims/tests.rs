@@ -66,14 +66,14 @@ const ELSEWHERE: Option<DomainProblem> = Some(DomainProblem::ClaimedElsewhere);
 fn a_proof_ends_the_other_claims(
     #[case] status: DomainStatus,
     #[case] others: &[DomainStatus],
-    #[case] sight: DomainRecordsState,
+    #[case] records_state: DomainRecordsState,
     #[case] after: (DomainStatus, Option<DomainProblem>),
     #[case] others_after: &[(DomainStatus, Option<DomainProblem>)],
 ) {
     let others: Vec<_> = others.iter().zip(2..).map(|(status, key)| claim((key, key, *status))).collect();
     let claims: Vec<_> = [claim((OURS, 1, status))].into_iter().chain(others.clone()).collect();
     let look =
-        DomainRecordsCheck { reason: DomainCheckReason::Requested(NOW), sight, at: JudgedTime::trusted(NOW) };
+        DomainRecordsCheck { reason: DomainCheckReason::Requested(NOW), records_state, at: JudgedTime::trusted(NOW) };
     let outcome = apply_domain_check(claims, 1, look).unwrap();
     let short = |domain: &CustomDomain| (domain.status, domain.problem);
     assert_eq!((short(&outcome.domain), outcome.domain.asked_at), (after, Some(NOW)));
@@ -88,7 +88,7 @@ fn a_proof_ends_the_other_claims(
 #[test]
 fn an_outdated_domain_check_is_ignored() {
     let claimed = claim((OURS, 1, PENDING));
-    let look = |reason| DomainRecordsCheck { reason, sight: RIGHT, at: JudgedTime::trusted(NOW) };
+    let look = |reason| DomainRecordsCheck { reason, records_state: RIGHT, at: JudgedTime::trusted(NOW) };
     let outcome = |key, look| apply_domain_check(vec![claimed.clone()], key, look);
     assert_eq!(outcome(1, look(DomainCheckReason::Due(Some(START)))), None);
     assert_eq!(outcome(7, look(DomainCheckReason::Requested(NOW))), None, "it was deleted");
