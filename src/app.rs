@@ -192,7 +192,7 @@ impl App {
     pub async fn start(config: Config, clock: Clock, supervisor: Supervisor) -> anyhow::Result<Self> {
         supervisor.watch_thread("the main thread", &Arbiter::current());
         let (listeners, config) = listen(config)?;
-        let (places, looking) = locations::tools(&config, &clock)?;
+        let (locations, looking) = locations::tools(&config, &clock)?;
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
         let bus = bus::join(&config).await?;
         let foundation = Foundation::lay(config, clock).await?;
@@ -202,7 +202,7 @@ impl App {
         let (compiler, limiter) = (compiler(&foundation)?, public::limiter(&foundation.config));
         let recording = start_recording(&foundation, &compiler, &guard, &ownership, &supervisor)?;
         let is_past_whole = history_restore::replay(&foundation.databases, &recording.recorder).await;
-        let engine = start_engine(&foundation, &compiler, &places, &recording, &supervisor);
+        let engine = start_engine(&foundation, &compiler, &locations, &recording, &supervisor);
         let router = ServiceRouter::alone(foundation.databases.clone(), engine.clone(), compiler);
         let router = among_others(router, ownership, bus.as_ref(), &limiter, &recording.news);
         let restored = history_restore::restore_services(&router, &guard, is_past_whole).await?;
@@ -241,7 +241,7 @@ impl App {
             guard: &guard,
             restored,
             lone: StandaloneNode::of(&router.ownership, &foundation.config),
-            places: &places,
+            locations: &locations,
             node,
             telling: telling(&foundation, &state, &recording)?,
         })
@@ -360,13 +360,13 @@ fn telling(
 fn start_engine(
     foundation: &Foundation,
     compiler: &DefinitionCompiler,
-    places: &[LocalLocation],
+    locations: &[LocalLocation],
     recording: &HistoryRecording,
     supervisor: &Supervisor,
 ) -> Engine {
     Engine::start(&EngineParts {
         roster: Arc::clone(&compiler.roster),
-        probers: locations::probers(places),
+        probers: locations::probers(locations),
         clock: foundation.clock.clone(),
         limits: compiler.limits.clone(),
         threads: ShardThreads::Own(compiler.limits.shards),

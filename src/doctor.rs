@@ -36,8 +36,8 @@ const OTHER_USER: &str = "run it as the user of the server: sudo -u watchkeeper 
 pub async fn examine(config: &Config, patience: Duration) -> Vec<DoctorFinding> {
     let config = Arc::new(config.clone());
     let limit = DoctorContext { patience, config: &config };
-    let place = limit.on("installation", |config| ready(look_for_installation(&config))).await;
-    let is_there = place.is_empty();
+    let absence = limit.on("installation", |config| ready(look_for_installation(&config))).await;
+    let is_there = absence.is_empty();
     let installation = async {
         if !is_there {
             return Vec::new();
@@ -73,7 +73,7 @@ pub async fn examine(config: &Config, patience: Duration) -> Vec<DoctorFinding> 
         rest,
     );
     let ping = vec![machine::ping_sockets()];
-    [place, installation, server, names, nats, api, clock, pages, ping, rest].concat()
+    [absence, installation, server, names, nats, api, clock, pages, ping, rest].concat()
 }
 
 /// Problem finding if there is no installation to check.

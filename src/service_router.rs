@@ -196,8 +196,8 @@ impl ServiceRouter {
         let asked = self.ask_owners(services, |service| service.key, PeerRequest::Snapshots, patience).await;
         for part in asked.parts {
             let PeerReply::Snapshots(snapshots) = part.answer else { continue };
-            for (place, snapshot) in part.places.into_iter().zip(snapshots) {
-                found[place] = Some(snapshot);
+            for (index, snapshot) in part.indexes.into_iter().zip(snapshots) {
+                found[index] = Some(snapshot);
             }
         }
         found
@@ -321,17 +321,17 @@ impl ServiceRouter {
         let mut parts = Vec::new();
         loop {
             let mut by_owner: BTreeMap<Option<NodeName>, Vec<usize>> = BTreeMap::new();
-            for place in open {
-                by_owner.entry(self.remote_owner(key(&services[place]))).or_default().push(place);
+            for index in open {
+                by_owner.entry(self.remote_owner(key(&services[index]))).or_default().push(index);
             }
-            let asked = by_owner.into_iter().map(|(owner, places)| {
-                let question = question(places.iter().map(|place| services[*place].clone()).collect());
-                async move { PartialReply { answer: self.ask(owner, question).await, places } }
+            let asked = by_owner.into_iter().map(|(owner, indexes)| {
+                let question = question(indexes.iter().map(|index| services[*index].clone()).collect());
+                async move { PartialReply { answer: self.ask(owner, question).await, indexes } }
             });
             let (answered, unanswered): (Vec<_>, Vec<_>) =
                 join_all(asked).await.into_iter().partition(|part| part.answer != PeerReply::NotMine);
             parts.extend(answered);
-            open = unanswered.into_iter().flat_map(|part| part.places).collect();
+            open = unanswered.into_iter().flat_map(|part| part.indexes).collect();
             let is_hopeless = self.peers.as_ref().is_none_or(|peers| !peers.are_reachable());
             if open.is_empty() || is_hopeless || Instant::now() >= until {
                 return OwnerReplies { parts, unanswered: open.len() };

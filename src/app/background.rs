@@ -58,7 +58,7 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) guard: &'a Arc<ClockGuard>,
     pub(super) restored: Vec<RestoredService>,
     pub(super) lone: Option<StandaloneNode>,
-    pub(super) places: &'a [LocalLocation],
+    pub(super) locations: &'a [LocalLocation],
     pub(super) node: Id,
     pub(super) telling: NotifierParts,
 }
@@ -91,7 +91,7 @@ impl BackgroundTasks {
             guard,
             restored,
             lone,
-            places,
+            locations,
             node,
             telling: NotifierParts { courier, notices, watchdog, backups },
         } = parts;
@@ -129,7 +129,7 @@ impl BackgroundTasks {
         let planner = SeriesPlanner { router: router.clone(), guard: Arc::clone(guard) };
         let transitions = TransitionExecutor { router: router.clone(), clock: clock.clone() };
         let reminders = ReminderPublisher { databases: databases.clone(), guard: Arc::clone(guard) };
-        let references = places.iter().map(|place| place.ask_references(supervisor));
+        let references = locations.iter().map(|location| location.ask_references(supervisor));
         let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));
         let backups = backups.map(|backups| supervisor.spawn(BACKUPS, move || backups.clone().run()));
         let courier = supervisor.spawn(COURIER, move || courier.clone().run());

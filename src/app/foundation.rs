@@ -101,7 +101,7 @@ async fn has_started(main: &Path) -> bool {
 }
 
 /// The folder of the main database.
-fn place(config: &Config) -> PathBuf {
+fn main_database_folder(config: &Config) -> PathBuf {
     let main = database_files::main_file(config).ok().and_then(|main| main.parent().map(Path::to_owned));
     main.unwrap_or_else(|| config.data_dir.clone())
 }
@@ -115,7 +115,7 @@ pub fn demand_installation(config: &Config) -> Result<(), ConfigError> {
         InstallationPresence::There => Ok(()),
         InstallationPresence::Missing => Err(ConfigError(format!(
             "there is no installation in {}; name its folder with --data-dir or its settings with --config, or make one with watchkeeper serve",
-            place(config).display()
+            main_database_folder(config).display()
         ))),
         InstallationPresence::Broken(reason) => Err(ConfigError(reason)),
     }

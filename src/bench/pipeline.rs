@@ -80,7 +80,7 @@ impl CheckPipeline {
         let limits = config.limits.engine.clone();
         let engine = Engine::start(&EngineParts {
             roster: Arc::clone(&roster),
-            probers: app::locations::probers(&app::locations::places(config, &clock)?),
+            probers: app::locations::probers(&app::locations::local_locations(config, &clock)?),
             clock,
             threads: ShardThreads::Own(limits.shards),
             limits: limits.clone(),
@@ -106,8 +106,8 @@ impl CheckPipeline {
         let organisation = Id::random();
         stream::iter(1..=plan.services)
             .map(|number| async move {
-                let place = usize::try_from(number)? % targets.len();
-                let service = service(ServiceKey::from(number), self.kind, &targets[place], plan);
+                let index = usize::try_from(number)? % targets.len();
+                let service = service(ServiceKey::from(number), self.kind, &targets[index], plan);
                 let definition = self.compiler.define(&service, organisation)?;
                 anyhow::Ok(self.engine.apply(Arc::new(definition)).await?)
             })

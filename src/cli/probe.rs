@@ -52,16 +52,16 @@ pub(super) async fn run(arguments: ProbeArguments, config: Config) -> anyhow::Re
     let supervisor = Supervisor::default();
     let _watchdog = Watchdog::start(supervisor.clone(), LOOK_EVERY, end_at_once)?;
     let (code, url) = (identity.code.clone(), identity.servers.url.clone());
-    let place = LocalLocation::named(code.as_str(), &config, &Clock::System)?;
+    let location = LocalLocation::named(code.as_str(), &config, &Clock::System)?;
     let parts = AgentParts {
         config: &config,
         clock: Clock::System,
         supervisor: &supervisor,
         identity,
-        prober: Arc::clone(&place.prober) as Arc<dyn Prober>,
+        prober: Arc::clone(&location.prober) as Arc<dyn Prober>,
     };
     let agent = Agent::start(parts).await?;
-    let references = place.ask_references(&supervisor);
+    let references = location.ask_references(&supervisor);
     say(&format!("Location {code} checks from here; it reaches its nodes through {url}"));
     tokio::select! {
         name = signals.next() => tracing::info!(signal = name, "stopping"),

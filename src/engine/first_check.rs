@@ -46,25 +46,25 @@ impl FirstCheckPlan {
         self.forget_past(now_ms / BIN_MS);
         let ahead = (interval_ms.min(LONGEST_MS) / BIN_MS).max(1);
         let ahead = usize::try_from(ahead).unwrap_or(BINS).min(BINS);
-        let count = |wait: &usize| self.planned[self.place(*wait)];
+        let count = |wait: &usize| self.planned[self.bin_index(*wait)];
         let with_room = (0..ahead).find(|wait| count(wait) < BIN_ROOM);
         let wait = with_room.or_else(|| (0..ahead).min_by_key(count)).unwrap_or_default();
-        let place = self.place(wait);
-        let within = u64::from(self.planned[place]) * 7 % BIN_MS;
-        self.planned[place] += 1;
+        let bin_index = self.bin_index(wait);
+        let within = u64::from(self.planned[bin_index]) * 7 % BIN_MS;
+        self.planned[bin_index] += 1;
         wait as u64 * BIN_MS + within
     }
 
     /// Returns the index of the bin that is `ahead` bins after the present one.
-    fn place(&self, ahead: usize) -> usize {
+    fn bin_index(&self, ahead: usize) -> usize {
         usize::try_from(self.bin % BINS as u64).unwrap_or_default().wrapping_add(ahead) % BINS
     }
 
     fn forget_past(&mut self, bin: u64) {
         let passed = usize::try_from(bin - self.bin).unwrap_or(BINS).min(BINS);
         for ahead in 0..passed {
-            let place = self.place(ahead);
-            self.planned[place] = 0;
+            let bin_index = self.bin_index(ahead);
+            self.planned[bin_index] = 0;
         }
         self.bin = bin;
     }

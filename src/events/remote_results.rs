@@ -38,7 +38,7 @@ struct RemoteResultsState {
 /// The position of a node.
 #[derive(Clone, Copy, Debug)]
 struct NodeProgress {
-    place: Option<ResultPosition>,
+    position: Option<ResultPosition>,
     /// All results that it had stored by this time are received, in Unix milliseconds.
     heard_at_ms: i64,
 }
@@ -92,7 +92,7 @@ impl RemoteResults {
         join_all(nodes.iter().map(async |node| {
             for _ in 0..IN_A_ROW {
                 let asked_at_ms = guard.now().ms();
-                let after = ResultsRequest { place: self.state().place_of(node), wants_results };
+                let after = ResultsRequest { position: self.state().position_of(node), wants_results };
                 let Some(recent) = router.fetch_results(node.clone(), after).await else { return };
                 let has_more = recent.has_more;
                 self.state().note(node, recent, asked_at_ms);
@@ -116,18 +116,18 @@ impl RemoteResultsState {
         self.nodes.retain(|node, _| nodes.contains(node));
         self.is_missing_some |= self.nodes.len() < before;
         for node in nodes {
-            self.nodes.entry(node.clone()).or_insert(NodeProgress { place: None, heard_at_ms: now_ms });
+            self.nodes.entry(node.clone()).or_insert(NodeProgress { position: None, heard_at_ms: now_ms });
         }
     }
 
-    fn place_of(&self, node: &NodeName) -> Option<ResultPosition> {
-        self.nodes.get(node)?.place
+    fn position_of(&self, node: &NodeName) -> Option<ResultPosition> {
+        self.nodes.get(node)?.position
     }
 
     fn note(&mut self, node: &NodeName, recent: ResultsReply, asked_at_ms: i64) {
         let Some(known) = self.nodes.get_mut(node) else { return };
-        let is_first = known.place.is_none() && !self.has_begun;
-        known.place = Some(recent.place);
+        let is_first = known.position.is_none() && !self.has_begun;
+        known.position = Some(recent.position);
         if !recent.has_more {
             known.heard_at_ms = asked_at_ms;
         }
@@ -145,8 +145,8 @@ mod tests {
     use super::*;
     use crate::id::Id;
 
-    fn recent(place: ResultPosition, is_whole: bool) -> ResultsReply {
-        ResultsReply { place, results: Vec::new(), is_whole, has_more: false }
+    fn recent(position: ResultPosition, is_whole: bool) -> ResultsReply {
+        ResultsReply { position, results: Vec::new(), is_whole, has_more: false }
     }
 
     /// A known node that answers, restarts its count, and disappears; another one appears.

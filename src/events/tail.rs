@@ -298,16 +298,16 @@ async fn all_after<T, E, F: Future<Output = Result<Vec<T>, E>>>(
 #[must_use]
 pub fn without_repetitions(happened: Vec<StoredEvent>) -> Vec<StoredEvent> {
     let mut told: Vec<StoredEvent> = Vec::new();
-    let mut places: HashMap<(EventSubjectKind, Id), usize> = HashMap::new();
+    let mut indexes: HashMap<(EventSubjectKind, Id), usize> = HashMap::new();
     for event in happened {
-        let place = places.get(&(event.kind, event.subject)).copied();
-        match place.and_then(|place| told.get_mut(place)) {
+        let index = indexes.get(&(event.kind, event.subject)).copied();
+        match index.and_then(|index| told.get_mut(index)) {
             Some(earlier) if event.act == EventAction::Updated => {
                 earlier.through = event.number;
                 earlier.former.extend(event.former);
             }
             _ => {
-                places.insert((event.kind, event.subject), told.len());
+                indexes.insert((event.kind, event.subject), told.len());
                 told.push(event);
             }
         }

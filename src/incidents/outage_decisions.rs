@@ -176,12 +176,12 @@ async fn assign_incident(
         let found = group_keys::find(desk.transaction, policy, &facts.all_keys()).await?;
         drafts.add_leads(policy.key, found);
     }
-    let place = match drafts.find(desk, (policy.key, &keys), since).await? {
-        Some(place) => place,
+    let index = match drafts.find(desk, (policy.key, &keys), since).await? {
+        Some(index) => index,
         None => drafts.add(PendingIncident::new(desk, policy, &told)),
     };
     // For every possible grouping: the policy may be changed or replaced.
-    drafts.add_outage_at(place, (&told, outage), (policy.key, &facts.keys_of(told.service.key)));
+    drafts.add_outage_at(index, (&told, outage), (policy.key, &facts.keys_of(told.service.key)));
     Ok(())
 }
 

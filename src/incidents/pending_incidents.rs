@@ -202,20 +202,20 @@ impl PendingIncidents {
         desk: &IncidentContext<'_>,
         key: i64,
     ) -> Result<Option<&mut PendingIncident>, MainError> {
-        let place = self.place(desk, key).await?;
-        Ok(place.and_then(|place| self.drafts.get_mut(place)))
+        let index = self.draft_index(desk, key).await?;
+        Ok(index.and_then(|index| self.drafts.get_mut(index)))
     }
 
-    async fn place(&mut self, desk: &IncidentContext<'_>, key: i64) -> Result<Option<usize>, MainError> {
-        if let Some(place) = self.by_key.get(&key) {
-            return Ok(Some(*place));
+    async fn draft_index(&mut self, desk: &IncidentContext<'_>, key: i64) -> Result<Option<usize>, MainError> {
+        if let Some(index) = self.by_key.get(&key) {
+            return Ok(Some(*index));
         }
         let stored = excerpt::of_key_for_update(desk.transaction, key, &self.services).await?;
         let Some(stored) = stored else { return Ok(None) };
         let policy = policy_of(desk, &stored).await?.map(|policy| policy.key);
-        let place = self.add(PendingIncident::known(stored, policy));
-        self.by_key.insert(key, place);
-        Ok(Some(place))
+        let index = self.add(PendingIncident::known(stored, policy));
+        self.by_key.insert(key, index);
+        Ok(Some(index))
     }
 
     /// Returns true the first time, when the group keys of this policy have to be looked up.
@@ -240,13 +240,13 @@ impl PendingIncidents {
     ) -> Result<Option<usize>, MainError> {
         for key in keys {
             for lead in self.leads.get(&(policy, *key)).cloned().unwrap_or_default() {
-                let place = match lead {
-                    IncidentLead::Written(place) => Some(place),
-                    IncidentLead::Stored(incident) => self.place(desk, incident).await?,
+                let index = match lead {
+                    IncidentLead::Written(index) => Some(index),
+                    IncidentLead::Stored(incident) => self.draft_index(desk, incident).await?,
                 };
-                let draft = place.and_then(|place| self.drafts.get(place));
+                let draft = index.and_then(|index| self.drafts.get(index));
                 if draft.is_some_and(|draft| draft.accepts_outage(policy, since)) {
-                    return Ok(place);
+                    return Ok(index);
                 }
             }
         }
@@ -262,22 +262,22 @@ impl PendingIncidents {
     /// Adds an outage to the incident at this index; the group keys of its service lead there from now on.
     pub(super) fn add_outage_at(
         &mut self,
-        place: usize,
+        index: usize,
         (told, outage): (&ServiceOutage, Outage),
         (policy, keys): (i64, &[GroupKey]),
     ) {
-        let Some(draft) = self.drafts.get_mut(place) else { return };
+        let Some(draft) = self.drafts.get_mut(index) else { return };
         draft.add_outage(told, outage);
         let stored = draft.before.as_ref().map(|before| before.incident.key);
         for key in keys {
             let leads = self.leads.entry((policy, *key)).or_default();
             let is_here = |lead: &IncidentLead| match *lead {
-                IncidentLead::Written(known) => known == place,
+                IncidentLead::Written(known) => known == index,
                 IncidentLead::Stored(incident) => Some(incident) == stored,
             };
             if !leads.first().is_some_and(is_here) {
                 leads.retain(|lead| !is_here(lead));
-                leads.insert(0, IncidentLead::Written(place));
+                leads.insert(0, IncidentLead::Written(index));
                 draft.keys.insert(*key);
             }
         }
@@ -287,7 +287,7 @@ impl PendingIncidents {
     pub(super) async fn store(self, desk: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
         let Self { drafts, leads, .. } = self;
         let mut told = Vec::new();
-        for (place, mut draft) in drafts.into_iter().enumerate() {
+        for (index, mut draft) in drafts.into_iter().enumerate() {
             if draft.outages.is_empty() {
                 continue;
             }
@@ -295,7 +295,7 @@ impl PendingIncidents {
             // A key leads to the incident that was changed last.
             draft.keys.retain(|key| {
                 let leads = policy.and_then(|policy| leads.get(&(policy, *key)));
-                leads.and_then(|leads| leads.first()) == Some(&IncidentLead::Written(place))
+                leads.and_then(|leads| leads.first()) == Some(&IncidentLead::Written(index))
             });
             told.extend(draft.store(desk).await?);
         }

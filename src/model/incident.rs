@@ -382,8 +382,8 @@ pub fn sort_by_name(services: &mut [AffectedService]) {
 
 /// Adds a service to others that are in the order in which they are shown.
 pub fn insert_by_name(services: &mut Vec<AffectedService>, affected: AffectedService) {
-    let place = services.partition_point(|other| compare_names(other, &affected).is_le());
-    services.insert(place, affected);
+    let index = services.partition_point(|other| compare_names(other, &affected).is_le());
+    services.insert(index, affected);
 }
 
 fn compare_names(one: &AffectedService, other: &AffectedService) -> Ordering {

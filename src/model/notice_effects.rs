@@ -35,13 +35,13 @@ pub fn notice_effects(notice: &Notice, audience: &NoticeAudience, at: Timestamp)
         }
         let message = notice.message(audience.organisation.clone(), at);
         let channel = &told.channel;
-        let place = DeliveryTarget {
+        let target = DeliveryTarget {
             organisation: channel.organisation,
             channel: channel.key,
             contact: None,
             hold: told.hold(&message, at),
         };
-        let delivery = Delivery::written(message, place, at);
+        let delivery = Delivery::written(message, target, at);
         effects.extend(enqueue(OutgoingMessage { delivery, line: channel.line(None) }, notice.id));
     }
     effects

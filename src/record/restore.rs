@@ -199,8 +199,8 @@ async fn absent(
 /// Returns the locations whose results may still vote: older results of a slow service are fresh as well.
 fn expect(past: &RecordedPast, definition: &WatchDefinition, now: Timestamp) -> ExpectedVotes {
     let task = definition.task.as_ref();
-    let places = task.into_iter().flat_map(|task| &*task.locations);
-    let known = places.filter_map(|place| past.numbers.get(place));
+    let assigned = task.into_iter().flat_map(|task| &*task.locations);
+    let known = assigned.filter_map(|location| past.numbers.get(location));
     let absent = task.into_iter().flat_map(|_| past.absent.keys());
     let freshness = task.map_or(i64::MAX, |task| freshness_ms(task.plan.interval_ms));
     ExpectedVotes {

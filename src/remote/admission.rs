@@ -66,7 +66,7 @@ pub fn judge(arrival: ArrivedBatch, of_location: &LocationAssignments, now: Time
     let ArrivedBatch { location, batch, received_at, clock_ahead_ms } = arrival;
     let mut judged = JudgedBatch::default();
     let crowded = services_with_excess(&batch.records);
-    let mut places: HashMap<(Id, bool), usize> = HashMap::new();
+    let mut indexes: HashMap<(Id, bool), usize> = HashMap::new();
     for mut record in batch.records {
         record.checked_at = record.checked_at.plus_ms(-clock_ahead_ms);
         record.scheduled_at = record.scheduled_at.plus_ms(-clock_ahead_ms);
@@ -88,11 +88,11 @@ pub fn judge(arrival: ArrivedBatch, of_location: &LocationAssignments, now: Time
             continue;
         };
         record.role = assigned.role;
-        let place = *places.entry((assigned.id, is_present)).or_insert(judged.taken.len());
-        if place == judged.taken.len() {
+        let index = *indexes.entry((assigned.id, is_present)).or_insert(judged.taken.len());
+        if index == judged.taken.len() {
             judged.taken.push(TakenResults { id: assigned.id, records: Vec::new(), is_present });
         }
-        judged.taken[place].records.push(record);
+        judged.taken[index].records.push(record);
     }
     judged
 }

@@ -49,7 +49,7 @@ pub struct ResultPosition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultsRequest {
     /// The position of the requesting node; `None` = none yet, and only the present position is returned.
-    pub place: Option<ResultPosition>,
+    pub position: Option<ResultPosition>,
     /// True if results are wanted; otherwise only the position advances.
     pub wants_results: bool,
 }
@@ -58,7 +58,7 @@ pub struct ResultsRequest {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultsReply {
     /// The position after these results.
-    pub place: ResultPosition,
+    pub position: ResultPosition,
     /// The results, in the order in which they were stored.
     pub results: Vec<CheckRecord>,
     /// True if no result is missing between the requested position and these.
@@ -97,13 +97,13 @@ impl RecentResults {
         kept.asked_at = now;
         let end = kept.first + kept.results as u64;
         let (first, epoch) = (kept.first, kept.epoch);
-        let is_known = |place: &ResultPosition| place.epoch == epoch && (first..=end).contains(&place.number);
-        let known = after.place.filter(is_known);
-        let from = known.filter(|_| after.wants_results).map_or(end, |place| place.number);
+        let is_known = |position: &ResultPosition| position.epoch == epoch && (first..=end).contains(&position.number);
+        let known = after.position.filter(is_known);
+        let from = known.filter(|_| after.wants_results).map_or(end, |position| position.number);
         let results = kept.results_from(from);
         let number = from + results.len() as u64;
         ResultsReply {
-            place: ResultPosition { epoch, number },
+            position: ResultPosition { epoch, number },
             results,
             is_whole: known.is_some(),
             has_more: number < end,
@@ -166,8 +166,8 @@ mod tests {
         Arc::new(RecordBatch { checks: ats.map(result).collect(), changes: Vec::new() })
     }
 
-    fn after(place: Option<ResultPosition>) -> ResultsRequest {
-        ResultsRequest { place, wants_results: true }
+    fn after(position: Option<ResultPosition>) -> ResultsRequest {
+        ResultsRequest { position, wants_results: true }
     }
 
     fn times(recent: &ResultsReply) -> Vec<i64> {
@@ -182,42 +182,42 @@ mod tests {
         assert!(first.results.is_empty() && !first.is_whole, "nothing was kept before");
         stored.note(&batch(5..8));
         stored.note(&batch(8..10));
-        let second = stored.results_after(after(Some(first.place)));
+        let second = stored.results_after(after(Some(first.position)));
         assert_eq!((times(&second), second.is_whole, second.has_more), (vec![5, 6, 7, 8, 9], true, false));
-        assert_eq!(stored.results_after(after(Some(second.place))).results, []);
+        assert_eq!(stored.results_after(after(Some(second.position))).results, []);
         stored.note(&batch(10..12));
-        let passed = stored.results_after(ResultsRequest { place: Some(second.place), wants_results: false });
+        let passed = stored.results_after(ResultsRequest { position: Some(second.position), wants_results: false });
         assert!(passed.results.is_empty() && passed.is_whole);
         stored.note(&batch(12..13));
-        assert_eq!(times(&stored.results_after(after(Some(passed.place)))), [12]);
+        assert_eq!(times(&stored.results_after(after(Some(passed.position)))), [12]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_outdated_position_is_answered_as_incomplete() {
         let stored = RecentResults::default();
-        let position = stored.results_after(after(None)).place;
+        let position = stored.results_after(after(None)).position;
         tokio::time::advance(ASKED_WITHIN + Duration::from_secs(1)).await;
         stored.note(&batch(0..5));
         let late = stored.results_after(after(Some(position)));
-        assert!(!late.is_whole && late.results.is_empty() && late.place.epoch != position.epoch);
+        assert!(!late.is_whole && late.results.is_empty() && late.position.epoch != position.epoch);
         let many = i64::try_from(KEPT).unwrap();
         for start in 0..3 {
             stored.note(&batch(start * many / 2..(start + 1) * many / 2));
         }
-        assert!(!stored.results_after(after(Some(late.place))).is_whole, "too much has happened since");
+        assert!(!stored.results_after(after(Some(late.position))).is_whole, "too much has happened since");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_response_is_bounded_and_the_next_one_continues() {
         let stored = RecentResults::default();
-        let mut position = stored.results_after(after(None)).place;
+        let mut position = stored.results_after(after(None)).position;
         stored.note(&batch(0..10_000));
         let mut received = Vec::new();
         loop {
             let recent = stored.results_after(after(Some(position)));
             assert!(recent.is_whole && recent.results.len() < 6_000);
             received.extend(times(&recent));
-            position = recent.place;
+            position = recent.position;
             if !recent.has_more {
                 break;
             }

@@ -56,12 +56,12 @@ fn members(assignments: &[SettingAssignment]) -> Result<Map<String, Value>, Conf
     for SettingAssignment { path, value } in assignments {
         let twice = || ConfigError(format!("{} is given twice", path.join(".")));
         let Some((last, outer)) = path.split_last() else { continue };
-        let mut place = &mut members;
+        let mut object = &mut members;
         for name in outer {
-            let inner = place.entry(name.as_str()).or_insert_with(|| Value::Object(Map::new()));
-            place = inner.as_object_mut().ok_or_else(twice)?;
+            let inner = object.entry(name.as_str()).or_insert_with(|| Value::Object(Map::new()));
+            object = inner.as_object_mut().ok_or_else(twice)?;
         }
-        if place.insert(last.clone(), value.clone()).is_some() {
+        if object.insert(last.clone(), value.clone()).is_some() {
             return Err(twice());
         }
     }

@@ -116,7 +116,7 @@ impl<S: KeyStore> IdempotencyStore for S {
 
 /// Seals the body of a response for storage.
 fn seal(sealer: &SecretSealer, claim: &KeyClaim, body: &str) -> String {
-    sealer.seal(place(claim, &claim.run.token.to_string()), body)
+    sealer.seal(body_place(claim, &claim.run.token.to_string()), body)
 }
 
 /// The response as it was sent, or how to rebuild it.
@@ -129,7 +129,7 @@ fn open(sealer: &SecretSealer, claim: &KeyClaim, answer: KeptAnswer) -> Result<A
     headers.extend(language.iter().flat_map(|language| language_headers(language)));
     let body = match (answer.body, answer.resource) {
         (Some(body), _) => {
-            let body = sealer.open(place(claim, &claim.run.token.to_string()), &body);
+            let body = sealer.open(body_place(claim, &claim.run.token.to_string()), &body);
             ReplayBody::Kept(body.map_err(|error| ApiError::Internal(error.into()))?)
         }
         (None, Some(resource)) => ReplayBody::MadeAgain { resource, language },
@@ -140,7 +140,7 @@ fn open(sealer: &SecretSealer, claim: &KeyClaim, answer: KeptAnswer) -> Result<A
     Ok(AnswerReplay { status, headers, body })
 }
 
-fn place<'a>(claim: &'a KeyClaim, token: &'a str) -> SecretPlace<'a> {
+fn body_place<'a>(claim: &'a KeyClaim, token: &'a str) -> SecretPlace<'a> {
     SecretPlace {
         organisation: claim.organisation.as_str(),
         table: "idempotency_key",

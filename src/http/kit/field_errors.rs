@@ -51,9 +51,9 @@ impl FieldErrors {
 
     /// Sorts the errors of one list by the index of their entries: form and existence are checked separately.
     #[must_use]
-    pub fn by_place(mut self) -> Self {
-        let place = |path: &str| path.rsplit('.').next().and_then(|place| place.parse::<usize>().ok());
-        self.0.sort_by_key(|(path, _)| place(path));
+    pub fn sorted_by_index(mut self) -> Self {
+        let index = |path: &str| path.rsplit('.').next().and_then(|index| index.parse::<usize>().ok());
+        self.0.sort_by_key(|(path, _)| index(path));
         self
     }
 

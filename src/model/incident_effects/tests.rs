@@ -168,7 +168,7 @@ fn an_incident_follows_a_policy(
     let after = incident(after);
     let change = IncidentTransition { before: before.as_ref(), after: &after, leaving: None, at: at(1_000) };
     let audience = IncidentAudience {
-        policies: (1..).zip(policies).map(|(place, least)| policy(place, *least)).collect(),
+        policies: (1..).zip(policies).map(|(index, least)| policy(index, *least)).collect(),
         followed: followed.map(|policy| FollowedPolicy { policy }),
         ..audience(Setting::off(), Vec::new(), &after)
     };

@@ -78,7 +78,7 @@ impl MaintenanceSeries {
     pub fn wanted_occurrences(&self, now: Timestamp) -> Vec<Occurrence> {
         let horizon = now.plus_ms(AHEAD_MS);
         let upcoming = self.recurrence.upcoming(now).take(WAITING_MAX).enumerate();
-        let near = upcoming.take_while(|(place, window)| *place == 0 || window.start < horizon);
+        let near = upcoming.take_while(|(index, window)| *index == 0 || window.start < horizon);
         near.map(|(_, window)| window).collect()
     }
 

@@ -99,8 +99,8 @@ impl Consensus {
             consensus.verdict = Verdict::Down;
             consensus.unrest().recovery = recovery;
         }
-        for (place, vote) in votes {
-            if let Some(voice) = consensus.voices.get_mut(place) {
+        for (slot, vote) in votes {
+            if let Some(voice) = consensus.voices.get_mut(slot) {
                 voice.vote = Some(vote);
             }
         }
@@ -137,9 +137,9 @@ impl Consensus {
 
     /// Takes in a bad attempt that is going to be retried; returns true if that is news: the vote of its location and
     /// the verdict were better until now.
-    pub fn note_bad_attempt(&mut self, place: usize, status: CheckStatus, at: Timestamp) -> bool {
-        let Some(vote) = self.voices.get(place).map(|voice| voice.vote) else { return false };
-        let is_first = self.note_look(place, status, at);
+    pub fn note_bad_attempt(&mut self, slot: usize, status: CheckStatus, at: Timestamp) -> bool {
+        let Some(vote) = self.voices.get(slot).map(|voice| voice.vote) else { return false };
+        let is_first = self.note_look(slot, status, at);
         let is_better_believed = self.verdict.as_check().is_some_and(|believed| believed < status);
         is_first && is_better_believed && vote.is_none_or(|vote| vote.status < status)
     }
@@ -147,19 +147,19 @@ impl Consensus {
     /// Takes in the vote of a location. [`Self::judge_vote`] follows.
     pub fn take_vote(
         &mut self,
-        place: usize,
+        slot: usize,
         vote: LocationVote,
         now: Timestamp,
         effects: &mut Vec<WatchEffect>,
     ) -> ConfirmationNeed {
         self.note_gap(vote.checked_at, effects);
-        self.note_opinion(place, vote.status, now, effects);
-        self.note_look(place, vote.status, vote.checked_at);
-        let before = self.voices[place].vote.replace(vote).map(|before| before.status);
+        self.note_opinion(slot, vote.status, now, effects);
+        self.note_look(slot, vote.status, vote.checked_at);
+        let before = self.voices[slot].vote.replace(vote).map(|before| before.status);
         self.last_result_at = self.last_result_at.max(Some(vote.checked_at));
         self.was_interrupted = false;
         if self.verdict == Verdict::Down {
-            self.count_recovery(place, vote, before, now);
+            self.count_recovery(slot, vote, before, now);
         }
         let contradicts = self.verdict.as_check().is_some_and(|believed| believed != vote.status);
         let is_news = before != Some(vote.status);
@@ -212,7 +212,7 @@ impl Consensus {
     #[must_use]
     pub fn memory(&self) -> WatchMemory {
         let votes =
-            self.voices.iter().enumerate().filter_map(|(place, voice)| voice.vote.map(|vote| (place, vote)));
+            self.voices.iter().enumerate().filter_map(|(slot, voice)| voice.vote.map(|vote| (slot, vote)));
         let line = self.course.line();
         let unrest = self.unrest.as_ref().filter(|_| self.verdict == Verdict::Down);
         WatchMemory {
@@ -278,12 +278,12 @@ impl Consensus {
     /// Counts a result towards the end of the outage; that of a suspect does not count.
     fn count_recovery(
         &mut self,
-        place: usize,
+        slot: usize,
         vote: LocationVote,
         before: Option<CheckStatus>,
         now: Timestamp,
     ) {
-        if self.voices[place].is_set_aside && self.has_others(now) {
+        if self.voices[slot].is_set_aside && self.has_others(now) {
             return;
         }
         if vote.status == CheckStatus::Down {
@@ -301,12 +301,12 @@ impl Consensus {
     }
 
     /// Records since when a location sees trouble; returns true if that starts with this check.
-    fn note_look(&mut self, place: usize, status: CheckStatus, at: Timestamp) -> bool {
+    fn note_look(&mut self, slot: usize, status: CheckStatus, at: Timestamp) -> bool {
         if status == CheckStatus::Up && self.unrest.is_none() {
             return false;
         }
-        let before = self.voices[place].vote;
-        let begins = self.unrest().note(place, status, at, before);
+        let before = self.voices[slot].vote;
+        let begins = self.unrest().note(slot, status, at, before);
         self.drop_outage_tracker();
         begins
     }
@@ -333,8 +333,8 @@ impl Consensus {
         let Some(level) = self.verdict.as_check() else { return at };
         let says_so = |voice: &&LocationStance| voice.vote.is_some_and(|vote| vote.status >= level);
         let voices = self.counting(now).filter(move |(_, voice)| says_so(voice));
-        let runs = voices.filter_map(|(place, voice)| {
-            let known = self.unrest.as_ref().and_then(|unrest| unrest.run(place, level));
+        let runs = voices.filter_map(|(slot, voice)| {
+            let known = self.unrest.as_ref().and_then(|unrest| unrest.run(slot, level));
             known.or_else(|| voice.vote.map(|vote| TroubleStreak::at(vote.checked_at)))
         });
         beginning(runs).map_or(at, |since| since.min(at))
@@ -342,18 +342,18 @@ impl Consensus {
 
     fn note_opinion(
         &self,
-        place: usize,
+        slot: usize,
         status: CheckStatus,
         now: Timestamp,
         effects: &mut Vec<WatchEffect>,
     ) {
         let others =
-            self.voices.iter().enumerate().filter(|(other, voice)| *other != place && !voice.is_set_aside);
+            self.voices.iter().enumerate().filter(|(other, voice)| *other != slot && !voice.is_set_aside);
         let others = others.filter_map(|(_, voice)| voice.fresh_vote(now, self.interval_ms));
         let believed = majority(others.map(|vote| vote.status));
         if believed != Verdict::Unknown {
             let contradicts = status == CheckStatus::Down && believed == Verdict::Up;
-            effects.push(WatchEffect::Opinion(LocationOpinion { slot: place, contradicts }));
+            effects.push(WatchEffect::Opinion(LocationOpinion { slot, contradicts }));
         }
     }
 

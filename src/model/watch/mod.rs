@@ -70,7 +70,7 @@ impl WatchState {
         let resumed = memory.resume(Some(&plan), now);
         let is_new = resumed.votes.is_empty();
         let last_look = |slot| {
-            let vote = resumed.votes.iter().find(|(place, _)| *place == slot);
+            let vote = resumed.votes.iter().find(|(voting_slot, _)| *voting_slot == slot);
             vote.map(|(_, vote)| vote.checked_at)
         };
         let round = |(slot, location): (usize, &PlannedLocation)| match location.round {
@@ -327,13 +327,13 @@ impl WatchState {
     /// Takes in a vote, draws the conclusion, and passes its consequences to the rounds.
     fn take_vote(
         &mut self,
-        place: usize,
+        voting_slot: usize,
         vote: LocationVote,
         now: Timestamp,
         effects: &mut Vec<WatchEffect>,
     ) {
         let was_calm = self.consensus.hurry_until(now) <= now;
-        let confirmation = self.consensus.take_vote(place, vote, now, effects);
+        let confirmation = self.consensus.take_vote(voting_slot, vote, now, effects);
         self.consensus.judge_vote(vote.checked_at, now, effects);
         // A single location cannot disagree with others; its fast rechecks are requested by a remote engine.
         if self.rounds.len() == 1 && self.plan.rules.recovery_checks == 1 {
@@ -345,7 +345,7 @@ impl WatchState {
             self.begin_fast_recheck(was_calm, now);
         }
         for (slot, round) in self.rounds.iter_mut().enumerate() {
-            let is_asked = confirmation == ConfirmationNeed::AskOthers && slot != place;
+            let is_asked = confirmation == ConfirmationNeed::AskOthers && slot != voting_slot;
             let look_now = is_asked && !self.consensus.has_looked_since(slot, vote.checked_at);
             match round {
                 Some(round) => {
@@ -365,10 +365,10 @@ impl WatchState {
 
     /// Makes the other locations of this process check at once, so that the time-outs of one do not add to theirs.
     /// Remote ones are notified of finished checks only.
-    fn ask_others_here(&mut self, place: usize, since: Timestamp, now: Timestamp) {
+    fn ask_others_here(&mut self, voting_slot: usize, since: Timestamp, now: Timestamp) {
         for (slot, round) in self.rounds.iter_mut().enumerate() {
             let has_looked = self.consensus.has_looked_since(slot, since);
-            if let Some(round) = round.as_mut().filter(|_| slot != place && !has_looked) {
+            if let Some(round) = round.as_mut().filter(|_| slot != voting_slot && !has_looked) {
                 round.look_now(now);
             }
         }

@@ -61,20 +61,20 @@ impl OutageTracker {
     /// is the first of its kind.
     pub(super) fn note(
         &mut self,
-        place: usize,
+        slot: usize,
         status: CheckStatus,
         at: Timestamp,
         before: Option<LocationVote>,
     ) -> bool {
-        let Some(streak) = self.streaks.get_mut(place) else { return false };
+        let Some(streak) = self.streaks.get_mut(slot) else { return false };
         let troubled = extended(&mut streak.troubled, CheckStatus::Degraded, status, (at, before));
         let down = extended(&mut streak.down, CheckStatus::Down, status, (at, before));
         troubled || down
     }
 
     /// Returns the run of a location whose status is at least `level`.
-    pub(super) fn run(&self, place: usize, level: CheckStatus) -> Option<TroubleStreak> {
-        let streak = self.streaks.get(place)?;
+    pub(super) fn run(&self, slot: usize, level: CheckStatus) -> Option<TroubleStreak> {
+        let streak = self.streaks.get(slot)?;
         if level == CheckStatus::Down { streak.down } else { streak.troubled }
     }
 

@@ -99,8 +99,8 @@ impl Model {
         assert!(self.watch.next_wake().is_none_or(|at| at > self.now), "nothing is overdue after a wake");
     }
 
-    fn finish(&mut self, place: usize, how: i16) {
-        let (attempt, began) = self.under_way.remove(place);
+    fn finish(&mut self, index: usize, how: i16) {
+        let (attempt, began) = self.under_way.remove(index);
         // No attempt takes longer than it may.
         let began = began.max(self.now.plus_ms(-self.plan.timeout_ms));
         let schedule = self.round(attempt.slot).schedule();
@@ -187,8 +187,8 @@ impl Model {
     fn due_and_started(&self) -> (u64, u64) {
         let schedules = self.watch.rounds.iter().flatten().map(CheckRound::schedule);
         let due = schedules.clone().map(|schedule| schedule.runs_between(self.start, self.now)).sum();
-        let in_phase = |(place, at): &&(usize, Timestamp)| {
-            let schedule = self.round(*place).schedule();
+        let in_phase = |(index, at): &&(usize, Timestamp)| {
+            let schedule = self.round(*index).schedule();
             schedule.latest(*at) == *at && *at > self.start
         };
         (due, self.started.iter().filter(in_phase).count() as u64)

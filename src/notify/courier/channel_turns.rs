@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use crate::clock::Timestamp;
-use crate::model::notification::fair_share::OccupiedPlaces;
+use crate::model::notification::fair_share::OccupiedSlots;
 use crate::notify::circuit_breaker::CircuitBreaker;
 use crate::store::notifications::due::{MessageSelection, WantedMessages, due_channels};
 use crate::store::{MainError, Reader};
@@ -42,7 +42,7 @@ impl ChannelTurns {
         &mut self,
         reader: &Reader,
         now: Timestamp,
-        (circuits, places): (&mut HashMap<i64, CircuitBreaker>, &OccupiedPlaces),
+        (circuits, slots): (&mut HashMap<i64, CircuitBreaker>, &OccupiedSlots),
     ) -> Result<Vec<WantedMessages>, MainError> {
         let found = due_channels(reader, now, (self.behind, FOUND as u64)).await?;
         self.behind = found.get(FOUND - 1).map_or(0, |last| last.key);
@@ -51,7 +51,7 @@ impl ChannelTurns {
             if self.unreadable.contains(&channel.key) {
                 return None;
             }
-            if !places.channel_has_room(channel.placed(), true) {
+            if !slots.channel_has_room(channel.placed(), true) {
                 return None;
             }
             let mut selection = MessageSelection::All;
@@ -64,12 +64,12 @@ impl ChannelTurns {
                     selection = MessageSelection::FirstTries;
                 }
             }
-            if !places.channel_has_room(channel.placed(), false) {
+            if !slots.channel_has_room(channel.placed(), false) {
                 selection = MessageSelection::Steps;
             }
             Some(WantedMessages { channel, selection, except: Vec::new() })
         });
-        Ok(take_turns(wanted.collect(), self.looks, |organisation| places.of_organisation(organisation)))
+        Ok(take_turns(wanted.collect(), self.looks, |organisation| slots.of_organisation(organisation)))
     }
 }
 

@@ -140,8 +140,8 @@ pub async fn latest_of(
     let mut rows = Entity::find().from_raw_sql(statement).all(&connection).await?;
     rows.dedup_by_key(|row| row.service_id);
     for last in last_recorded(connection).await? {
-        if let Ok(place) = rows.binary_search_by_key(&last.service_id, |row| row.service_id) {
-            rows[place] = last;
+        if let Ok(index) = rows.binary_search_by_key(&last.service_id, |row| row.service_id) {
+            rows[index] = last;
         }
     }
     rows.iter().map(from_row).collect()

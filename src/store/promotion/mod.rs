@@ -134,7 +134,7 @@ impl Promotion {
         let segments = self.source.segment_ids().await?;
         target.make_partitions(&segments).await?;
         for CountedUnit { unit, .. } in &self.counted {
-            let half = target.half(unit.place);
+            let half = target.half(unit.part);
             let mut progress = half.progress(unit).await?;
             watcher(unit, progress.rows);
             while !progress.is_done {
@@ -160,12 +160,12 @@ impl Promotion {
         let mut sums: Vec<(VerifiedTable, Sha256)> = Vec::new();
         for CountedUnit { unit, .. } in &self.counted {
             let table = unit.table.name;
-            let place = sums.iter().position(|(verified, _)| verified.table == table).unwrap_or(sums.len());
-            if place == sums.len() {
+            let index = sums.iter().position(|(verified, _)| verified.table == table).unwrap_or(sums.len());
+            if index == sums.len() {
                 sums.push((VerifiedTable { table, rows: 0, checksum: String::new() }, Sha256::new()));
             }
-            let (verified, table_sum) = &mut sums[place];
-            let half = target.half(unit.place);
+            let (verified, table_sum) = &mut sums[index];
+            let half = target.half(unit.part);
             let mut after = None;
             loop {
                 let page = next_page(&mut self.source, unit, after).await?;

@@ -120,7 +120,7 @@ impl EmbeddedInstallation {
         &mut self,
         unit: &PromotionUnit,
     ) -> Result<&mut SqliteConnection, PromotionError> {
-        match unit.place {
+        match unit.part {
             InstallationPart::Main => Ok(&mut self.main.connection),
             InstallationPart::History => Ok(&mut self.history.connection),
             InstallationPart::Segment(id) => self.segments.connection(id).await,

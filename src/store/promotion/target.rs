@@ -101,8 +101,8 @@ impl PromotionTarget {
     }
 
     /// The database of a unit.
-    pub(super) const fn half(&mut self, place: InstallationPart) -> &mut TargetDatabase {
-        match place {
+    pub(super) const fn half(&mut self, part: InstallationPart) -> &mut TargetDatabase {
+        match part {
             InstallationPart::Main => &mut self.main,
             InstallationPart::History | InstallationPart::Segment(_) => &mut self.history,
         }
@@ -123,7 +123,7 @@ impl PromotionTarget {
     ) -> Result<(), PromotionError> {
         for unit in units {
             let text = format!("ANALYZE {}", unit.target);
-            self.half(unit.place).run(&text).await?;
+            self.half(unit.part).run(&text).await?;
         }
         Ok(())
     }

@@ -107,7 +107,7 @@ fn resolve(entries: &Entries, known: &[Tag], errors: &ErrorCollector) -> Vec<i64
     if entries.is_empty() {
         errors.add("tags", FieldRule::MinItems(1));
     }
-    for (place, entry) in entries.iter().enumerate() {
+    for (index, entry) in entries.iter().enumerate() {
         let found = entry.clone().and_then(|wanted| match wanted.find(known) {
             Some(tag) => Ok(tag.row),
             None => Err(wanted.unknown()),
@@ -115,7 +115,7 @@ fn resolve(entries: &Entries, known: &[Tag], errors: &ErrorCollector) -> Vec<i64
         match found {
             Ok(row) if !rows.contains(&row) => rows.push(row),
             Ok(_) => {}
-            Err(rule) => errors.add(format!("tags.{place}"), rule),
+            Err(rule) => errors.add(format!("tags.{index}"), rule),
         }
     }
     rows

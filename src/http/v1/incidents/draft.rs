@@ -91,7 +91,7 @@ impl IncidentLinks {
         if self.needs_service && is_empty && list.is_empty() {
             errors.add("service_ids", FieldRule::ScopeService);
         }
-        errors.extend(list.by_place());
+        errors.extend(list.sorted_by_index());
         Some(found?.into_iter().chain(&self.staying.0).cloned().collect())
     }
 
@@ -101,7 +101,7 @@ impl IncidentLinks {
         let ids = statuspage_ids(&BodyFields::new(body, "", &list));
         let known: HashMap<Id, &LinkedPage> = self.statuspages.iter().map(|(id, row)| (*id, row)).collect();
         let found = ids.map(|ids| ids.resolve("status page", &known, &list));
-        errors.extend(list.into_inner().by_place());
+        errors.extend(list.into_inner().sorted_by_index());
         let chosen = |page: &LinkedPage| ChosenPage { key: page.key, id: page.id, name: page.name.clone() };
         Some(found?.into_iter().map(chosen).chain(self.staying.1.iter().cloned()).collect())
     }

@@ -222,7 +222,7 @@ impl MaintenanceParser<'_> {
         if self.caller.visibility().is_confined() && is_empty && list.is_empty() {
             errors.add("service_ids", FieldRule::ScopeService);
         }
-        errors.extend(list.by_place());
+        errors.extend(list.sorted_by_index());
         found
     }
 
@@ -235,7 +235,7 @@ impl MaintenanceParser<'_> {
         let sent = BodyFields::new(body, "", &list).optional("statuspage_ids");
         let ids = sent.and_then(|sent| LinkedIds::read(&sent, STATUSPAGES_MAX, NullEntries::Ignored));
         let found = ids.map(|ids| ids.resolve("status page", &self.known.statuspages, &list));
-        errors.extend(list.into_inner().by_place());
+        errors.extend(list.into_inner().sorted_by_index());
         found
     }
 }

@@ -116,8 +116,8 @@ impl ServiceCache {
             let stamp = stamp(main, visibility);
             let read = services::by_keys(main.reader(), &missing).await?;
             for stored in self.gather(main, read, stamp).await? {
-                let place = outline.services.iter().position(|listed| listed.key == stored.service.key);
-                if let Some(row) = place.and_then(|place| rows.get_mut(place)) {
+                let index = outline.services.iter().position(|listed| listed.key == stored.service.key);
+                if let Some(row) = index.and_then(|index| rows.get_mut(index)) {
                     *row = Some(stored);
                 }
             }

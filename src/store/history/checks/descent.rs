@@ -114,11 +114,11 @@ impl<'a> HistoryDescent<'a> {
             Ok::<_, HistoryError>((open, summaries))
         });
         for (open, summaries) in try_join_all(looks).await? {
-            for SegmentItem { place, item: summary } in summaries {
+            for SegmentItem { index, item: summary } in summaries {
                 if self.question.matches(&summary) > 0
                     && self.question.code(summary.series.location)?.is_some()
                 {
-                    let key = (summary.last_at, summary.series.location, self.open.len() + place);
+                    let key = (summary.last_at, summary.series.location, self.open.len() + index);
                     self.blocks.insert(key, summary);
                 }
             }
