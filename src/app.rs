@@ -114,7 +114,7 @@ struct HistoryRecording {
     /// Counters of the watchdog's pings.
     pings: Arc<WatchdogCounters>,
     /// Counters of messages to people.
-    told: Arc<NotifyCounters>,
+    notify_counters: Arc<NotifyCounters>,
     /// State of the backups that this server makes by itself.
     backups: Arc<BackupState>,
 }
@@ -157,7 +157,7 @@ impl HistoryRecording {
         let clock = Arc::new(ClockMetrics(Arc::clone(guard)));
         let (recorded, compacted) = (Arc::clone(&self.recorded), Arc::clone(&self.compacted));
         let (events, kinds) = (Arc::clone(&self.events), Arc::new(supervisor.clone()));
-        let (pings, told) = (Arc::clone(&self.pings), Arc::clone(&self.told));
+        let (pings, notify_counters) = (Arc::clone(&self.pings), Arc::clone(&self.notify_counters));
         let backups = Arc::clone(&self.backups);
         let always: [Arc<dyn MetricCollector>; 11] = [
             router.engine.counters(),
@@ -168,7 +168,7 @@ impl HistoryRecording {
             kinds,
             events,
             pings,
-            told,
+            notify_counters,
             backups,
             Arc::new(router.unreadable.clone()),
         ];
@@ -243,7 +243,7 @@ impl App {
             lone: StandaloneNode::of(&router.ownership, &foundation.config),
             locations: &locations,
             node,
-            telling: telling(&foundation, &state, &recording)?,
+            notifiers: notifier_parts(&foundation, &state, &recording)?,
         })
         .await;
         cluster::wait_for_share(&router.ownership).await;
@@ -344,13 +344,13 @@ fn compiler(foundation: &Foundation) -> anyhow::Result<DefinitionCompiler> {
     Ok(DefinitionCompiler { sealer: sealer.clone(), roster, limits: config.limits.engine.clone() })
 }
 
-fn telling(
+fn notifier_parts(
     foundation: &Foundation,
     state: &AppState,
     recording: &HistoryRecording,
 ) -> anyhow::Result<notifiers::NotifierParts> {
     Ok(notifiers::NotifierParts {
-        courier: notify::courier(state, &recording.told),
+        courier: notify::courier(state, &recording.notify_counters),
         notices: notices::notices(foundation, state, recording),
         watchdog: watchdog::watchdog(foundation, state.readiness(), recording)?,
         backups: backups::schedule(foundation, state)?,
@@ -430,7 +430,7 @@ fn start_recording(
         events: Arc::new(EventHub::new(config.events.clone())),
         fenced,
         pings: Arc::default(),
-        told: Arc::default(),
+        notify_counters: Arc::default(),
         backups: Arc::new(BackupState::new(foundation.config.backup.folder.clone())),
     })
 }

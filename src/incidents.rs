@@ -139,7 +139,7 @@ impl IncidentAutomation {
         let now = self.clock.now();
         let found = outages::of_services_for_update(&transaction, services).await?;
         let is_due = |outage: &Outage| outage.look_at.is_some_and(|at| at <= now);
-        let (undecided, told): (Vec<Outage>, Vec<Outage>) =
+        let (undecided, reported): (Vec<Outage>, Vec<Outage>) =
             found.into_values().filter(is_due).partition(Outage::is_undecided);
         let policies = incident_policies::list(&transaction, organisation.key).await?;
         let desk = IncidentContext {
@@ -153,7 +153,7 @@ impl IncidentAutomation {
         };
         let OutageDecisions { mut written, asked, reachable, unreachable } =
             outage_decisions::decide_outages(&desk, undecided).await?;
-        written += resolution::settle_incidents(&desk, told).await?;
+        written += resolution::settle_incidents(&desk, reported).await?;
         transaction.concerns(ChangeScope::Organisation(organisation.key));
         transaction.commit().await?;
         to_ask.send_requests(&self.router).await;

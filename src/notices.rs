@@ -239,9 +239,9 @@ fn changes<'a>(
         falls.falls(&format!("{event} {organisation} {name}"), is_less, now)
     };
     for trouble in wrong {
-        let told = known.get(&key(&trouble.source)).map(|notice| notice.trouble.severity);
-        let has_fallen = falls(&trouble.source, told.is_some_and(|told| told > trouble.severity));
-        if told.is_none_or(|told| told < trouble.severity) {
+        let notified = known.get(&key(&trouble.source)).map(|notice| notice.trouble.severity);
+        let has_fallen = falls(&trouble.source, notified.is_some_and(|notified| notified > trouble.severity));
+        if notified.is_none_or(|notified| notified < trouble.severity) {
             changes.begun.push(trouble);
         } else if has_fallen {
             changes.fallen.push(trouble);

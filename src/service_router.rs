@@ -247,10 +247,10 @@ impl ServiceRouter {
 
     async fn notify_owners(&self, changed: &[ServiceRevision]) {
         for some in changed.chunks(AT_ONCE) {
-            let told =
+            let notified =
                 self.ask_owners(some, |changed| changed.service.key, PeerRequest::Changed, PATIENCE).await;
-            if told.unanswered > 0 {
-                let services = told.unanswered;
+            if notified.unanswered > 0 {
+                let services = notified.unanswered;
                 tracing::warn!(
                     services,
                     "owner of changed services does not answer; the next comparison tries again"

@@ -60,7 +60,7 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) lone: Option<StandaloneNode>,
     pub(super) locations: &'a [LocalLocation],
     pub(super) node: Id,
-    pub(super) telling: NotifierParts,
+    pub(super) notifiers: NotifierParts,
 }
 
 /// The recorder, and the signals that measurements are durable.
@@ -93,7 +93,7 @@ impl BackgroundTasks {
             lone,
             locations,
             node,
-            telling: NotifierParts { courier, notices, watchdog, backups },
+            notifiers: NotifierParts { courier, notices, watchdog, backups },
         } = parts;
         let ServiceRouter { databases, engine, .. } = router;
         let MeasurementSinks { recorder, news, events } = measured;

@@ -234,8 +234,8 @@ mod tests {
         }
         let database_url = is_elsewhere.then(|| "postgres://127.0.0.1/none".to_owned());
         let config = Config { data_dir: folder.path().to_owned(), database_url, ..Config::default() };
-        let told = demand_installation(&config).map_err(|error| error.to_string()).err().unwrap_or_default();
-        assert!(told.contains(expected) && told.is_empty() == expected.is_empty(), "{told}");
+        let refusal = demand_installation(&config).map_err(|error| error.to_string()).err().unwrap_or_default();
+        assert!(refusal.contains(expected) && refusal.is_empty() == expected.is_empty(), "{refusal}");
     }
 
     /// A file that an address names is no other than one in the data folder.

@@ -141,8 +141,8 @@ impl FigureRestorer {
     ) -> JoinHandle<()> {
         let is_there = self.databases.history.is_prepared();
         let (figures, whole) = (Arc::new(self), Arc::new(Notify::new()));
-        let told = Arc::clone(&whole);
-        let task = supervisor.spawn(kind, move || Arc::clone(&figures).keep(Arc::clone(&told)));
+        let at_start = Arc::clone(&whole);
+        let task = supervisor.spawn(kind, move || Arc::clone(&figures).keep(Arc::clone(&at_start)));
         if is_there {
             // The task continues after the wait.
             let _ = tokio::time::timeout(FIGURES_WAIT, whole.notified()).await;

@@ -151,12 +151,12 @@ fn spec(arguments: &CheckArguments) -> Result<Arc<CheckSpec>, Vec<String>> {
         "config": arguments.config,
     });
     let settings = context.read(&sent, None).map_err(|errors| {
-        let told = |path: &str, rule| {
+        let describe = |path: &str, rule| {
             let path = path.trim_start_matches("settings.config.");
             let hint = hint::hint(definition(check_type), &arguments.config, path, rule);
             format!("--config: {path}: {rule}{hint}")
         };
-        errors.iter().map(|(path, rule)| told(path, rule)).collect::<Vec<_>>()
+        errors.iter().map(|(path, rule)| describe(path, rule)).collect::<Vec<_>>()
     })?;
     let at = Clock::System.now();
     let service = Service {

@@ -364,6 +364,6 @@ mod tests {
         });
         let keys: Vec<String> = table.unwrap().keys().cloned().collect();
         assert_eq!(keys.len(), LOCATION_KEYS.split(", ").count());
-        assert!(keys.iter().all(|key| LOCATION_KEYS.split(", ").any(|told| told == key)));
+        assert!(keys.iter().all(|key| LOCATION_KEYS.split(", ").any(|listed| listed == key)));
     }
 }

@@ -297,22 +297,22 @@ async fn all_after<T, E, F: Future<Output = Result<Vec<T>, E>>>(
 /// an update no longer concerns are added to that event.
 #[must_use]
 pub fn without_repetitions(happened: Vec<StoredEvent>) -> Vec<StoredEvent> {
-    let mut told: Vec<StoredEvent> = Vec::new();
+    let mut stored: Vec<StoredEvent> = Vec::new();
     let mut indexes: HashMap<(EventSubjectKind, Id), usize> = HashMap::new();
     for event in happened {
         let index = indexes.get(&(event.kind, event.subject)).copied();
-        match index.and_then(|index| told.get_mut(index)) {
+        match index.and_then(|index| stored.get_mut(index)) {
             Some(earlier) if event.act == EventAction::Updated => {
                 earlier.through = event.number;
                 earlier.former.extend(event.former);
             }
             _ => {
-                indexes.insert((event.kind, event.subject), told.len());
-                told.push(event);
+                indexes.insert((event.kind, event.subject), stored.len());
+                stored.push(event);
             }
         }
     }
-    told
+    stored
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ async fn begin(
     let owners = lock_owners(&transaction, &keys).await?;
     let known = in_trouble.iter().filter_map(|(service, kind, at)| {
         let begun = Outage::begun(*owners.get(service)?, *service, *kind, *at);
-        Some(Outage { told_at: Some(incidents.clock.now()), look_at: None, ..begun })
+        Some(Outage { reported_at: Some(incidents.clock.now()), look_at: None, ..begun })
     });
     let known: Vec<Outage> = known.collect();
     outages::save(&transaction, &known).await?;

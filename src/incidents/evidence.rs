@@ -118,9 +118,9 @@ fn location_name(router: &ServiceRouter, code: &str) -> Option<String> {
 impl CollectedEvidence {
     /// Adds the evidence of these outages to the affected services of an incident, as far as there is room. Returns the services
     /// with new evidence.
-    pub(super) fn give_to(&self, affected: &mut [AffectedService], told: &[Outage]) -> Vec<ServiceKey> {
+    pub(super) fn give_to(&self, affected: &mut [AffectedService], outages: &[Outage]) -> Vec<ServiceKey> {
         let mut new: HashMap<ServiceKey, OutageEvidence> = HashMap::new();
-        for outage in told {
+        for outage in outages {
             if let Some(evidence) = self.0.get(&outage.service) {
                 let since = outage.began_at.ms();
                 new.insert(outage.service, OutageEvidence { since, ..evidence.clone() });

@@ -98,17 +98,17 @@ pub(super) async fn decide_outages(
         };
         let ServiceOutline { key, id, name, .. } = service;
         let service = NamedService { key, id, name };
-        let told = News { service, kind: judged.kind, began_at: judged.started_at(&policy.rules), severity };
+        let service_outage = News { service, kind: judged.kind, began_at: judged.started_at(&policy.rules), severity };
         if let Some(draft) = open {
-            draft.add_outage(&told, judged);
+            draft.add_outage(&service_outage, judged);
         } else {
-            assign_incident(desk, &facts, &mut drafts, (policy, told, judged)).await?;
+            assign_incident(desk, &facts, &mut drafts, (policy, service_outage, judged)).await?;
         }
     }
-    let told = drafts.store(desk).await?;
+    let reported = drafts.store(desk).await?;
     let changed = waiting.iter().filter(|outage| before.get(&outage.service) != Some(outage));
-    outages::save(desk.transaction, changed.chain(&told)).await?;
-    result.written = told.len();
+    outages::save(desk.transaction, changed.chain(&reported)).await?;
+    result.written = reported.len();
     Ok(result)
 }
 
@@ -159,8 +159,8 @@ fn recover_harmless(
 ) -> Option<Outage> {
     let recovered_at = open?.recovered_at(outage.service)?;
     let is_harmless = !circumstances.is_held_back && outage.is_unwanted(circumstances.rules);
-    let (told_at, recovered_at, look_at) = (Some(desk.now), Some(recovered_at), Some(desk.now));
-    is_harmless.then_some(Outage { told_at, recovered_at, look_at, ..*outage })
+    let (reported_at, recovered_at, look_at) = (Some(desk.now), Some(recovered_at), Some(desk.now));
+    is_harmless.then_some(Outage { reported_at, recovered_at, look_at, ..*outage })
 }
 
 /// Adds the outage to a related incident, or creates one for it.
@@ -168,20 +168,20 @@ async fn assign_incident(
     desk: &IncidentContext<'_>,
     facts: &OutageContext,
     drafts: &mut PendingIncidents,
-    (policy, told, outage): (&IncidentPolicy, News, Outage),
+    (policy, service_outage, outage): (&IncidentPolicy, News, Outage),
 ) -> Result<(), MainError> {
-    let since = told.began_at.plus_ms(-policy.rules.group_window_ms());
-    let keys = facts.group_keys(policy, told.service.key);
+    let since = service_outage.began_at.plus_ms(-policy.rules.group_window_ms());
+    let keys = facts.group_keys(policy, service_outage.service.key);
     if drafts.is_first_search(policy.key) {
         let found = group_keys::find(desk.transaction, policy, &facts.all_keys()).await?;
         drafts.add_leads(policy.key, found);
     }
     let index = match drafts.find(desk, (policy.key, &keys), since).await? {
         Some(index) => index,
-        None => drafts.add(PendingIncident::new(desk, policy, &told)),
+        None => drafts.add(PendingIncident::new(desk, policy, &service_outage)),
     };
     // For every possible grouping: the policy may be changed or replaced.
-    drafts.add_outage_at(index, (&told, outage), (policy.key, &facts.keys_of(told.service.key)));
+    drafts.add_outage_at(index, (&service_outage, outage), (policy.key, &facts.keys_of(service_outage.service.key)));
     Ok(())
 }
 

@@ -44,7 +44,7 @@ pub(super) struct PendingIncident {
 
 impl PendingIncident {
     /// Creates an incident for this outage.
-    pub(super) fn new(desk: &IncidentContext<'_>, policy: &IncidentPolicy, told: &ServiceOutage) -> Self {
+    pub(super) fn new(desk: &IncidentContext<'_>, policy: &IncidentPolicy, service_outage: &ServiceOutage) -> Self {
         let incident = Incident {
             key: 0,
             id: Id::random(),
@@ -53,9 +53,9 @@ impl PendingIncident {
             title: incident_texts::resolved(desk.organisation),
             kind: IncidentKind::Standard,
             status: IncidentStatus::Investigating,
-            severity: told.severity,
+            severity: service_outage.severity,
             is_published: policy.rules.publish,
-            started_at: told.began_at,
+            started_at: service_outage.began_at,
             resolved_at: None,
             sla_counts_as_downtime: false,
             created_by: None,
@@ -88,13 +88,13 @@ impl PendingIncident {
         Self { before, after, policy, grown_at, heard, outages, keys, reasons: None }
     }
 
-    pub(super) fn add_outage(&mut self, told: &ServiceOutage, outage: Outage) {
-        let news = self.after.apply_outage(told);
+    pub(super) fn add_outage(&mut self, service_outage: &ServiceOutage, outage: Outage) {
+        let news = self.after.apply_outage(service_outage);
         if news == ImpactChange::Joined {
-            let added_at = told.began_at.max(self.after.incident.started_at);
+            let added_at = service_outage.began_at.max(self.after.incident.started_at);
             self.grown_at = self.grown_at.max(Some(added_at));
         }
-        self.heard.push(OutageNews { news, kind: told.kind });
+        self.heard.push(OutageNews { news, kind: service_outage.kind });
         self.outages.push(outage);
     }
 
@@ -263,11 +263,11 @@ impl PendingIncidents {
     pub(super) fn add_outage_at(
         &mut self,
         index: usize,
-        (told, outage): (&ServiceOutage, Outage),
+        (service_outage, outage): (&ServiceOutage, Outage),
         (policy, keys): (i64, &[GroupKey]),
     ) {
         let Some(draft) = self.drafts.get_mut(index) else { return };
-        draft.add_outage(told, outage);
+        draft.add_outage(service_outage, outage);
         let stored = draft.before.as_ref().map(|before| before.incident.key);
         for key in keys {
             let leads = self.leads.entry((policy, *key)).or_default();
@@ -286,7 +286,7 @@ impl PendingIncidents {
     /// Stores those with changes; returns the outages added to them.
     pub(super) async fn store(self, desk: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
         let Self { drafts, leads, .. } = self;
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for (index, mut draft) in drafts.into_iter().enumerate() {
             if draft.outages.is_empty() {
                 continue;
@@ -297,8 +297,8 @@ impl PendingIncidents {
                 let leads = policy.and_then(|policy| leads.get(&(policy, *key)));
                 leads.and_then(|leads| leads.first()) == Some(&IncidentLead::Written(index))
             });
-            told.extend(draft.store(desk).await?);
+            reported.extend(draft.store(desk).await?);
         }
-        Ok(told)
+        Ok(reported)
     }
 }

@@ -26,11 +26,11 @@ const FORGOTTEN_AT_ONCE: u64 = 500;
 /// Settles the incidents of these outages, which are over or may be; returns the number of written ones.
 pub(super) async fn settle_incidents(
     desk: &IncidentContext<'_>,
-    told: Vec<Outage>,
+    reported: Vec<Outage>,
 ) -> Result<usize, MainError> {
     let mut written = 0;
     let (recovered, lasting): (Vec<Outage>, Vec<Outage>) =
-        told.into_iter().partition(|outage| outage.recovered_at.is_some());
+        reported.into_iter().partition(|outage| outage.recovered_at.is_some());
     // A lasting outage with an incident need not be considered before the next change.
     let lasting: Vec<Outage> = lasting.into_iter().map(|outage| Outage { look_at: None, ..outage }).collect();
     outages::save(desk.transaction, &lasting).await?;

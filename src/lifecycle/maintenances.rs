@@ -169,8 +169,8 @@ pub async fn remind(transaction: &Transaction, due: DueReminder, now: Timestamp)
         return Ok(false);
     };
     let shown = pages::that_show_maintenance(transaction, maintenance.key).await?;
-    let told = (now, owner.default_locale.as_str());
-    let effect = reminder_effect(&maintenance, due.reminder, told, &shown);
+    let moment = (now, owner.default_locale.as_str());
+    let effect = reminder_effect(&maintenance, due.reminder, moment, &shown);
     effects::carry_out(transaction, vec![effect], now).await?;
     Ok(true)
 }

@@ -16,7 +16,7 @@ pub struct FlappingState {
     turns: VecDeque<Timestamp>,
     is_flapping: bool,
     /// The last recorded start or end; they are recorded in the order of their times.
-    told_at: Option<Timestamp>,
+    recorded_at: Option<Timestamp>,
 }
 
 /// Returns true if this change of the status is a transition.
@@ -32,7 +32,7 @@ impl FlappingState {
     /// Restores earlier flapping: the transitions, oldest first, and whether they had made it flap.
     #[must_use]
     pub fn resumed(turns: impl IntoIterator<Item = Timestamp>, is_flapping: bool) -> Self {
-        Self { turns: turns.into_iter().collect(), is_flapping, told_at: None }
+        Self { turns: turns.into_iter().collect(), is_flapping, recorded_at: None }
     }
 
     /// True while the service flaps.
@@ -57,7 +57,7 @@ impl FlappingState {
     /// Returns the moment at which it is over if no further transition comes; `None` while the service does not flap.
     #[must_use]
     pub fn settles_at(&self, rule: FlappingRule) -> Option<Timestamp> {
-        let newest = self.turns.back().copied().max(self.told_at).unwrap_or_default();
+        let newest = self.turns.back().copied().max(self.recorded_at).unwrap_or_default();
         self.is_flapping.then(|| self.lasts_until(rule).unwrap_or(newest))
     }
 
@@ -80,8 +80,8 @@ impl FlappingState {
     }
 
     fn note_report_time(&mut self, at: Timestamp) -> Timestamp {
-        let at = self.told_at.map_or(at, |before| at.max(before.plus_ms(1)));
-        self.told_at = Some(at);
+        let at = self.recorded_at.map_or(at, |before| at.max(before.plus_ms(1)));
+        self.recorded_at = Some(at);
         at
     }
 
@@ -108,13 +108,13 @@ impl FlappingState {
     /// True if nothing need be remembered at `now`.
     #[must_use]
     pub fn is_idle(&self, rule: FlappingRule, now: Timestamp) -> bool {
-        let newest = self.turns.back().copied().max(self.told_at);
+        let newest = self.turns.back().copied().max(self.recorded_at);
         !self.is_flapping && newest.is_none_or(|at| now.ms_since(at) >= rule.window_ms())
     }
 
     /// Moves the times by a step of the wall clock that was set back.
     pub fn shift(&mut self, jump_ms: i64) {
-        self.turns.iter_mut().chain(&mut self.told_at).for_each(|at| *at = at.plus_ms(jump_ms));
+        self.turns.iter_mut().chain(&mut self.recorded_at).for_each(|at| *at = at.plus_ms(jump_ms));
     }
 
     /// The same without transitions after `until`, which were recorded under a clock that was wrong.

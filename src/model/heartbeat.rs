@@ -148,11 +148,11 @@ impl Heartbeat {
         let ResumedMemory { votes, line, changes, flapping, .. } = memory.resume(None, now);
         let newest = votes.into_iter().map(|(_, vote)| vote).max_by_key(|vote| vote.checked_at);
         // An actor that starts again after a panic has an old view of the store.
-        let told = newest.filter(|vote| vote.status == CheckStatus::Up);
-        let told = told.map(|vote| HeartbeatPing { at: vote.checked_at, has_failed: false });
+        let last_up = newest.filter(|vote| vote.status == CheckStatus::Up);
+        let last_up = last_up.map(|vote| HeartbeatPing { at: vote.checked_at, has_failed: false });
         let stored = plan.stored;
         plan.stored = stored.until(now);
-        plan.stored.last = newer(plan.stored.last, told);
+        plan.stored.last = newer(plan.stored.last, last_up);
         let last_entry_at = newest.map(|vote| vote.checked_at);
         let course = StatusTracker::new(line, flapping, plan.flapping);
         let mut heartbeat = Self { awaited: plan.first_period(), last_entry_at, course, plan };

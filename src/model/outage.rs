@@ -34,7 +34,7 @@ pub struct Outage {
     /// True while the service changes too often to be believed.
     pub is_flapping: bool,
     /// The time at which it was reported to its incident; `None` while that is undecided.
-    pub told_at: Option<Timestamp>,
+    pub reported_at: Option<Timestamp>,
     /// Database key of its incident.
     pub incident: Option<i64>,
     /// The time of its return, if the incident waits whether that lasts.
@@ -79,7 +79,7 @@ impl Outage {
             down_since: None,
             is_measured: true,
             is_flapping: false,
-            told_at: None,
+            reported_at: None,
             incident: None,
             recovered_at: None,
             asked_at: None,
@@ -153,7 +153,7 @@ impl Outage {
     /// Returns true while it could become an incident, or news for the one it has.
     #[must_use]
     pub const fn is_unreported(&self) -> bool {
-        self.told_at.is_none()
+        self.reported_at.is_none()
     }
 
     /// Returns true while there is something to decide: it is unreported, or was reported as unstable and has been
@@ -168,7 +168,7 @@ impl Outage {
     #[must_use]
     pub const fn mark_reported(self, incident: Option<i64>, now: Timestamp) -> Self {
         let look_at = if self.down_since.is_some() { Some(now) } else { None };
-        Self { told_at: Some(now), incident, look_at, ..self }
+        Self { reported_at: Some(now), incident, look_at, ..self }
     }
 
     /// The outage behind a dependency that is down: unreachable since it fails, and evaluated again at `look_at`.
@@ -238,7 +238,7 @@ impl Outage {
         // An outage that counts as recovered because no policy wants it must not end an incident that may have to
         // continue.
         let resumed = if is_down && self.recovered_at.is_some() {
-            Self { told_at: None, recovered_at: None, ..self }
+            Self { reported_at: None, recovered_at: None, ..self }
         } else {
             self
         };
@@ -283,7 +283,7 @@ impl Outage {
         if is_relapse || is_worse {
             // The worse state may be the result of the requested check.
             let known = if self.is_unreachable() { known } else { known.clear_recheck_request() };
-            return Self { began_at: at, told_at: None, look_at: Some(at), ..known };
+            return Self { began_at: at, reported_at: None, look_at: Some(at), ..known };
         }
         if !self.is_unreported() {
             return Self { look_at: None, ..known };
@@ -302,7 +302,7 @@ impl Outage {
         let recovered = Self {
             is_measured: true,
             down_since: None,
-            told_at: self.told_at.or(Some(at)),
+            reported_at: self.reported_at.or(Some(at)),
             recovered_at: self.recovered_at.or(Some(at)),
             asked_at: None,
             held_until: None,

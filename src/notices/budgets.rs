@@ -71,20 +71,20 @@ impl BudgetMemory {
     ) -> Option<NoticeCondition> {
         let (id, name) = (target.id, target.name.clone());
         let source = NoticeSource { organisation: organisation.key, event: EVENT, name: id.to_string() };
-        let told = lasting.iter().find(|notice| notice.trouble.source == source);
+        let notice = lasting.iter().find(|notice| notice.trouble.source == source);
         let firing = match firing(parts, organisation, target).await {
             Ok(firing) => firing,
             Err(error) => {
                 tracing::debug!(sla_target = %id, %error, "cannot read the error budget; retrying");
-                return told.map(|notice| notice.trouble.clone());
+                return notice.map(|notice| notice.trouble.clone());
             }
         };
-        if !self.patience.is_confirmed(id.as_str(), firing.is_some(), told.is_some(), Instant::now()) {
+        if !self.patience.is_confirmed(id.as_str(), firing.is_some(), notice.is_some(), Instant::now()) {
             return None;
         }
         match firing {
             Some(firing) => Some(trouble(source, &firing, &name, organisation)),
-            None => told.map(|notice| notice.trouble.clone()),
+            None => notice.map(|notice| notice.trouble.clone()),
         }
     }
 }

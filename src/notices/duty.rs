@@ -47,13 +47,13 @@ pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), StoreError> 
     for schedule in all {
         by_owner.entry(schedule.organisation).or_default().push(schedule);
     }
-    let told = NotifiedPeriods::of(&lasting);
+    let notified = NotifiedPeriods::of(&lasting);
     let mut wrong = Vec::new();
     for organisation in organisations::with_keys(main, by_owner.keys().copied()).await? {
         let Some(schedules) = by_owner.remove(&organisation.key) else { continue };
         let kept = rosters::of_schedules(main, schedules, looked).await?;
         for (schedule, gaps) in compute_uncovered(kept, looked, now).await? {
-            let named = gaps.iter().map(|gap| (*gap, told.begin(&schedule, *gap, (looked, now))));
+            let named = gaps.iter().map(|gap| (*gap, notified.begin(&schedule, *gap, (looked, now))));
             wrong.extend(named.map(|named| trouble(&schedule, named, &organisation, now)));
         }
     }
@@ -98,13 +98,13 @@ struct NotifiedPeriods(HashMap<String, Vec<Timestamp>>);
 
 impl NotifiedPeriods {
     fn of(lasting: &[Notice]) -> Self {
-        let mut told: HashMap<String, Vec<Timestamp>> = HashMap::new();
+        let mut notified: HashMap<String, Vec<Timestamp>> = HashMap::new();
         for notice in lasting {
             let Some((schedule, begin)) = notice.trouble.source.name.split_once(SEPARATOR) else { continue };
             let Ok(begin) = begin.parse::<DateTime<Utc>>() else { continue };
-            told.entry(schedule.to_owned()).or_default().push(begin.into());
+            notified.entry(schedule.to_owned()).or_default().push(begin.into());
         }
-        Self(told)
+        Self(notified)
     }
 
     /// Returns the start in the name of an uncovered period. A present one keeps the start of its open notice, even if it began
@@ -118,9 +118,9 @@ impl NotifiedPeriods {
         if gap.from > now {
             return gap.from;
         }
-        let told = self.0.get(schedule.id.as_str()).into_iter().flatten().copied();
+        let notified = self.0.get(schedule.id.as_str()).into_iter().flatten().copied();
         let is_cut = gap.from == looked.from;
-        told.filter(|begin| *begin <= now && (is_cut || *begin >= gap.from)).max().unwrap_or(gap.from)
+        notified.filter(|begin| *begin <= now && (is_cut || *begin >= gap.from)).max().unwrap_or(gap.from)
     }
 }
 

@@ -109,8 +109,8 @@ pub(super) async fn compare(
             event: EVENT,
             name: source_name(&sign, node.as_ref()),
         };
-        let is_told = lasting.iter().any(|notice| notice.trouble.source == source);
-        if patience.is_confirmed(&source.name, sign.is_so, is_told, Instant::now()) {
+        let is_notified = lasting.iter().any(|notice| notice.trouble.source == source);
+        if patience.is_confirmed(&source.name, sign.is_so, is_notified, Instant::now()) {
             wrong.push(trouble(source, &sign, node.as_ref(), &operator));
         }
     }

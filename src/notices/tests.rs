@@ -39,13 +39,13 @@ fn notice(severity: Severity) -> Notice {
     &[(0, Some(Major), ""), (10, Some(Major), "falls"), (11, Some(Major), ""), (12, Some(Critical), "begins")]
 )]
 fn a_notice_starts_falls_and_ends_with_its_condition(
-    #[case] mut told: Option<Severity>,
+    #[case] mut notified: Option<Severity>,
     #[case] looks: &[(u64, Option<Severity>, &str)],
 ) {
     let (falls, begin) = (SeverityFalls::default(), Instant::now());
     for (minute, severity, expected) in looks {
         let wrong: Vec<NoticeCondition> = severity.map(condition).into_iter().collect();
-        let lasting: Vec<Notice> = told.map(notice).into_iter().collect();
+        let lasting: Vec<Notice> = notified.map(notice).into_iter().collect();
         let now = begin + Duration::from_secs(minute * 60);
         let NoticeChanges { begun, fallen, ended } = changes(&wrong, &lasting, &falls, now);
         let said = [(begun.len(), "begins"), (fallen.len(), "falls"), (ended.len(), "ends")];
@@ -53,7 +53,7 @@ fn a_notice_starts_falls_and_ends_with_its_condition(
             said.into_iter().filter(|(count, _)| *count > 0).map(|(_, word)| word).collect();
         assert_eq!(said.join(" "), *expected, "minute {minute}");
         if !expected.is_empty() {
-            told = *severity;
+            notified = *severity;
         }
     }
 }

@@ -42,8 +42,8 @@ pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), MainError> {
     if unheard.is_empty() && lasting.is_empty() {
         return Ok(());
     }
-    let told = lasting.iter().filter_map(|notice| notice.trouble.service);
-    let keys: Vec<ServiceKey> = unheard.iter().copied().chain(told).collect();
+    let notified = lasting.iter().filter_map(|notice| notice.trouble.service);
+    let keys: Vec<ServiceKey> = unheard.iter().copied().chain(notified).collect();
     let found = outlines::by_keys(main, &keys).await?;
     let pings = heartbeats::of_services(main, &keys).await?;
     let owners = found.iter().map(|service| service.organisation).collect::<BTreeSet<i64>>();
@@ -51,11 +51,11 @@ pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), MainError> {
     let owners: HashMap<i64, Organisation> = owners.into_iter().map(|owner| (owner.key, owner)).collect();
     let mut wrong = Vec::new();
     for service in &found {
-        let told = lasting.iter().find(|notice| notice.trouble.service == Some(service.key));
+        let notice = lasting.iter().find(|notice| notice.trouble.service == Some(service.key));
         let now = parts.guard.now();
         let is_waiting =
             |notice: &&Notice| is_waiting(service, pings.get(&service.key), notice.began_at, now);
-        match (told.filter(is_waiting), owners.get(&service.organisation)) {
+        match (notice.filter(is_waiting), owners.get(&service.organisation)) {
             (Some(notice), _) => wrong.push(notice.trouble.clone()),
             (None, Some(owner)) if unheard.contains(&service.key) => wrong.push(trouble(service, owner)),
             _ => {}

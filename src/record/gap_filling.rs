@@ -33,10 +33,10 @@ pub async fn fill(history: &History, late: LateResults, now: Timestamp) -> Resul
     let LateResults { service, interval_ms, span } = late;
     let fresh_ms = freshness_ms(interval_ms);
     let snapshot = history.snapshot().await?;
-    let mut told = changes::since(&snapshot.rows, service, span.from.plus_ms(-fresh_ms)).await?;
-    told.retain(|change| change.cause != ChangeCause::Filled);
+    let mut status_changes = changes::since(&snapshot.rows, service, span.from.plus_ms(-fresh_ms)).await?;
+    status_changes.retain(|change| change.cause != ChangeCause::Filled);
     let mut filled = Vec::new();
-    for gap in gaps(&told, now).into_iter().filter(|gap| gap.from < span.to && gap.to > span.from) {
+    for gap in gaps(&status_changes, now).into_iter().filter(|gap| gap.from < span.to && gap.to > span.from) {
         let around = TimeRange { from: gap.from.plus_ms(-fresh_ms), to: gap.to };
         let votes = votes::of_span(&snapshot, service, around).await?;
         filled.push((
@@ -58,9 +58,9 @@ pub async fn fill(history: &History, late: LateResults, now: Timestamp) -> Resul
 }
 
 /// The times without data; the last one may be open.
-fn gaps(told: &[StatusChange], now: Timestamp) -> Vec<TimeRange> {
-    let ends = told.iter().skip(1).map(|change| change.at).chain([now]);
-    let spans = told.iter().zip(ends).filter(|(change, _)| change.to == MeasuredStatus::NoData);
+fn gaps(status_changes: &[StatusChange], now: Timestamp) -> Vec<TimeRange> {
+    let ends = status_changes.iter().skip(1).map(|change| change.at).chain([now]);
+    let spans = status_changes.iter().zip(ends).filter(|(change, _)| change.to == MeasuredStatus::NoData);
     let gap = spans.map(|(change, to)| TimeRange { from: change.at, to });
     gap.filter(|gap| gap.from < gap.to).collect()
 }

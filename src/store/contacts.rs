@@ -136,8 +136,8 @@ pub async fn names_of_channel(
     channel: i64,
 ) -> Result<Vec<String>, MainError> {
     let all = all(connection, organisation).await?;
-    let is_told = |contact: &Contact| contact.channels.iter().any(|told| told.key == channel);
-    Ok(all.into_iter().filter(is_told).map(|contact| contact.name).collect())
+    let is_linked = |contact: &Contact| contact.channels.iter().any(|linked| linked.key == channel);
+    Ok(all.into_iter().filter(is_linked).map(|contact| contact.name).collect())
 }
 
 async fn named(

@@ -113,7 +113,7 @@ pub async fn names_of_channel(
     organisation: i64,
     channel: i64,
 ) -> Result<Vec<String>, MainError> {
-    let tells = |step: &EscalationStep| step.channels.iter().any(|told| told.key == channel);
+    let tells = |step: &EscalationStep| step.channels.iter().any(|linked| linked.key == channel);
     let all = list(connection, organisation).await?.into_iter();
     Ok(all.filter(|policy| policy.steps.iter().any(tells)).map(|policy| policy.name).collect())
 }

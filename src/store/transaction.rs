@@ -96,9 +96,9 @@ impl WriterGroup {
             }
         }
         // Set only here: the task that ends the group has taken it.
-        let told = result.as_ref().copied().map_err(reason);
+        let shared_result = result.as_ref().copied().map_err(reason);
         self.is_broken = result.is_err();
-        let _ = common.outcome.set(told);
+        let _ = common.outcome.set(shared_result);
         // A transaction that could not be ended keeps other processes from writing for as long as its connection
         // lives.
         if let Err(error) = self.mend(&common.writer).await {

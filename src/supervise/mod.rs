@@ -133,14 +133,14 @@ impl Supervisor {
         let mut backoff = Backoff::default();
         loop {
             let (ended, ending) = oneshot::channel();
-            let told = move |ending| drop(ended.send(ending));
+            let report_end = move |ending| drop(ended.send(ending));
             match life::catch_panic(&mut make) {
                 Ok(None) => return,
                 Ok(Some(actor)) => {
-                    let lifetime = LifeFuture::new(actor, receiver, slot.life(), slot.state(), told);
+                    let lifetime = LifeFuture::new(actor, receiver, slot.life(), slot.state(), report_end);
                     drop(actix::spawn(lifetime));
                 }
-                Err(problem) => told(ActorExit::Panicked(problem)),
+                Err(problem) => report_end(ActorExit::Panicked(problem)),
             }
             // The thread ends, and its actors with it.
             let Ok(ending) = ending.await else { return };

@@ -178,10 +178,10 @@ impl Handler<MaintenanceTick> for MaintenanceClock {
                 // start or end must not delay the reminder of another one.
                 let planned = planner.run_due().await;
                 let made = transitions.run_due().await;
-                let told = reminders.run_due().await;
+                let reminded = reminders.run_due().await;
                 planned?;
                 made?;
-                told?;
+                reminded?;
             }
             transitions.pause().await
         };

@@ -307,7 +307,7 @@ async fn an_incident_does_not_wait_for_a_deleted_service(
     let [waits, other] = [stored(&store, waits).await, stored(&store, other).await];
     let outage = |service, incident: &WholeIncident, recovered_at| Outage {
         incident: Some(incident.incident.key),
-        told_at: Some(at(100)),
+        reported_at: Some(at(100)),
         recovered_at,
         look_at: Some(at(60_000)),
         ..Outage::begun(owner.key, service, OutageKind::Down, at(90))

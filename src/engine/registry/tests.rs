@@ -93,7 +93,7 @@ async fn a_blind_remote_location_is_impaired_with_its_reason() {
     let blind = Some(LocalFault::NoDescriptors);
     assert_eq!(says(blind), (blind, LocationStatus::Impaired, true));
     assert_eq!(says(blind), (blind, LocationStatus::Impaired, false));
-    assert!(known.blindness(now).is_some_and(|told| told.trouble == LocalFault::NoDescriptors));
+    assert!(known.blindness(now).is_some_and(|blindness| blindness.trouble == LocalFault::NoDescriptors));
     assert_eq!(says(None), (None, LocationStatus::Online, false));
     assert!(!roster.is_blind_here(), "it has no location of its own");
 }

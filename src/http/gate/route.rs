@@ -224,8 +224,8 @@ impl<S> ApiRoute<S> {
         F: Fn(ApiCall<S>) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CommittedReply, ApiError>> + 'static,
     {
-        let told = move |call| handler(call).map_ok(CommittedReply::into_reply).boxed_local();
-        let (pattern, handler) = (PathPattern::new(pattern), Arc::new(told));
+        let boxed = move |call| handler(call).map_ok(CommittedReply::into_reply).boxed_local();
+        let (pattern, handler) = (PathPattern::new(pattern), Arc::new(boxed));
         Self { verbs, pattern, access, changes_nothing: false, handler }
     }
 

@@ -42,7 +42,7 @@ impl FieldErrors {
         for (path, rule) in self.0 {
             let rule = rule.into_strict();
             match all.0.iter_mut().find(|(known, _)| *known == path) {
-                Some((_, told)) => *told = rule,
+                Some((_, known_rule)) => *known_rule = rule,
                 None => all.0.push((path, rule)),
             }
         }

@@ -101,7 +101,7 @@ impl WrittenMessage {
 impl ChannelAudience {
     /// Returns true if a message about the incident was written for all readers of the channel.
     #[must_use]
-    pub fn was_told(&self) -> bool {
+    pub fn was_notified(&self) -> bool {
         self.written.iter().any(|written| written.contact.is_none())
     }
 
@@ -125,7 +125,7 @@ impl ChannelAudience {
 
     /// The severity in the newest message for a contact, or for all readers of the channel (`None`).
     #[must_use]
-    pub fn told_severity(&self, contact: Option<i64>) -> Option<Severity> {
+    pub fn notified_severity(&self, contact: Option<i64>) -> Option<Severity> {
         self.severities.get(&self.newest(contact)?.key).copied()
     }
 

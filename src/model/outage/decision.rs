@@ -71,7 +71,7 @@ impl Outage {
             false => FirstEdges::starting(OutageKind::Down, since),
         };
         let kind = OutageKind::Down;
-        Self { kind, began_at: since, first_edges, down_since: None, told_at: None, ..self }
+        Self { kind, began_at: since, first_edges, down_since: None, reported_at: None, ..self }
     }
 
     /// Decides at `now` about the outage, [`judged`](Self::judged) by the same rules.
@@ -171,7 +171,7 @@ mod tests {
         #[case] expected: &str,
     ) {
         let rules = policy(wanted);
-        let (mut outage, mut told, mut impact, mut from) = (None, Vec::new(), None, MeasuredStatus::Up);
+        let (mut outage, mut reported, mut impact, mut from) = (None, Vec::new(), None, MeasuredStatus::Up);
         let mut now = at(0);
         for step in script.split(' ') {
             let (flaps, step) = (step.ends_with('F'), step.trim_end_matches('F'));
@@ -206,16 +206,16 @@ mod tests {
                 let (kind, seconds) = (judged.kind, now.ms() / 1_000);
                 if !is_open {
                     let since = judged.started_at(&rules).ms() / 1_000;
-                    told.push(format!("{seconds}s {kind} since {since}s"));
+                    reported.push(format!("{seconds}s {kind} since {since}s"));
                 } else if impact < Some(kind.impact()) {
-                    told.push(format!("{seconds}s {kind}"));
+                    reported.push(format!("{seconds}s {kind}"));
                 }
                 impact = impact.max(Some(kind.impact()));
                 outage = Some(judged.mark_reported(Some(7), now));
             }
             now = end;
         }
-        assert_eq!(told.join(", "), expected);
+        assert_eq!(reported.join(", "), expected);
     }
 
     /// `down+6 unstable`: an incident for outages that are down or unstable, after six seconds.

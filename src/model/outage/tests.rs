@@ -15,7 +15,7 @@ fn play(script: &str) -> (Option<Outage>, usize) {
         let (to, cause) = match step {
             't' => {
                 outage = outage.map(|outage: Outage| Outage {
-                    told_at: Some(at),
+                    reported_at: Some(at),
                     incident: Some(7),
                     look_at: None,
                     ..outage
@@ -154,7 +154,7 @@ proptest! {
         let flapping = script.chars().rfind(|step| matches!(step, 'F' | 'S')) == Some('F');
         let last = script.chars().rfind(|step| "dgu".contains(*step));
         if let Some(outage) = outage {
-            prop_assert!(outage.look_at.is_some() || outage.told_at.is_some());
+            prop_assert!(outage.look_at.is_some() || outage.reported_at.is_some());
             prop_assert!(outage.recovered_at.is_none() || !outage.is_unreported());
             prop_assert!(outage.recovered_at.is_none() || outage.incident.is_some());
             prop_assert_eq!(outage.is_flapping, flapping);
@@ -220,8 +220,8 @@ fn a_service_that_flaps_is_down_since_its_last_edge(
 #[test]
 fn a_recovery_while_flapping_is_undone_when_the_service_goes_down() {
     let at = Timestamp::from_ms;
-    let harmless = Outage { told_at: Some(at(5)), recovered_at: Some(at(5)), ..play("duF").0.unwrap() };
+    let harmless = Outage { reported_at: Some(at(5)), recovered_at: Some(at(5)), ..play("duF").0.unwrap() };
     let change = StatusChange { service: 5, at: at(90), from: Up, to: Down, cause: ChangeCause::Votes };
     let down = Outage::follow(Some(harmless), 1, &change).outage.unwrap();
-    assert_eq!((down.recovered_at, down.told_at, down.down_since), (None, None, Some(at(90))));
+    assert_eq!((down.recovered_at, down.reported_at, down.down_since), (None, None, Some(at(90))));
 }

@@ -48,7 +48,7 @@ pub struct IncidentSimulation<'a> {
 impl IncidentSimulation<'_> {
     /// The incidents that these changes would have opened in the range, in the order of their opening.
     #[must_use]
-    pub fn incidents(&self, told: &[ReplayedChange], range: TimeRange) -> Vec<HypotheticalIncident> {
+    pub fn incidents(&self, status_changes: &[ReplayedChange], range: TimeRange) -> Vec<HypotheticalIncident> {
         let kind = match self.known.status {
             MeasuredStatus::Down => Some(OutageKind::Down),
             MeasuredStatus::Degraded => Some(OutageKind::Degraded),
@@ -58,7 +58,7 @@ impl IncidentSimulation<'_> {
         let begun = kind.map(|kind| Outage::begun(NO_ORGANISATION, self.service, kind, since));
         let mut course =
             SimulationProgress { case: self, outage: begun, open: None, over: Vec::new(), now: range.from };
-        for ReplayedChange { change, known_at } in told {
+        for ReplayedChange { change, known_at } in status_changes {
             course.pass(*known_at);
             course.outage = Outage::follow(course.outage, NO_ORGANISATION, change).outage;
         }

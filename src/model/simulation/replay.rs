@@ -71,7 +71,7 @@ pub struct ReplayedChange {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplayOutcome {
     /// Its changes in the order in which they would have been recorded, those of flapping among them.
-    pub told: Vec<ReplayedChange>,
+    pub status_changes: Vec<ReplayedChange>,
     /// The time until which results back the last status; `None` without any.
     pub measured_until: Option<Timestamp>,
 }
@@ -232,7 +232,7 @@ impl ReplayState<'_> {
                 WatchEffect::Change(change) => {
                     let MeasuredStatusChange { at, from, to, cause } = change;
                     let change = StatusChange { service: self.service, at, from, to, cause };
-                    self.done.told.push(ReplayedChange { change, known_at: self.now });
+                    self.done.status_changes.push(ReplayedChange { change, known_at: self.now });
                 }
                 WatchEffect::Record(_)
                 | WatchEffect::Missed(_)

@@ -53,7 +53,7 @@ pub struct WatchState {
     /// watch when they fall silent.
     next_judgement: Option<Timestamp>,
     /// The end of the fast rechecks that was last sent to them.
-    told_hurry_until: Timestamp,
+    announced_fast_until: Timestamp,
     /// Start of the last fast rechecks.
     haste_since: Timestamp,
     /// Time at which the other locations checked because of a silent target.
@@ -88,7 +88,7 @@ impl WatchState {
         let next_judgement = is_kept_elsewhere.then(|| now.plus_ms(plan.interval_ms));
         let (consensus, effects) = Consensus::begin(&plan, resumed, source, now);
         let haste_since = now.plus_ms(-HASTE_AGAIN_MS);
-        let told_hurry_until = now;
+        let announced_fast_until = now;
         let silence_noted_at = now.plus_ms(-SILENCE_AGAIN_MS);
         let watch = Self {
             plan,
@@ -96,7 +96,7 @@ impl WatchState {
             arrivals,
             consensus,
             next_judgement,
-            told_hurry_until,
+            announced_fast_until,
             haste_since,
             silence_noted_at,
         };
@@ -264,7 +264,7 @@ impl WatchState {
     /// Makes every location check at once, unless a check is running there.
     pub fn check_all_now(&mut self, now: Timestamp) -> Vec<WatchEffect> {
         let mut effects = Vec::new();
-        let hurry_until = self.told_hurry_until;
+        let hurry_until = self.announced_fast_until;
         for (slot, round) in self.rounds.iter_mut().enumerate() {
             match round {
                 Some(round) => round.look_now(now),
@@ -307,7 +307,7 @@ impl WatchState {
         // Times of results are moved back, but not ahead, as in the consensus.
         self.arrivals.iter_mut().for_each(|arrivals| arrivals.shift(jump_ms.min(0)));
         self.next_judgement = self.next_judgement.map(|at| at.plus_ms(jump_ms));
-        self.told_hurry_until = self.told_hurry_until.plus_ms(jump_ms);
+        self.announced_fast_until = self.announced_fast_until.plus_ms(jump_ms);
         self.haste_since = self.haste_since.plus_ms(jump_ms);
         self.silence_noted_at = self.silence_noted_at.plus_ms(jump_ms);
         self.consensus.shift(jump_ms, now)
@@ -340,7 +340,7 @@ impl WatchState {
             return;
         }
         let hurry_until = self.consensus.hurry_until(now);
-        let is_hurry_news = hurry_until.max(now) != self.told_hurry_until.max(now);
+        let is_hurry_news = hurry_until.max(now) != self.announced_fast_until.max(now);
         if is_hurry_news && now < hurry_until {
             self.begin_fast_recheck(was_calm, now);
         }
@@ -360,7 +360,7 @@ impl WatchState {
                 None => {}
             }
         }
-        self.told_hurry_until = hurry_until;
+        self.announced_fast_until = hurry_until;
     }
 
     /// Makes the other locations of this process check at once, so that the time-outs of one do not add to theirs.

@@ -47,7 +47,7 @@ struct Model {
     met: u64,
     /// All past events, and the changes reported for them.
     happened: Vec<Entry>,
-    told: Vec<MeasuredStatusChange>,
+    status_changes: Vec<MeasuredStatusChange>,
 }
 
 impl Model {
@@ -67,7 +67,7 @@ impl Model {
             missed: 0,
             met: 0,
             happened: Vec::new(),
-            told: Vec::new(),
+            status_changes: Vec::new(),
         };
         model.take(effects);
         model
@@ -155,7 +155,7 @@ impl Model {
     }
 
     fn take_change(&mut self, change: MeasuredStatusChange, last_before: Option<Timestamp>) {
-        self.told.push(change);
+        self.status_changes.push(change);
         assert_eq!(change.from, self.status, "changes alternate");
         if change.cause.is_about_flapping() {
             return assert_eq!(change.from, change.to);
@@ -256,7 +256,7 @@ proptest! {
         for step in steps {
             model.step(step);
         }
-        prop_assert_eq!(&model.told, &replay(&model.plan, &model.happened));
+        prop_assert_eq!(&model.status_changes, &replay(&model.plan, &model.happened));
     }
 
     /// Every due time is started, met by a running check, or counted as missed.

@@ -129,9 +129,9 @@ impl<'a> RunningDeliveries<'a> {
         let order = self.order(&chosen).await?;
         let owners = each_once(channels.values().map(|channel| channel.organisation));
         let owners = organisations::ids(reader, &owners).await?;
-        let told = each_once(readable.values().filter_map(|delivery| delivery.contact));
-        let told: Vec<i64> = told.into_iter().collect();
-        let contacts = contacts::with_keys(reader, &told).await?;
+        let contact_keys = each_once(readable.values().filter_map(|delivery| delivery.contact));
+        let contact_keys: Vec<i64> = contact_keys.into_iter().collect();
+        let contacts = contacts::with_keys(reader, &contact_keys).await?;
         let addresses: HashMap<i64, String> =
             contacts.into_iter().map(|contact| (contact.key, contact.email)).collect();
         let mut has_begun = false;

@@ -168,8 +168,8 @@ pub async fn flapping(
             continue;
         }
         let changes = rows.iter().map(from_row).collect::<Result<Vec<_>, _>>()?;
-        let told = changes.iter().rfind(|change| change.cause.is_about_flapping());
-        let is_flapping = told.is_some_and(|told| told.cause == ChangeCause::Flapping);
+        let last_flapping = changes.iter().rfind(|change| change.cause.is_about_flapping());
+        let is_flapping = last_flapping.is_some_and(|last_flapping| last_flapping.cause == ChangeCause::Flapping);
         let turns = changes.iter().filter(|change| is_turn(change.from, change.to));
         found.insert(service, FlappingState::resumed(turns.map(|turn| turn.at), is_flapping));
     }

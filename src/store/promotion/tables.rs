@@ -166,12 +166,12 @@ impl TableLayout {
     /// The same in pages of whole values of one of its key's columns.
     fn by(self, name: &str) -> Self {
         let (first, rest): (Vec<usize>, Vec<usize>) =
-            self.order.iter().copied().partition(|index_of| self.columns[*index_of].name == name);
+            self.order.iter().copied().partition(|index| self.columns[*index].name == name);
         Self { order: first.iter().chain(&rest).copied().collect(), key: first, ..self }
     }
 
     pub(super) fn key_columns(&self) -> impl Iterator<Item = &TableColumn> {
-        self.key.iter().map(|index_of| &self.columns[*index_of])
+        self.key.iter().map(|index| &self.columns[*index])
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) struct MissedEvents {
     settled: EventCursor,
     /// Time at which the reading of results started; results stored later may be missing.
     results_read_at_ms: i64,
-    told: HashSet<FactIdentity>,
+    sent: HashSet<FactIdentity>,
     pages: u32,
 }
 
@@ -94,7 +94,7 @@ impl MissedEvents {
             since,
             settled: since,
             results_read_at_ms: since.at_ms,
-            told: HashSet::new(),
+            sent: HashSet::new(),
             pages: 0,
         }
     }
@@ -106,7 +106,7 @@ impl MissedEvents {
             FactIdentity::Event(number) => *number > self.since.event,
             FactIdentity::Result(..) => true,
         };
-        is_later && !self.told.contains(origin)
+        is_later && !self.sent.contains(origin)
     }
 
     /// Restarts at the current cursor: more has happened meanwhile than is queued for the client.
@@ -152,11 +152,11 @@ impl MissedEvents {
             },
             CatchUpStage::End => return Ok(None),
         };
-        let told = audience.render_once(&facts).await.map_err(|RenderError(_)| ApiError::Unavailable)?;
-        self.told.extend(facts.iter().map(|fact| fact.what.origin()));
-        let events = told.len();
+        let rendered = audience.render_once(&facts).await.map_err(|RenderError(_)| ApiError::Unavailable)?;
+        self.sent.extend(facts.iter().map(|fact| fact.what.origin()));
+        let events = rendered.len();
         Ok(Some(MissedPage {
-            text: told.into_iter().map(|RenderedEvent { text, .. }| text).collect(),
+            text: rendered.into_iter().map(|RenderedEvent { text, .. }| text).collect(),
             events,
         }))
     }
@@ -176,7 +176,7 @@ impl MissedEvents {
     fn reset(&mut self, positions: &EventIdCodec) -> MissedPage {
         self.cursor = self.settled;
         self.since = EventCursor::default();
-        self.told.clear();
+        self.sent.clear();
         self.pages = 0;
         self.stage = CatchUpStage::End;
         reset_page(TOO_OLD, &positions.id(self.settled))
@@ -199,7 +199,7 @@ impl MissedEvents {
         let mut facts = Vec::new();
         for row in rows {
             self.cursor.change = row.number;
-            if !self.told.contains(&FactIdentity::Change(row.number)) {
+            if !self.sent.contains(&FactIdentity::Change(row.number)) {
                 facts.push(self.fact(FactContent::Change(row)));
             }
         }
@@ -214,8 +214,8 @@ impl MissedEvents {
             self.stage = if self.selection.is_some() { CatchUpStage::Services } else { CatchUpStage::End };
         }
         let last = rows.last().map_or(self.cursor.event, |row| row.number);
-        rows.retain(|row| !self.told.contains(&FactIdentity::Event(row.number)));
-        self.told.extend(rows.iter().map(|row| FactIdentity::Event(row.number)));
+        rows.retain(|row| !self.sent.contains(&FactIdentity::Event(row.number)));
+        self.sent.extend(rows.iter().map(|row| FactIdentity::Event(row.number)));
         let mut facts = Vec::new();
         for row in without_repetitions(rows) {
             self.cursor.event = row.number;
@@ -250,7 +250,7 @@ impl MissedEvents {
             let (organisation, cursor) = (self.visibility.organisation(), self.cursor_after(at_ms));
             EventFact { organisation, cursor, what: FactContent::Result(Arc::new(result)) }
         });
-        facts.filter(|fact| !self.told.contains(&fact.what.origin())).collect()
+        facts.filter(|fact| !self.sent.contains(&fact.what.origin())).collect()
     }
 
     fn fact(&self, what: FactContent) -> EventFact {

@@ -71,7 +71,7 @@ impl SubscriptionRenderer {
         let chosen: HashSet<Id> = concerned.iter().filter(is_chosen).map(|(subject, _)| *subject).collect();
         let mut heard = self.find_deleted(facts).await?;
         heard.extend(services.keys());
-        let mut told = Vec::new();
+        let mut rendered = Vec::new();
         for fact in facts {
             let words = match &fact.what {
                 FactContent::Change(change) => services.get(&change.change.service).map(|service| {
@@ -84,10 +84,10 @@ impl SubscriptionRenderer {
             };
             if let Some((kind, data)) = words {
                 let text = line(kind.as_str(), &self.positions.id(fact.cursor), &data);
-                told.push(RenderedEvent { origin: fact.what.origin(), text });
+                rendered.push(RenderedEvent { origin: fact.what.origin(), text });
             }
         }
-        Ok(told)
+        Ok(rendered)
     }
 
     /// The services that incidents and maintenances concern now, if the selection depends on them: queried once, before

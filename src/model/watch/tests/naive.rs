@@ -41,7 +41,7 @@ pub(super) struct Replay<'a> {
     outage: (usize, Timestamp),
     /// The entries at which a gap was detected, and its start.
     gaps: Vec<(usize, Timestamp)>,
-    told: Vec<MeasuredStatusChange>,
+    status_changes: Vec<MeasuredStatusChange>,
     /// The last reading of the clock.
     judged_at: Timestamp,
 }
@@ -55,13 +55,13 @@ pub(super) fn replay(plan: &WatchPlan, entries: &[Entry]) -> Vec<MeasuredStatusC
         verdict: Verdict::Unknown,
         outage: (0, begin),
         gaps: Vec::new(),
-        told: Vec::new(),
+        status_changes: Vec::new(),
         judged_at: begin,
     };
     for index in 0..entries.len() {
         replay.pass(index);
     }
-    replay.told
+    replay.status_changes
 }
 
 impl Replay<'_> {
@@ -89,7 +89,7 @@ impl Replay<'_> {
     }
 
     fn status(&self) -> MeasuredStatus {
-        let last = self.told.iter().rfind(|change| !change.cause.is_about_flapping());
+        let last = self.status_changes.iter().rfind(|change| !change.cause.is_about_flapping());
         last.map(|change| change.to).unwrap_or_default()
     }
 
@@ -236,10 +236,10 @@ impl Replay<'_> {
         if from == to {
             return;
         }
-        let before = self.told.iter().rfind(|change| !change.cause.is_about_flapping());
+        let before = self.status_changes.iter().rfind(|change| !change.cause.is_about_flapping());
         let at = before.map_or(at, |before| at.max(before.at.plus_ms(1)));
         let was_flapping = self.is_flapping();
-        self.told.push(MeasuredStatusChange { at, from, to, cause });
+        self.status_changes.push(MeasuredStatusChange { at, from, to, cause });
         let limit = usize::from(self.plan.rules.flapping.changes);
         // Results that were too old at a check are forgotten, also for a due time that is noticed later.
         let seen = self.transitions(at).min(self.transitions(at.max(self.judged_at)));
@@ -250,20 +250,20 @@ impl Replay<'_> {
 
     fn report_flapping(&mut self, cause: ChangeCause, at: Timestamp) {
         let status = self.status();
-        let before = self.told.iter().rfind(|change| change.cause.is_about_flapping());
+        let before = self.status_changes.iter().rfind(|change| change.cause.is_about_flapping());
         let at = before.map_or(at, |before| at.max(before.at.plus_ms(1)));
-        self.told.push(MeasuredStatusChange { at, from: status, to: status, cause });
+        self.status_changes.push(MeasuredStatusChange { at, from: status, to: status, cause });
     }
 
     fn is_flapping(&self) -> bool {
-        let about = self.told.iter().rfind(|change| change.cause.is_about_flapping());
+        let about = self.status_changes.iter().rfind(|change| change.cause.is_about_flapping());
         about.is_some_and(|change| change.cause == ChangeCause::Flapping)
     }
 
     /// The transitions in the window that ends at a moment.
     fn transitions(&self, at: Timestamp) -> usize {
         let window_ms = i64::from(self.plan.rules.flapping.minutes) * 60_000;
-        let turns = self.told.iter().filter(|change| is_turn(change.from, change.to));
+        let turns = self.status_changes.iter().filter(|change| is_turn(change.from, change.to));
         turns.filter(|change| at.ms_since(change.at) < window_ms).count()
     }
 
@@ -275,7 +275,7 @@ impl Replay<'_> {
         }
         // The moment at which one turn too few was left: that at which one of them left the window.
         let window_ms = i64::from(self.plan.rules.flapping.minutes) * 60_000;
-        let turns = self.told.iter().filter(|change| is_turn(change.from, change.to));
+        let turns = self.status_changes.iter().filter(|change| is_turn(change.from, change.to));
         let ends = turns.map(|change| change.at.plus_ms(window_ms));
         let at =
             ends.filter(|end| self.transitions(*end) <= limit / 2).min().expect("it flapped after turns");
