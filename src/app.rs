@@ -172,14 +172,14 @@ impl HistoryRecording {
             backups,
             Arc::new(router.unreadable.clone()),
         ];
-        let among_others = cluster.into_iter().flat_map(|cluster| {
+        let cluster_tasks = cluster.into_iter().flat_map(|cluster| {
             [
                 Arc::clone(&cluster.counters) as Arc<dyn MetricCollector>,
                 Arc::clone(&self.fenced) as Arc<dyn MetricCollector>,
             ]
         });
-        let elsewhere = remote.into_iter().flat_map(RemoteLocations::collectors);
-        always.into_iter().chain(elsewhere).chain(among_others).collect()
+        let remote_tasks = remote.into_iter().flat_map(RemoteLocations::collectors);
+        always.into_iter().chain(remote_tasks).chain(cluster_tasks).collect()
     }
 }
 
@@ -192,7 +192,7 @@ impl App {
     pub async fn start(config: Config, clock: Clock, supervisor: Supervisor) -> anyhow::Result<Self> {
         supervisor.watch_thread("the main thread", &Arbiter::current());
         let (listeners, config) = listen(config)?;
-        let (locations, looking) = locations::tools(&config, &clock)?;
+        let (locations, toolbox) = locations::tools(&config, &clock)?;
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
         let bus = bus::join(&config).await?;
         let foundation = Foundation::lay(config, clock).await?;
@@ -204,7 +204,7 @@ impl App {
         let is_past_whole = history_restore::replay(&foundation.databases, &recording.recorder).await;
         let engine = start_engine(&foundation, &compiler, &locations, &recording, &supervisor);
         let router = ServiceRouter::alone(foundation.databases.clone(), engine.clone(), compiler);
-        let router = among_others(router, ownership, bus.as_ref(), &limiter, &recording.news);
+        let router = with_cluster(router, ownership, bus.as_ref(), &limiter, &recording.news);
         let restored = history_restore::restore_services(&router, &guard, is_past_whole).await?;
         let remote = remote::start(&foundation, bus.as_ref(), &router, &recording.fenced, &supervisor)?;
         let cluster = recording.join_cluster(bus.as_ref(), &router, &supervisor);
@@ -214,7 +214,7 @@ impl App {
             plans: PlanTable::new(&foundation.config.plans)?,
             creations: CreationTimes::default(),
             domain_names: Arc::new(public::domain_names(&foundation.config)),
-            toolbox: looking,
+            toolbox: toolbox,
             config: Arc::new(foundation.config.clone()),
             clock: foundation.clock.clone(),
             guard: Arc::clone(&guard),
@@ -376,7 +376,7 @@ fn start_engine(
 }
 
 /// The same service router, aware of other nodes.
-fn among_others(
+fn with_cluster(
     alone: ServiceRouter,
     ownership: Ownership,
     bus: Option<&BusMembership>,

@@ -110,7 +110,7 @@ impl IncidentAutomation {
         while self.process_due(partitions, now).await? {
             change_follower::follow_changes(self, feed, partitions).await?;
         }
-        let next = outages::next_look(self.router.databases.main.reader(), partitions).await?;
+        let next = outages::next_evaluation(self.router.databases.main.reader(), partitions).await?;
         Ok(wait(next, self.clock.now()))
     }
 
@@ -138,11 +138,11 @@ impl IncidentAutomation {
         let Some(organisation) = organisations::get(&transaction, organisation).await? else { return Ok(()) };
         let now = self.clock.now();
         let found = outages::of_services_for_update(&transaction, services).await?;
-        let is_due = |outage: &Outage| outage.look_at.is_some_and(|at| at <= now);
+        let is_due = |outage: &Outage| outage.evaluate_at.is_some_and(|at| at <= now);
         let (undecided, reported): (Vec<Outage>, Vec<Outage>) =
             found.into_values().filter(is_due).partition(Outage::is_undecided);
         let policies = incident_policies::list(&transaction, organisation.key).await?;
-        let desk = IncidentContext {
+        let context = IncidentContext {
             transaction: &transaction,
             organisation: &organisation,
             policies: &policies,
@@ -152,8 +152,8 @@ impl IncidentAutomation {
             now,
         };
         let OutageDecisions { mut written, asked, reachable, unreachable } =
-            outage_decisions::decide_outages(&desk, undecided).await?;
-        written += resolution::settle_incidents(&desk, reported).await?;
+            outage_decisions::decide_outages(&context, undecided).await?;
+        written += resolution::settle_incidents(&context, reported).await?;
         transaction.concerns(ChangeScope::Organisation(organisation.key));
         transaction.commit().await?;
         to_ask.send_requests(&self.router).await;

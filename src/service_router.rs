@@ -112,7 +112,7 @@ impl ServiceRouter {
 
     /// Applies these services of one organisation to the engine. Returns once the change is effective.
     pub async fn announce(&self, services: &[Service], organisation: Id) {
-        let (here, elsewhere): (Vec<&Service>, Vec<&Service>) =
+        let (here, remote): (Vec<&Service>, Vec<&Service>) =
             services.iter().partition(|service| self.ownership.is_ready(service.key));
         let owned = here.into_iter().map(|service| OwnedService { service: service.clone(), organisation });
         if let Err(error) = self.apply(&owned.collect::<Vec<_>>()).await {
@@ -124,7 +124,7 @@ impl ServiceRouter {
         }
         let changed =
             |service: &&Service| ServiceRevision { service: service.address(), revision: service.revision };
-        self.notify_owners(&elsewhere.iter().map(changed).collect::<Vec<_>>()).await;
+        self.notify_owners(&remote.iter().map(changed).collect::<Vec<_>>()).await;
     }
 
     /// Removes a deleted service from the engine; `revision` is its last one.

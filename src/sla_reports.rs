@@ -90,24 +90,24 @@ pub async fn gather(
 ) -> Result<SlaReport, SlaReportError> {
     let main = router.databases.main.reader();
     let found = subjects(router, visibility, &target.subject).await?;
-    let looked_at = TimeRange { from: since, to: judged.until };
+    let report_range = TimeRange { from: since, to: judged.until };
     let keys: Vec<i64> = found.iter().map(|service| service.key).collect();
     let mut decided: HashMap<i64, Vec<ServiceWindow>> = HashMap::new();
-    for window in windows::since(main, &keys, looked_at.from).await.map_err(StoreError::from)? {
+    for window in windows::since(main, &keys, report_range.from).await.map_err(StoreError::from)? {
         decided.entry(window.service).or_default().push(window);
     }
-    let counted = downtime::counted(main, visibility, &keys, looked_at).await.map_err(StoreError::from)?;
+    let counted = downtime::counted(main, visibility, &keys, report_range).await.map_err(StoreError::from)?;
     let addresses: Vec<ServiceAddress> = found.iter().map(ServiceOutline::address).collect();
     let snapshots = router.snapshots(&addresses).await?;
     let (mut reports, mut all, mut spans_of_all) = (Vec::new(), SlaSums::default(), Vec::new());
     let history = router.databases.history.reader();
     for (service, snapshot) in found.into_iter().zip(snapshots) {
-        let changes = changes::since(history, service.key, looked_at.from).await.map_err(StoreError::from)?;
+        let changes = changes::since(history, service.key, report_range.from).await.map_err(StoreError::from)?;
         let incidents: Vec<CountedIncident> =
             counted.iter().filter(|counted| counted.service == service.key).copied().collect();
         let past = SlaHistory {
             changes: &changes,
-            measured_until: snapshot.measured_until.unwrap_or(looked_at.from),
+            measured_until: snapshot.measured_until.unwrap_or(report_range.from),
             windows: decided.get(&service.key).map_or(&[], Vec::as_slice),
             incidents: &incidents.iter().map(|counted| counted.time).collect::<Vec<_>>(),
         };

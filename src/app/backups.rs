@@ -35,7 +35,7 @@ pub fn order(config: &Config, clock: &Clock, with_key: bool) -> anyhow::Result<B
         main: files.main,
         history: files.history,
         spool: config.data_dir.join(history_restore::SPOOL_FOLDER),
-        key: if with_key { KeyChoice::Inside(key(config)?.into()) } else { KeyChoice::Elsewhere },
+        key: if with_key { KeyChoice::Inside(key(config)?.into()) } else { KeyChoice::Separate },
         created_at: clock.now().to_string(),
     })
 }

@@ -67,7 +67,7 @@ pub(super) async fn ownership(
             if config.alone {
                 tracing::warn!("--alone ignored: nats_url is set, so this process is a node of a cluster");
             }
-            Ok(Ownership::among_others(NodeIdentity { name: bus.node.clone(), folder }))
+            Ok(Ownership::clustered(NodeIdentity { name: bus.node.clone(), folder }))
         }
         _ => {
             StandaloneNode { is_told: config.alone }.claim(&foundation.databases.history).await?;
@@ -197,9 +197,9 @@ impl ClusterTasks {
         let Self { connection, handover, limits, counters, leaving, left } = self;
         let (lease, member) = (connection.clone(), handover.member.clone());
         let (contact, said) = (counters.contact.clone(), counters.contact.clone());
-        let (pulse, looked_at) = watch::channel(Instant::now());
+        let (poll_time, polled_at) = watch::channel(Instant::now());
         let lease = supervisor.spawn(LEASE, move || {
-            lease_renewal::run(lease.clone(), member.clone(), said.clone(), looked_at.clone())
+            lease_renewal::run(lease.clone(), member.clone(), said.clone(), polled_at.clone())
         });
         let asking = contact.clone();
         let asking = supervisor.spawn(CONTACT, move || asking.clone().run());
@@ -223,7 +223,7 @@ impl ClusterTasks {
                 limits: limits.clone(),
                 counters: Arc::clone(&counters),
                 is_leaving: leaving.clone(),
-                pulse: pulse.clone(),
+                poll_time: poll_time.clone(),
             });
             let left = left.clone();
             async move {

@@ -224,7 +224,7 @@ mod tests {
     #[case::a_file_with_another_name(&["other.db"], false, "there is no installation in")]
     fn a_missing_or_incomplete_installation_is_an_error(
         #[case] files: &[&str],
-        #[case] is_elsewhere: bool,
+        #[case] is_external: bool,
         #[case] expected: &str,
     ) {
         let folder = tempfile::tempdir().unwrap();
@@ -232,7 +232,7 @@ mod tests {
             let contents = if file.ends_with('=') { "" } else { "contents" };
             std::fs::write(folder.path().join(file.trim_end_matches('=')), contents).unwrap();
         }
-        let database_url = is_elsewhere.then(|| "postgres://127.0.0.1/none".to_owned());
+        let database_url = is_external.then(|| "postgres://127.0.0.1/none".to_owned());
         let config = Config { data_dir: folder.path().to_owned(), database_url, ..Config::default() };
         let refusal = demand_installation(&config).map_err(|error| error.to_string()).err().unwrap_or_default();
         assert!(refusal.contains(expected) && refusal.is_empty() == expected.is_empty(), "{refusal}");

@@ -90,13 +90,13 @@ async fn begin_listening(router: &ServiceRouter, guard: &ClockGuard) -> Result<(
 pub(super) async fn prepare_history(
     databases: Databases,
     retry: Duration,
-    lone: Option<StandaloneNode>,
+    standalone: Option<StandaloneNode>,
     supervisor: Supervisor,
 ) {
     while !databases.history.is_prepared() {
         match databases.migrate_history().await {
             // Before anything that waits is written.
-            Ok(()) => match admit(&databases, lone).await {
+            Ok(()) => match admit(&databases, standalone).await {
                 Ok(()) => tracing::info!("history database available and up to date"),
                 Err(refusal) if refusal.is::<ConfigError>() => {
                     supervisor.fail(&refusal.to_string());
@@ -113,14 +113,14 @@ pub(super) async fn prepare_history(
     }
 }
 
-async fn admit(databases: &Databases, lone: Option<StandaloneNode>) -> anyhow::Result<()> {
-    let Some(lone) = lone else {
+async fn admit(databases: &Databases, standalone: Option<StandaloneNode>) -> anyhow::Result<()> {
+    let Some(standalone) = standalone else {
         databases.admit_history();
         return Ok(());
     };
-    lone.ask(&databases.history).await?;
+    standalone.ask(&databases.history).await?;
     databases.admit_history();
-    lone.claim(&databases.history).await
+    standalone.claim(&databases.history).await
 }
 
 /// Inputs for the figures of the past. They concern the time before this start, so they may be computed at any time.

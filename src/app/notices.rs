@@ -24,7 +24,7 @@ pub(super) fn notices(
         blind_by: roster
             .all()
             .iter()
-            .filter(|known| !known.is_elsewhere())
+            .filter(|known| !known.is_remote())
             .find_map(|known| known.blind_by()),
     };
     NoticeReconciler {

@@ -116,7 +116,7 @@ pub(super) fn start(
     };
     let clock = foundation.clock.clone();
     let tasks = RemoteTasks {
-        desk: issuer.map(|issuer| parts.desk(issuer, &clock)),
+        enrolment: issuer.map(|issuer| parts.enrolment(issuer, &clock)),
         census: parts.census(),
         distribution: parts.distribution(&clock, &foundation.config.limits.bus),
         intake: parts.intake(&clock),
@@ -166,7 +166,7 @@ struct RemoteParts {
 }
 
 impl RemoteParts {
-    fn desk(&self, issuer: Arc<TokenIssuer>, clock: &Clock) -> EnrolmentService {
+    fn enrolment(&self, issuer: Arc<TokenIssuer>, clock: &Clock) -> EnrolmentService {
         EnrolmentService {
             connection: self.connection.clone(),
             databases: self.router.databases.clone(),
@@ -237,7 +237,7 @@ impl RemoteParts {
 
 /// The tasks, before they are spawned.
 struct RemoteTasks {
-    desk: Option<EnrolmentService>,
+    enrolment: Option<EnrolmentService>,
     census: LocationSync,
     distribution: DefinitionDistributor,
     intake: ResultIntake,
@@ -249,7 +249,7 @@ struct RemoteTasks {
 impl RemoteTasks {
     /// Spawns the tasks on the current thread.
     fn spawn(self, supervisor: &Supervisor) -> Vec<JoinHandle<()>> {
-        let Self { desk, census, distribution, intake, filler, presences, parts } = self;
+        let Self { enrolment, census, distribution, intake, filler, presences, parts } = self;
         let RemoteParts { connection, counters, grown, router, .. } = parts;
         let mut running = vec![
             supervisor.spawn(CENSUS, move || census.clone().run()),
@@ -260,7 +260,7 @@ impl RemoteTasks {
             supervisor.spawn(DELIVERIES, move || deliver(connection.clone(), Arc::clone(&counters))),
             supervisor.spawn(GROWTH, move || grow(router.clone(), Arc::clone(&grown))),
         ];
-        running.extend(desk.map(|desk| supervisor.spawn(DESK, move || desk.clone().run())));
+        running.extend(enrolment.map(|enrolment| supervisor.spawn(DESK, move || enrolment.clone().run())));
         running
     }
 }

@@ -16,7 +16,7 @@ use crate::store::file_copy::{DatabaseFile, FileKind};
 use crate::store::history::lock_segments;
 
 /// The time between two checks of the progress of a copy.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_EVERY: Duration = Duration::from_millis(200);
 /// The longest wait for the end of a compaction pass.
 const PASS_LIMIT: Duration = Duration::from_secs(15 * 60);
 
@@ -44,7 +44,7 @@ pub struct BackupOrder {
 #[derive(Clone, Debug)]
 pub enum KeyChoice {
     /// The key is stored outside of the backup.
-    Elsewhere,
+    Separate,
     /// This key goes into the backup.
     Inside(SecretString),
 }
@@ -156,7 +156,7 @@ impl BackupCopy<'_> {
             loop {
                 match lock_segments(history).map_err(BackupError::at(history))? {
                     Some(lock) => return Ok(lock),
-                    None => sleep(LOOK_EVERY).await,
+                    None => sleep(POLL_EVERY).await,
                 }
             }
         };
@@ -179,7 +179,7 @@ impl BackupCopy<'_> {
             loop {
                 tokio::select! {
                     ended = &mut copied => break ended?,
-                    () = sleep(LOOK_EVERY) => {}
+                    () = sleep(POLL_EVERY) => {}
                 }
                 let now = grown(seen);
                 (self.watcher)(path, now - seen);

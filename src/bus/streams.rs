@@ -16,9 +16,9 @@ use crate::config::limits::BusLimits;
 use crate::model::partition::Partition;
 
 /// Number of polls for a stream that another node may be creating.
-const LOOKS: u32 = 10;
+const POLLS: u32 = 10;
 /// The pause after each poll.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+const BETWEEN_POLLS: Duration = Duration::from_millis(100);
 
 /// The result of preparing one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ async fn another_node_makes_it(jetstream: &Context, wanted: &Config) -> bool {
         if let Ok(stream) = jetstream.get_stream(&wanted.name).await {
             return is_same(&stream.cached_info().config, wanted);
         }
-        tokio::time::sleep(BETWEEN_LOOKS).await;
+        tokio::time::sleep(BETWEEN_POLLS).await;
     }
     false
 }

@@ -34,7 +34,7 @@ use crate::probe::target::parse_target;
 const UP: u8 = 0;
 const DOWN_OR_DEGRADED: u8 = 1;
 /// Exit code when the check says nothing about the target.
-const COULD_NOT_LOOK: u8 = 3;
+const COULD_NOT_CHECK: u8 = 3;
 
 const LONG_ABOUT: &str = "\
 Check a target once, now, and show the verdict with a bar per phase. Exit code: 0 up, 1 down or degraded, 2 wrong usage, \
@@ -117,10 +117,10 @@ pub(super) async fn run(arguments: &CheckArguments, config: &Config) -> anyhow::
 /// Exit code of an outcome. A forbidden address was not checked, whatever status a service would get.
 fn exit_code(outcome: &CheckOutcome) -> u8 {
     match outcome {
-        CheckOutcome::Measured(measurement) if is_blocked(measurement) => COULD_NOT_LOOK,
+        CheckOutcome::Measured(measurement) if is_blocked(measurement) => COULD_NOT_CHECK,
         CheckOutcome::Measured(Measurement { status: CheckStatus::Up, .. }) => UP,
         CheckOutcome::Measured(_) => DOWN_OR_DEGRADED,
-        CheckOutcome::Unmeasured(_) => COULD_NOT_LOOK,
+        CheckOutcome::Unmeasured(_) => COULD_NOT_CHECK,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::agent::{Agent, AgentParts};
 use crate::app::first_start;
 use crate::app::locations::LocalLocation;
 use crate::bus::messages::enrolment::JoinToken;
-use crate::cli::running::{LOOK_EVERY, StopSignals, complain, end_at_once, say};
+use crate::cli::running::{POLL_EVERY, StopSignals, complain, end_at_once, say};
 use crate::cli::secret;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -50,7 +50,7 @@ pub(super) async fn run(arguments: ProbeArguments, config: Config) -> anyhow::Re
     let identity = identity(arguments.join, &config).await?;
     let mut signals = StopSignals::new()?;
     let supervisor = Supervisor::default();
-    let _watchdog = Watchdog::start(supervisor.clone(), LOOK_EVERY, end_at_once)?;
+    let _watchdog = Watchdog::start(supervisor.clone(), POLL_EVERY, end_at_once)?;
     let (code, url) = (identity.code.clone(), identity.servers.url.clone());
     let location = LocalLocation::named(code.as_str(), &config, &Clock::System)?;
     let parts = AgentParts {

@@ -58,7 +58,7 @@ pub struct PartitionKeeperParts {
     /// True when this node is about to end.
     pub is_leaving: watch::Receiver<bool>,
     /// Receives the time of every poll.
-    pub pulse: watch::Sender<Instant>,
+    pub poll_time: watch::Sender<Instant>,
 }
 
 /// Keeps the share of this node.
@@ -70,11 +70,11 @@ pub struct PartitionKeeper {
     limits: BusLimits,
     counters: Arc<ClusterCounters>,
     is_leaving: watch::Receiver<bool>,
-    pulse: watch::Sender<Instant>,
+    poll_time: watch::Sender<Instant>,
     held: PartitionSet,
     /// The time since which this node has seen every change, and the time of the last poll.
     seeing_since: Instant,
-    looked_at: Instant,
+    polled_at: Instant,
     /// Decides which keys count, with times since the start of this keeper.
     judge: LeaseJudge,
     started_at: Instant,
@@ -93,7 +93,7 @@ impl PartitionKeeper {
     /// Creates a keeper without partitions.
     #[must_use]
     pub fn new(parts: PartitionKeeperParts) -> Self {
-        let PartitionKeeperParts { connection, handover, contact, limits, counters, is_leaving, pulse } =
+        let PartitionKeeperParts { connection, handover, contact, limits, counters, is_leaving, poll_time } =
             parts;
         let now = Instant::now();
         Self {
@@ -103,10 +103,10 @@ impl PartitionKeeper {
             limits,
             counters,
             is_leaving,
-            pulse,
+            poll_time,
             held: PartitionSet::NONE,
             seeing_since: now,
-            looked_at: now,
+            polled_at: now,
             judge: LeaseJudge::new(LIVES_FOR, RENEWS_WITHIN),
             started_at: now,
             asked_at: None,
@@ -142,11 +142,11 @@ impl PartitionKeeper {
 
     /// Polls the leases, and takes the next step; returns false if there is more to do at once.
     async fn check_leases(&mut self) -> bool {
-        if self.looked_at.elapsed() > BLIND_AFTER {
+        if self.polled_at.elapsed() > BLIND_AFTER {
             self.note_blindness();
         }
-        self.looked_at = Instant::now();
-        self.pulse.send_replace(self.looked_at);
+        self.polled_at = Instant::now();
+        self.poll_time.send_replace(self.polled_at);
         let overtaken = self.handover.router.ownership.take_overtaken();
         self.note_lost(self.held.common(overtaken)).await;
         match self.step().await {

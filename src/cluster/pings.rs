@@ -20,12 +20,12 @@ const OVERLAP_MS: i64 = 15_000;
 pub async fn run(router: ServiceRouter) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut looked_at = router.engine.now();
+    let mut polled_at = router.engine.now();
     loop {
         ticks.tick().await;
         let now = router.engine.now();
-        match forward_stored_pings(&router, looked_at.plus_ms(-OVERLAP_MS)).await {
-            Ok(()) => looked_at = now,
+        match forward_stored_pings(&router, polled_at.plus_ms(-OVERLAP_MS)).await {
+            Ok(()) => polled_at = now,
             Err(error) => tracing::debug!(%error, "cannot read stored pings; retrying"),
         }
     }

@@ -23,21 +23,21 @@ use crate::store::server_facts;
 /// Tolerated difference between the clocks of this machine and of PostgreSQL, in seconds.
 const APART_SECONDS: i64 = 2;
 
-pub(super) async fn look_at_main(config: Arc<Config>) -> Vec<DoctorFinding> {
+pub(super) async fn examine_main(config: Arc<Config>) -> Vec<DoctorFinding> {
     let url = config.database_url.as_deref().unwrap_or_default();
-    vec![look_at("main database", FileKind::Main, database_files::main_file(&config).ok(), url).await]
+    vec![examine_database("main database", FileKind::Main, database_files::main_file(&config).ok(), url).await]
 }
 
-pub(super) async fn look_at_history(config: Arc<Config>) -> Vec<DoctorFinding> {
+pub(super) async fn examine_history(config: Arc<Config>) -> Vec<DoctorFinding> {
     let url = config.history_url.as_deref().unwrap_or_default();
     vec![
-        look_at("history database", FileKind::History, database_files::history_file(&config).ok(), url).await,
+        examine_database("history database", FileKind::History, database_files::history_file(&config).ok(), url).await,
     ]
 }
 
 /// Checks one database: a file, or the server behind the URL.
-async fn look_at(check: &'static str, kind: FileKind, file: Option<PathBuf>, url: &str) -> DoctorFinding {
-    let Some(file) = file else { return look_at_postgres(check, url).await };
+async fn examine_database(check: &'static str, kind: FileKind, file: Option<PathBuf>, url: &str) -> DoctorFinding {
+    let Some(file) = file else { return examine_postgres(check, url).await };
     let advice = "put it back from a backup: watchkeeper restore (docs/operations.md)";
     if is_closed(&file) {
         return DoctorFinding::unknown(
@@ -50,13 +50,13 @@ async fn look_at(check: &'static str, kind: FileKind, file: Option<PathBuf>, url
         let state = if file.exists() { "empty" } else { "missing" };
         return DoctorFinding::problem(check, format!("{} is {state}", file.display()), advice);
     }
-    let found = look_at_file(check, kind, &file).await;
+    let found = examine_file(check, kind, &file).await;
     found.unwrap_or_else(|error| {
         DoctorFinding::problem(check, error.said(), error.trouble().map_or(advice, FileTrouble::advice))
     })
 }
 
-async fn look_at_file(check: &'static str, kind: FileKind, file: &Path) -> Result<DoctorFinding, FileError> {
+async fn examine_file(check: &'static str, kind: FileKind, file: &Path) -> Result<DoctorFinding, FileError> {
     if let FileContents::Foreign { table } = FileContents::read(file, kind).await? {
         let said = format!(
             "{} is a database of another program: it has the table {table}, and none of Watchkeeper",
@@ -122,7 +122,7 @@ pub(super) async fn check_egress(config: Arc<Config>) -> Vec<DoctorFinding> {
 }
 
 /// Checks the key against the stored check value.
-pub(super) async fn look_at_key(config: Arc<Config>) -> Vec<DoctorFinding> {
+pub(super) async fn examine_key(config: Arc<Config>) -> Vec<DoctorFinding> {
     vec![judged_key(&config).await]
 }
 
@@ -168,7 +168,7 @@ async fn judged_key(config: &Config) -> DoctorFinding {
     }
 }
 
-async fn look_at_postgres(check: &'static str, url: &str) -> DoctorFinding {
+async fn examine_postgres(check: &'static str, url: &str) -> DoctorFinding {
     match server_facts::read(url).await {
         Err(error) => DoctorFinding::problem(
             check,
@@ -198,7 +198,7 @@ mod tests {
     #[tokio::test]
     async fn no_password_is_shown() {
         for url in ["postgres://u:SECRETPW@127.0.0.1:99999/db", "postgres://u:SECRETPW/x@127.0.0.1/db"] {
-            let found = look_at_postgres("main database", url).await;
+            let found = examine_postgres("main database", url).await;
             assert!(
                 found.verdict == FindingVerdict::Problem && !found.said.contains("SECRETPW"),
                 "{found:?}"

@@ -23,7 +23,7 @@ const OLD: u32 = 2;
 const OVER_NETWORK: [(i64, &str); 4] =
     [(0x6969, "NFS"), (0xff53_4d42, "SMB"), (0xfe53_4d42, "SMB"), (0x0102_1997, "9p")];
 
-pub(super) fn look(config: &Config) -> Vec<DoctorFinding> {
+pub(super) fn examine(config: &Config) -> Vec<DoctorFinding> {
     let folder = &config.data_dir;
     if !folder.is_dir() {
         let said = format!("there is no folder {}", folder.display());
@@ -126,7 +126,7 @@ fn judged_file_system(kind: FsType) -> DoctorFinding {
 }
 
 /// Checks the newest of the automatic backups.
-pub(super) fn look_for_backups(config: &Config) -> Vec<DoctorFinding> {
+pub(super) fn find_backups(config: &Config) -> Vec<DoctorFinding> {
     let check = "backups";
     let Some(folder) = &config.backup.folder else {
         if config.database_url.is_some() {

@@ -23,7 +23,7 @@ const NATS_PORT: u16 = 4_222;
 const ANSWER_BYTES: u64 = 64 * 1_024;
 
 /// Requests `/readyz`; if nothing answers, checks whether the port is free.
-pub(super) async fn look(config: Arc<Config>) -> Vec<DoctorFinding> {
+pub(super) async fn examine(config: Arc<Config>) -> Vec<DoctorFinding> {
     let check = "server";
     let answered = timeout(ANSWER_WITHIN, ask(&config, "/readyz")).await;
     match answered.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
@@ -100,7 +100,7 @@ fn judged_answer(answer: &str) -> Vec<DoctorFinding> {
 }
 
 /// Connects to the configured NATS servers.
-pub(super) async fn look_for_nats(config: Arc<Config>) -> Vec<DoctorFinding> {
+pub(super) async fn find_nats(config: Arc<Config>) -> Vec<DoctorFinding> {
     let check = "nats";
     let mut found = Vec::new();
     for text in config.nats_url.iter().flat_map(|urls| urls.split(',')).map(str::trim) {

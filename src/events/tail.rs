@@ -39,7 +39,7 @@ const AT_ONCE: u64 = 500;
 const RESULTS_WAITING: usize = 50_000;
 /// Time limit for results of another node, in milliseconds. After it, event ids advance without that node: they would become
 /// too old.
-const ELSEWHERE_WITHIN_MS: i64 = 20 * 60 * 1_000;
+const REMOTE_WITHIN_MS: i64 = 20 * 60 * 1_000;
 /// Maximum number of services whose organisation is cached.
 const OWNERS: usize = 100_000;
 
@@ -84,7 +84,7 @@ struct EventTail<'a> {
     changes: ReadProgress,
     events: ReadProgress,
     batches: broadcast::Receiver<Arc<RecordBatch>>,
-    elsewhere: Arc<RemoteResults>,
+    remote_results: Arc<RemoteResults>,
     /// Received results that are not published yet.
     results: Vec<CheckRecord>,
     /// The time up to which the stored results of every other node are received, if there are other nodes.
@@ -100,8 +100,8 @@ impl<'a> EventTail<'a> {
         let is_shared = main.changes().is_none();
         let at_ms = sources.guard.now().ms();
         let batches = sources.news.batches();
-        let elsewhere = Arc::new(RemoteResults::default());
-        elsewhere.query_positions(&sources.router, &sources.guard).await;
+        let remote_results = Arc::new(RemoteResults::default());
+        remote_results.query_positions(&sources.router, &sources.guard).await;
         let change = feed::newest(history.reader(), PartitionSet::ALL).await?;
         let event = events::newest(main.reader()).await?;
         let (changes, events) = if is_shared {
@@ -115,16 +115,16 @@ impl<'a> EventTail<'a> {
             (ReadProgress::behind(change), ReadProgress::behind(event))
         };
         let (results, owners) = (Vec::new(), HashMap::new());
-        Ok(Self { changes, events, batches, elsewhere, results, heard_at_ms: None, at_ms, owners, sources })
+        Ok(Self { changes, events, batches, remote_results, results, heard_at_ms: None, at_ms, owners, sources })
     }
 
     /// Publishes facts until there are no listeners.
     async fn follow(&mut self, hub: &EventHub) {
         hub.begin(self.cursor());
-        let (sources, elsewhere) = (self.sources, Arc::clone(&self.elsewhere));
+        let (sources, remote_results) = (self.sources, Arc::clone(&self.remote_results));
         tokio::select! {
             () = self.read(hub) => {}
-            () = elsewhere.poll_nodes(&sources.router, &sources.guard, || hub.wants_results()) => {}
+            () = remote_results.poll_nodes(&sources.router, &sources.guard, || hub.wants_results()) => {}
             () = hub.publish_pending() => {}
         }
     }
@@ -133,7 +133,7 @@ impl<'a> EventTail<'a> {
     async fn read(&mut self, hub: &EventHub) {
         let mut ticks = tokio::time::interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (mut looks, mut is_failing) = (0_u32, false);
+        let (mut polls, mut is_failing) = (0_u32, false);
         loop {
             ticks.tick().await;
             if hub.pause_if_unused() {
@@ -156,8 +156,8 @@ impl<'a> EventTail<'a> {
                 Err(error) if !was_failing => tracing::warn!(%error, "cannot read events; retrying"),
                 Err(_) => {}
             }
-            looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(TOKENS_EVERY)
+            polls = polls.wrapping_add(1);
+            if polls.is_multiple_of(TOKENS_EVERY)
                 && let Err(error) = self.end_expired_streams(hub).await
             {
                 tracing::warn!(%error, "cannot check the tokens of event streams; retrying");
@@ -167,7 +167,7 @@ impl<'a> EventTail<'a> {
 
     /// Takes the results received from other nodes; returns false when some are missing.
     fn take_remote_results(&mut self) -> bool {
-        let ReceivedResults { results, is_missing_some, heard_at_ms } = self.elsewhere.take();
+        let ReceivedResults { results, is_missing_some, heard_at_ms } = self.remote_results.take();
         self.results.extend(results);
         self.heard_at_ms = heard_at_ms;
         !is_missing_some
@@ -199,7 +199,7 @@ impl<'a> EventTail<'a> {
             of_changes.chain(of_results).filter(|service| !self.owners.contains_key(service)).collect();
         self.learn_owners(unknown).await?;
         let facts = self.facts(changes, happened);
-        let heard_at_ms = self.heard_at_ms.map_or(now_ms, |heard| heard.max(now_ms - ELSEWHERE_WITHIN_MS));
+        let heard_at_ms = self.heard_at_ms.map_or(now_ms, |heard| heard.max(now_ms - REMOTE_WITHIN_MS));
         self.at_ms = now_ms.min(heard_at_ms);
         Ok(facts)
     }

@@ -76,7 +76,7 @@ async fn begin(
     let owners = lock_owners(&transaction, &keys).await?;
     let known = in_trouble.iter().filter_map(|(service, kind, at)| {
         let begun = Outage::begun(*owners.get(service)?, *service, *kind, *at);
-        Some(Outage { reported_at: Some(incidents.clock.now()), look_at: None, ..begun })
+        Some(Outage { reported_at: Some(incidents.clock.now()), evaluate_at: None, ..begun })
     });
     let known: Vec<Outage> = known.collect();
     outages::save(&transaction, &known).await?;
@@ -144,7 +144,7 @@ async fn apply_changes(
     let recovered: Vec<RecoveredService> = recovered.collect();
     let in_others = mark_recovered(&transaction, &recovered, now).await?;
     // People may have added it to incidents that waited for it only.
-    outages::look_at_recovered_beside(&transaction, &in_others, now).await?;
+    outages::evaluate_recovered_beside(&transaction, &in_others, now).await?;
     if !feed.advance(&transaction, next).await? {
         return Ok(false);
     }

@@ -98,7 +98,7 @@ async fn wake(
     let transaction = router.databases.main.begin().await?;
     organisations::lock(&transaction, organisation).await?;
     woken.iter().for_each(|service| transaction.concerns(ChangeScope::Service(*service)));
-    outages::look_now(&transaction, woken, now).await?;
+    outages::evaluate_now(&transaction, woken, now).await?;
     transaction.commit().await?;
     Ok(())
 }

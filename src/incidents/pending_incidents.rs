@@ -44,13 +44,13 @@ pub(super) struct PendingIncident {
 
 impl PendingIncident {
     /// Creates an incident for this outage.
-    pub(super) fn new(desk: &IncidentContext<'_>, policy: &IncidentPolicy, service_outage: &ServiceOutage) -> Self {
+    pub(super) fn new(context: &IncidentContext<'_>, policy: &IncidentPolicy, service_outage: &ServiceOutage) -> Self {
         let incident = Incident {
             key: 0,
             id: Id::random(),
-            organisation: desk.organisation.key,
+            organisation: context.organisation.key,
             // Written when the number of its services is known.
-            title: incident_texts::resolved(desk.organisation),
+            title: incident_texts::resolved(context.organisation),
             kind: IncidentKind::Standard,
             status: IncidentStatus::Investigating,
             severity: service_outage.severity,
@@ -60,8 +60,8 @@ impl PendingIncident {
             sla_counts_as_downtime: false,
             created_by: None,
             acknowledgement: None,
-            created_at: desk.now,
-            updated_at: desk.now,
+            created_at: context.now,
+            updated_at: context.now,
         };
         let automation = Some(AutomationState { policy: Some(policy.key), edited: EditedFields::default() });
         let after = WholeIncident {
@@ -109,32 +109,32 @@ impl PendingIncident {
     }
 
     /// Stores it; returns the added outages with their new state.
-    pub(super) async fn store(mut self, desk: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
-        self.write(desk);
+    pub(super) async fn store(mut self, context: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
+        self.write(context);
         match &self.before {
             Some(before) => {
-                lifecycle::incidents::save(desk.transaction, before, &self.after, desk.now).await?;
+                lifecycle::incidents::save(context.transaction, before, &self.after, context.now).await?;
             }
-            None => lifecycle::incidents::insert(desk.transaction, &mut self.after).await?,
+            None => lifecycle::incidents::insert(context.transaction, &mut self.after).await?,
         }
         if let Some(reasons) = &self.reasons {
-            lifecycle::incidents::add_reasons(desk.transaction, self.after.incident.key, reasons).await?;
+            lifecycle::incidents::add_reasons(context.transaction, self.after.incident.key, reasons).await?;
         }
         if let Some(policy) = self.policy.filter(|_| !self.keys.is_empty()) {
             let keys: Vec<GroupKey> = self.keys.into_iter().collect();
-            group_keys::assign_keys(desk.transaction, (policy, self.after.incident.key), &keys).await?;
+            group_keys::assign_keys(context.transaction, (policy, self.after.incident.key), &keys).await?;
         }
         let incident = Some(self.after.incident.key);
-        Ok(self.outages.into_iter().map(|outage| outage.mark_reported(incident, desk.now)).collect())
+        Ok(self.outages.into_iter().map(|outage| outage.mark_reported(incident, context.now)).collect())
     }
 
     /// Writes title and timeline, as far as people have not.
-    fn write(&mut self, desk: &IncidentContext<'_>) {
+    fn write(&mut self, context: &IncidentContext<'_>) {
         let follows = self.after.follows_outages();
         let is_title_ours = self.after.automation.is_some_and(|automation| !automation.edited.title);
         if is_title_ours && self.heard.iter().any(|heard| heard.news != ImpactChange::Nothing) {
             let kind = incident_texts::worst_kind(&self.after, &self.heard);
-            self.after.incident.title = incident_texts::title_of(&self.after, kind, desk.organisation);
+            self.after.incident.title = incident_texts::title_of(&self.after, kind, context.organisation);
         }
         let status = match self.after.incident.status {
             // It is not over after all.
@@ -142,18 +142,18 @@ impl PendingIncident {
             status => status,
         };
         let messages = match (&self.before, self.heard.first()) {
-            (None, Some(first)) => vec![incident_texts::opened(*first, desk.organisation)],
-            _ => incident_texts::entries(&self.heard, desk.organisation),
+            (None, Some(first)) => vec![incident_texts::opened(*first, context.organisation)],
+            _ => incident_texts::entries(&self.heard, context.organisation),
         };
         for message in messages {
             let newest = self.after.updates.last();
-            if newest.is_none_or(|newest| !repeats(newest, (status, &message), desk.now)) {
-                self.after.post(incident_texts::entry(status, message, desk.now));
+            if newest.is_none_or(|newest| !repeats(newest, (status, &message), context.now)) {
+                self.after.post(incident_texts::entry(status, message, context.now));
             }
         }
-        let given = desk.evidence.give_to(&mut self.after.services, &self.outages);
+        let given = context.evidence.give_to(&mut self.after.services, &self.outages);
         let news = self.heard.iter().filter(|heard| heard.news != ImpactChange::Nothing).count();
-        self.reasons = evidence::internal_entry(&self.after, (&given, news), (desk.organisation, desk.now));
+        self.reasons = evidence::internal_entry(&self.after, (&given, news), (context.organisation, context.now));
     }
 }
 
@@ -199,20 +199,20 @@ impl PendingIncidents {
     /// Returns the stored incident with this key and its pending changes; `None` when it was deleted.
     pub(super) async fn open(
         &mut self,
-        desk: &IncidentContext<'_>,
+        context: &IncidentContext<'_>,
         key: i64,
     ) -> Result<Option<&mut PendingIncident>, MainError> {
-        let index = self.draft_index(desk, key).await?;
+        let index = self.draft_index(context, key).await?;
         Ok(index.and_then(|index| self.drafts.get_mut(index)))
     }
 
-    async fn draft_index(&mut self, desk: &IncidentContext<'_>, key: i64) -> Result<Option<usize>, MainError> {
+    async fn draft_index(&mut self, context: &IncidentContext<'_>, key: i64) -> Result<Option<usize>, MainError> {
         if let Some(index) = self.by_key.get(&key) {
             return Ok(Some(*index));
         }
-        let stored = excerpt::of_key_for_update(desk.transaction, key, &self.services).await?;
+        let stored = excerpt::of_key_for_update(context.transaction, key, &self.services).await?;
         let Some(stored) = stored else { return Ok(None) };
-        let policy = policy_of(desk, &stored).await?.map(|policy| policy.key);
+        let policy = policy_of(context, &stored).await?.map(|policy| policy.key);
         let index = self.add(PendingIncident::known(stored, policy));
         self.by_key.insert(key, index);
         Ok(Some(index))
@@ -234,7 +234,7 @@ impl PendingIncidents {
     /// Returns the index of an incident that follows the policy, has grown since then and accepts a service with these keys.
     pub(super) async fn find(
         &mut self,
-        desk: &IncidentContext<'_>,
+        context: &IncidentContext<'_>,
         (policy, keys): (i64, &[GroupKey]),
         since: Timestamp,
     ) -> Result<Option<usize>, MainError> {
@@ -242,7 +242,7 @@ impl PendingIncidents {
             for lead in self.leads.get(&(policy, *key)).cloned().unwrap_or_default() {
                 let index = match lead {
                     IncidentLead::Written(index) => Some(index),
-                    IncidentLead::Stored(incident) => self.draft_index(desk, incident).await?,
+                    IncidentLead::Stored(incident) => self.draft_index(context, incident).await?,
                 };
                 let draft = index.and_then(|index| self.drafts.get(index));
                 if draft.is_some_and(|draft| draft.accepts_outage(policy, since)) {
@@ -284,7 +284,7 @@ impl PendingIncidents {
     }
 
     /// Stores those with changes; returns the outages added to them.
-    pub(super) async fn store(self, desk: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
+    pub(super) async fn store(self, context: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
         let Self { drafts, leads, .. } = self;
         let mut reported = Vec::new();
         for (index, mut draft) in drafts.into_iter().enumerate() {
@@ -297,7 +297,7 @@ impl PendingIncidents {
                 let leads = policy.and_then(|policy| leads.get(&(policy, *key)));
                 leads.and_then(|leads| leads.first()) == Some(&IncidentLead::Written(index))
             });
-            reported.extend(draft.store(desk).await?);
+            reported.extend(draft.store(context).await?);
         }
         Ok(reported)
     }

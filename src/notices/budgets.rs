@@ -51,7 +51,7 @@ impl BudgetMemory {
             let window = PageWindow { offset: 0, limit: TARGETS_MAX };
             for target in sla_targets::list(main, visibility, window).await?.0 {
                 known.insert(target.id.to_string());
-                wrong.extend(self.look(parts, &organisation, target, &lasting).await);
+                wrong.extend(self.check_target(parts, &organisation, target, &lasting).await);
             }
         }
         let over = |notice: &Notice, organisation: &Organisation| {
@@ -62,7 +62,7 @@ impl BudgetMemory {
     }
 
     /// Returns the trouble of a target's budget. When it cannot be read, the trouble of the open notice is returned.
-    async fn look(
+    async fn check_target(
         &mut self,
         parts: &NoticeReconciler,
         organisation: &Organisation,

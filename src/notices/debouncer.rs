@@ -78,12 +78,12 @@ mod tests {
     #[case::not_over(true, &[(0, false), (30, true), (60, false)], true)]
     fn a_condition_counts_after_a_minute(
         #[case] is_notified: bool,
-        #[case] looks: &[(u64, bool)],
+        #[case] samples: &[(u64, bool)],
         #[case] expected: bool,
     ) {
         let (mut patience, begin) = (NoticeDebouncer::new(MINUTE, MINUTE), Instant::now());
         let mut counts = is_notified;
-        for (second, is_wrong) in looks {
+        for (second, is_wrong) in samples {
             counts = patience.is_confirmed("it", *is_wrong, is_notified, begin + Duration::from_secs(*second));
         }
         assert_eq!(counts, expected);

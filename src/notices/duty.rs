@@ -39,7 +39,7 @@ pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), StoreError> 
     let main = parts.router.databases.main.reader();
     let lasting = notices::lasting_of(main, EVENT).await?;
     let now = parts.guard.now();
-    let looked = TimeRange { from: now.plus_ms(-BACK_MS), to: now.plus_ms(AHEAD_MS) };
+    let search_range = TimeRange { from: now.plus_ms(-BACK_MS), to: now.plus_ms(AHEAD_MS) };
     let all = schedules::of_all(main).await?;
     let names: HashMap<String, String> =
         all.iter().map(|schedule| (schedule.id.to_string(), schedule.name.clone())).collect();
@@ -51,9 +51,9 @@ pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), StoreError> 
     let mut wrong = Vec::new();
     for organisation in organisations::with_keys(main, by_owner.keys().copied()).await? {
         let Some(schedules) = by_owner.remove(&organisation.key) else { continue };
-        let kept = rosters::of_schedules(main, schedules, looked).await?;
-        for (schedule, gaps) in compute_uncovered(kept, looked, now).await? {
-            let named = gaps.iter().map(|gap| (*gap, notified.begin(&schedule, *gap, (looked, now))));
+        let kept = rosters::of_schedules(main, schedules, search_range).await?;
+        for (schedule, gaps) in compute_uncovered(kept, search_range, now).await? {
+            let named = gaps.iter().map(|gap| (*gap, notified.begin(&schedule, *gap, (search_range, now))));
             wrong.extend(named.map(|named| trouble(&schedule, named, &organisation, now)));
         }
     }
@@ -65,11 +65,11 @@ pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), StoreError> 
 /// Returns the next uncovered periods of schedules, computed on another thread because it takes a while.
 async fn compute_uncovered(
     kept: Vec<StoredRoster>,
-    looked: TimeRange,
+    search_range: TimeRange,
     now: Timestamp,
 ) -> Result<Vec<(OncallSchedule, Vec<TimeRange>)>, StoreError> {
     let gaps = move |kept: StoredRoster| {
-        let gaps = kept.roster().uncovered(looked).into_iter().filter(|gap| gap.to > now);
+        let gaps = kept.roster().uncovered(search_range).into_iter().filter(|gap| gap.to > now);
         let gaps = gaps.take(GAPS_MAX).collect();
         (kept.schedule, gaps)
     };
@@ -113,13 +113,13 @@ impl NotifiedPeriods {
         &self,
         schedule: &OncallSchedule,
         gap: TimeRange,
-        (looked, now): (TimeRange, Timestamp),
+        (search_range, now): (TimeRange, Timestamp),
     ) -> Timestamp {
         if gap.from > now {
             return gap.from;
         }
         let notified = self.0.get(schedule.id.as_str()).into_iter().flatten().copied();
-        let is_cut = gap.from == looked.from;
+        let is_cut = gap.from == search_range.from;
         notified.filter(|begin| *begin <= now && (is_cut || *begin >= gap.from)).max().unwrap_or(gap.from)
     }
 }

@@ -40,10 +40,10 @@ fn notice(severity: Severity) -> Notice {
 )]
 fn a_notice_starts_falls_and_ends_with_its_condition(
     #[case] mut notified: Option<Severity>,
-    #[case] looks: &[(u64, Option<Severity>, &str)],
+    #[case] samples: &[(u64, Option<Severity>, &str)],
 ) {
     let (falls, begin) = (SeverityFalls::default(), Instant::now());
-    for (minute, severity, expected) in looks {
+    for (minute, severity, expected) in samples {
         let wrong: Vec<NoticeCondition> = severity.map(condition).into_iter().collect();
         let lasting: Vec<Notice> = notified.map(notice).into_iter().collect();
         let now = begin + Duration::from_secs(minute * 60);

@@ -24,7 +24,7 @@ use crate::store::notifications::order::release_stranded;
 use crate::store::{MainError, subscriber_facts};
 
 /// The poll interval of the outbox while nothing is due.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_EVERY: Duration = Duration::from_millis(200);
 /// The interval of rare maintenance work.
 const TIDY: Duration = Duration::from_secs(10);
 /// The poll interval of escalation steps.
@@ -85,7 +85,7 @@ impl Courier {
                 escalated = Some(Instant::now());
             }
             let has_sent = !is_held && round.send_due().await?;
-            round.settle(if has_sent { Duration::ZERO } else { LOOK }).await?;
+            round.settle(if has_sent { Duration::ZERO } else { POLL_EVERY }).await?;
         }
     }
 

@@ -55,8 +55,8 @@ impl PageServer {
         let locales = page.effective_locales(&organisation);
         let chosen = choose(&visit.accept_language, &locales, &default).unwrap_or_else(|| default.clone());
         let reader = VisitorLanguage { chosen: &chosen, default: &default, words: PageTexts::of(&chosen) };
-        let look = PageAppearance::of(page, visit.appearance, reader.words);
-        let view = self.view(&reader, (page, &organisation), look).await?;
+        let appearance = PageAppearance::of(page, visit.appearance, reader.words);
+        let view = self.view(&reader, (page, &organisation), appearance).await?;
         let html = view.render().unwrap_or_else(|error| {
             tracing::error!(page = %page.id, %error, "cannot render a status page");
             String::new()
@@ -70,7 +70,7 @@ impl PageServer {
         &self,
         reader: &VisitorLanguage<'_>,
         (page, organisation): (&Statuspage, &Organisation),
-        look: PageAppearance,
+        appearance: PageAppearance,
     ) -> Result<PublicPage, MainError> {
         let main = self.databases.main.reader();
         let visibility = Visibility::whole(page.organisation);
@@ -113,7 +113,7 @@ impl PageServer {
         };
         Ok(PublicPage {
             words: reader.words,
-            look,
+            appearance,
             head,
             name,
             logo,

@@ -16,7 +16,7 @@ use crate::probe::spec::{DnsCheck, DnsRecord};
 use crate::probe::toolbox::Toolbox;
 
 /// The longest time of one check: a client waits for it.
-const LOOK_TIME: Duration = Duration::from_secs(5);
+const CHECK_TIME: Duration = Duration::from_secs(5);
 
 /// The result of one question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ struct DomainAnswers {
 
 /// Checks once. Takes a few seconds at most.
 pub async fn check_domain(wanted: &RequiredRecords, toolbox: &Toolbox) -> DomainRecordsState {
-    let deadline = Instant::now() + LOOK_TIME;
+    let deadline = Instant::now() + CHECK_TIME;
     let see = |name: &str, record: DnsRecord| {
         let name = Name::from_ascii(name);
         async move {

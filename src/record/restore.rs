@@ -54,7 +54,7 @@ struct RecordedPast {
     absent: HashMap<i32, LocationCode>,
     votes: LatestVotes,
     /// The span of which `votes` has all rows.
-    looked: InclusiveSpan,
+    span: InclusiveSpan,
     statuses: HashMap<ServiceKey, StatusChange>,
     /// Of services that went up and down lately.
     flapping: HashMap<ServiceKey, FlappingState>,
@@ -142,7 +142,7 @@ async fn each_service(
         // A query of a history that is away costs seconds each time.
         if past.is_known
             && let Err(error) =
-                recent::complete(&databases.history, &mut past.votes, &expected, past.looked).await
+                recent::complete(&databases.history, &mut past.votes, &expected, past.span).await
         {
             if beginning.is_handed_over {
                 return Err(error.into());
@@ -176,13 +176,13 @@ async fn read_past(router: &ServiceRouter, beginning: WatchStart) -> Result<Reco
         // After a long stop the last results are all old.
         recent::last_fresh(reader).await?.unwrap_or(now).min(now).plus_ms(-RECENT_MS)
     };
-    let looked = InclusiveSpan { since, until: now.plus_ms(STEP_MS) };
-    let votes = recent::within(reader, partitions, looked).await?;
+    let span = InclusiveSpan { since, until: now.plus_ms(STEP_MS) };
+    let votes = recent::within(reader, partitions, span).await?;
     let latest = changes::latest_of(reader, partitions).await?;
     let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
     let turns_since = now.plus_ms(-i64::from(*status_rules::MINUTES.end()) * 60_000);
     let flapping = changes::flapping(reader, partitions, turns_since).await?;
-    Ok(RecordedPast { is_known: true, locations, numbers, absent, votes, looked, statuses, flapping })
+    Ok(RecordedPast { is_known: true, locations, numbers, absent, votes, span, statuses, flapping })
 }
 
 /// Returns the remote locations in use that the engine does not know yet. A deleted one has no vote.

@@ -22,8 +22,8 @@ const RATE_FACTOR: f64 = 20.0;
 /// Seconds of its schedule that may arrive at once: twice the maximum age of results.
 const BURST_SECONDS: f64 = 2.0 * OLDEST_MS as f64 / 1_000.0;
 /// Checks of one service in a burst, and per second: fast rechecks run once a second, requested checks besides.
-const LOOKS_AT_ONCE: i64 = 10;
-const LOOKS_PER_SECOND: i64 = 2;
+const REQUESTS_AT_ONCE: i64 = 10;
+const REQUESTS_PER_SECOND: i64 = 2;
 /// Number of results that may always arrive at once.
 const BURST_LEAST: f64 = 1_000.0;
 
@@ -106,7 +106,7 @@ fn services_with_excess(records: &[CheckRecord]) -> HashSet<ServiceKey> {
     }
     let is_crowded = |(first, last, count): (Timestamp, Timestamp, i64)| {
         let seconds = last.ms_since(first) / 1_000;
-        count > LOOKS_AT_ONCE + seconds * LOOKS_PER_SECOND
+        count > REQUESTS_AT_ONCE + seconds * REQUESTS_PER_SECOND
     };
     spans.into_iter().filter(|(_, span)| is_crowded(*span)).map(|(service, _)| service).collect()
 }

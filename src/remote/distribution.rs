@@ -270,7 +270,7 @@ impl DefinitionDistributor {
         let PlannedChecks { plan, locations, target, timeout_seconds, config } = planned;
         let of_slot = |(slot, known): (usize, &Arc<RegisteredLocation>)| {
             let location = known.location.code.clone();
-            let recipient = self.recipients.key_of(&location).filter(|_| known.is_elsewhere())?;
+            let recipient = self.recipients.key_of(&location).filter(|_| known.is_remote())?;
             let own = plan.of_location(slot)?;
             let version =
                 LocationDefinition::version_of(service.check_type, target, *timeout_seconds, config);

@@ -100,7 +100,7 @@ impl LocationSync {
                 tracing::info!(location = %code, "remote location added");
             }
             // Also for a known one: the actor may have been replaced.
-            self.roster.add_elsewhere(stored.location, self.looker.address().recipient());
+            self.roster.add_remote(stored.location, self.looker.address().recipient());
             is_news |= self.roster.set_used(&code, true) | is_new;
         }
         self.is_known.send_replace(true);

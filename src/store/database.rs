@@ -137,7 +137,7 @@ pub struct Database<E = MainError> {
     unhurried: Reader,
     url: String,
     /// The turn to write of SQLite; `None` for PostgreSQL, which takes concurrent writes.
-    turn: Option<Arc<Mutex<WriterGroup>>>,
+    writer_lock: Option<Arc<Mutex<WriterGroup>>>,
     changes: Arc<CommitTracker>,
     /// SQLite: the record of the last writes.
     disk: Option<Arc<DiskRecord>>,
@@ -174,7 +174,7 @@ impl<E: From<DbErr>> Database<E> {
         let patience = Duration::from_secs(limits.acquire_timeout_seconds);
         let refused = |problem| OpenError::connect(&shown, problem);
         let is_prepared = Arc::new(AtomicBool::new(true));
-        let (writer, reader, unhurried, turn, disk);
+        let (writer, reader, unhurried, writer_lock, disk);
         let changes = Arc::new(CommitTracker::default());
         if url.starts_with("sqlite:") {
             writer = Reader::new(pool::sqlite_writer(url, limits).await.map_err(refused)?, None);
@@ -185,7 +185,7 @@ impl<E: From<DbErr>> Database<E> {
             reader = Reader::new(pool::sqlite_readers(url, limits).await.map_err(refused)?, None);
             unhurried = writer.clone();
             let record = Arc::new(DiskRecord::of_sqlite(url));
-            turn =
+            writer_lock =
                 Some(Arc::new(Mutex::new(WriterGroup::marking(Arc::clone(&changes), Arc::clone(&record)))));
             disk = Some(record);
         } else {
@@ -194,10 +194,10 @@ impl<E: From<DbErr>> Database<E> {
             reader = writer.clone();
             let connections = pool::unhurried_postgres(url, limits).await.map_err(refused)?;
             unhurried = Reader::new(connections, Some(pool::LONGEST));
-            (turn, disk) = (None, None);
+            (writer_lock, disk) = (None, None);
         }
         let error = PhantomData;
-        Ok(Self { writer, reader, unhurried, url: shown, turn, changes, disk, patience, is_prepared, error })
+        Ok(Self { writer, reader, unhurried, url: shown, writer_lock, changes, disk, patience, is_prepared, error })
     }
 
     /// The connection for statements that only read.
@@ -216,7 +216,7 @@ impl<E: From<DbErr>> Database<E> {
     /// wait for an answer ends after an hour.
     #[must_use]
     pub(in crate::store) fn with_long_timeout(&self) -> Self {
-        if self.turn.is_some() {
+        if self.writer_lock.is_some() {
             return self.clone();
         }
         Self { writer: self.unhurried.clone(), reader: self.unhurried.clone(), ..self.clone() }
@@ -229,8 +229,8 @@ impl<E: From<DbErr>> Database<E> {
     pub async fn begin(&self) -> Result<Transaction<E>, E> {
         self.demand_prepared()?;
         self.demand_in_place()?;
-        Ok(match &self.turn {
-            Some(turn) => Transaction::shared(self.writer.inner(), turn, self.patience).await?,
+        Ok(match &self.writer_lock {
+            Some(writer_lock) => Transaction::shared(self.writer.inner(), writer_lock, self.patience).await?,
             None => Transaction::alone(&self.writer).await?,
         })
     }
@@ -240,7 +240,7 @@ impl<E: From<DbErr>> Database<E> {
     /// else.
     #[must_use]
     pub fn changes(&self) -> Option<&CommitTracker> {
-        self.turn.as_ref().map(|_| &*self.changes)
+        self.writer_lock.as_ref().map(|_| &*self.changes)
     }
 
     /// Returns the disk of an embedded database, if it refused the last write for lack of space.
@@ -260,7 +260,7 @@ impl<E: From<DbErr>> Database<E> {
 
     /// Checks that the database takes writes, and answers soon: a PostgreSQL replica does not take them.
     pub async fn ask_for_writes(&self) -> Result<(), E> {
-        if self.turn.is_some() {
+        if self.writer_lock.is_some() {
             return self.ping().await;
         }
         self.demand_prepared()?;
@@ -307,7 +307,7 @@ impl<E> Clone for Database<E> {
             reader: self.reader.clone(),
             unhurried: self.unhurried.clone(),
             url: self.url.clone(),
-            turn: self.turn.clone(),
+            writer_lock: self.writer_lock.clone(),
             changes: Arc::clone(&self.changes),
             disk: self.disk.clone(),
             patience: self.patience,

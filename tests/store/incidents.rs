@@ -309,7 +309,7 @@ async fn an_incident_does_not_wait_for_a_deleted_service(
         incident: Some(incident.incident.key),
         reported_at: Some(at(100)),
         recovered_at,
-        look_at: Some(at(60_000)),
+        evaluate_at: Some(at(60_000)),
         ..Outage::begun(owner.key, service, OutageKind::Down, at(90))
     };
     let all = [
@@ -327,8 +327,8 @@ async fn an_incident_does_not_wait_for_a_deleted_service(
     services::delete(&transaction, a.key).await.unwrap();
     transaction.commit().await.unwrap();
     let mut left = outages::of_services(store.main.reader(), &[a.key, b.key, c.key]).await.unwrap();
-    left.sort_by_key(|outage| outage.look_at);
-    let looks: Vec<_> = left.iter().map(|outage| (outage.service, outage.look_at)).collect();
+    left.sort_by_key(|outage| outage.evaluate_at);
+    let looks: Vec<_> = left.iter().map(|outage| (outage.service, outage.evaluate_at)).collect();
     assert_eq!(looks, [(c.key, Some(at(300))), (b.key, Some(at(60_000)))]);
 }
 

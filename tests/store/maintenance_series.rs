@@ -53,7 +53,7 @@ fn recurring(organisation: i64, rule: &str) -> MaintenanceSeries {
             start: false,
             complete: true,
         },
-        next_look_at: at(BEGIN),
+        next_check_at: at(BEGIN),
         created_by: None,
         created_at: at(BEGIN),
         updated_at: at(BEGIN),

@@ -16,10 +16,10 @@ impl LocationRegistry {
     pub(in crate::engine) fn review(&self) -> bool {
         let mut has_news = false;
         for known in self.lock().iter() {
-            if let Some((turn, blindness)) = known.looks.judge() {
+            if let Some((turn, blindness)) = known.recent_attempts.judge() {
                 known.apply_transition(turn, blindness);
             }
-            has_news |= known.looks.take_news();
+            has_news |= known.recent_attempts.take_news();
         }
         has_news
     }
@@ -28,7 +28,7 @@ impl LocationRegistry {
     #[must_use]
     pub fn is_blind_here(&self) -> bool {
         let all = self.all();
-        let mut here = all.iter().filter(|known| !known.is_elsewhere()).peekable();
+        let mut here = all.iter().filter(|known| !known.is_remote()).peekable();
         here.peek().is_some() && here.all(|known| known.is_impaired())
     }
 }
@@ -36,7 +36,7 @@ impl LocationRegistry {
 impl RegisteredLocation {
     /// Notes how an attempt of this location ended.
     pub(in crate::engine) fn note_attempt(&self, outcome: &CheckOutcome) {
-        if let Some(turn) = self.looks.note(outcome) {
+        if let Some(turn) = self.recent_attempts.note(outcome) {
             self.apply_transition(turn, None);
         }
     }
@@ -44,10 +44,10 @@ impl RegisteredLocation {
     /// Returns the reason why none of its attempts measures, as far as this process knows.
     #[must_use]
     pub fn blind_by(&self) -> Option<LocalFault> {
-        if self.is_elsewhere() {
+        if self.is_remote() {
             return self.last_seen()?.blind_by;
         }
-        self.looks.blindness().map(|blindness| blindness.trouble)
+        self.recent_attempts.blindness().map(|blindness| blindness.trouble)
     }
 
     /// Returns the start and reason of its blindness, as far as this process knows at `now`.
@@ -58,13 +58,13 @@ impl RegisteredLocation {
 
     /// Returns the start of its last blindness in wall time, given `now`: earlier results of this location are outdated.
     pub(in crate::engine) fn blind_since(&self, now: Timestamp) -> Option<Timestamp> {
-        self.looks.blind_since(now)
+        self.recent_attempts.blind_since(now)
     }
 
     /// Takes the blindness that a location in another process reports.
     pub(super) fn note_blindness(&self, before: Option<&LocationReport>, seen: &LocationReport) {
         if seen.blind_by.is_some() && before.is_none_or(|before| before.blind_by.is_none()) {
-            self.looks.become_blind(Instant::now());
+            self.recent_attempts.become_blind(Instant::now());
         }
     }
 
@@ -73,9 +73,9 @@ impl RegisteredLocation {
         let location = self.location.code.as_str();
         match (turn, blindness) {
             (ImpairmentChange::Impaired, Some(LocationBlindness { since_ms, trouble })) => {
-                self.looks.become_blind(self.looks.at(since_ms));
+                self.recent_attempts.become_blind(self.recent_attempts.at(since_ms));
                 let is_logged = trouble != LocalFault::LocationImpaired;
-                self.looks.set_logged(is_logged);
+                self.recent_attempts.set_logged(is_logged);
                 if is_logged {
                     tracing::warn!(
                         location,
@@ -84,7 +84,7 @@ impl RegisteredLocation {
                     );
                 }
             }
-            _ if self.looks.set_logged(false) => {
+            _ if self.recent_attempts.set_logged(false) => {
                 tracing::info!(location, "location online again: checks can run");
             }
             _ => {}

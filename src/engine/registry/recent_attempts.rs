@@ -57,7 +57,7 @@ impl RecentAttempts {
         };
         let now_ms = self.age_ms();
         let turn = match outcome {
-            CheckOutcome::Measured(_) => attempts.note_looked(now_ms),
+            CheckOutcome::Measured(_) => attempts.note_measured(now_ms),
             CheckOutcome::Unmeasured(trouble) => {
                 attempts.note_shed(*trouble, now_ms);
                 None

@@ -32,7 +32,7 @@ fn location() -> Location {
 #[actix::test]
 async fn a_location_is_offline_after_a_minute(#[case] heard_at_ms: Option<i64>, #[case] is_online: bool) {
     let roster = LocationRegistry::default();
-    roster.add_elsewhere(location(), Nobody.start().recipient());
+    roster.add_remote(location(), Nobody.start().recipient());
     let known = roster.find("fra").unwrap();
     if let Some(at_ms) = heard_at_ms {
         known.note_seen(LocationReport { at: Timestamp::from_ms(at_ms), ..LocationReport::default() });
@@ -59,7 +59,7 @@ async fn a_location_status_depends_on_the_evidence_of_the_organisation(
     #[case] for_all: LocationStatus,
 ) {
     let roster = LocationRegistry::default();
-    roster.add_elsewhere(location(), Nobody.start().recipient());
+    roster.add_remote(location(), Nobody.start().recipient());
     let known = roster.find("fra").unwrap();
     known.note_seen(LocationReport {
         at: Timestamp::from_ms(heard_at_ms),
@@ -77,7 +77,7 @@ async fn a_location_status_depends_on_the_evidence_of_the_organisation(
 #[actix::test]
 async fn a_blind_remote_location_is_impaired_with_its_reason() {
     let roster = LocationRegistry::default();
-    roster.add_elsewhere(location(), Nobody.start().recipient());
+    roster.add_remote(location(), Nobody.start().recipient());
     let known = roster.find("fra").unwrap();
     let now = Timestamp::from_ms(1_000_000);
     let says = |blind_by: Option<LocalFault>| {

@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_long_shift_keeps_its_start_between_requests() {
-        let look = |now: i64| {
+        let render_at = |now: i64| {
             let shown = TimeRange {
                 from: Timestamp::from_ms((now - DAYS_BACK) * DAY_MS),
                 to: Timestamp::from_ms((now + DAYS_AHEAD) * DAY_MS),
@@ -137,7 +137,7 @@ mod tests {
             assert!(cut < shown_from && shown_from <= shown.from, "it lies in the shift");
             begin(cut, shown)
         };
-        assert_eq!(look(20_500), look(20_501));
+        assert_eq!(render_at(20_500), render_at(20_501));
         let shown =
             TimeRange { from: Timestamp::from_ms(400 * DAY_MS), to: Timestamp::from_ms(500 * DAY_MS) };
         assert_eq!(

@@ -187,8 +187,8 @@ mod tests {
             }
             from = to;
             let end = now.plus_ms(step[1..].parse::<i64>().unwrap() * 1_000);
-            while let Some(due) = outage.filter(|outage| outage.look_at.is_some_and(|at| at < end)) {
-                now = due.look_at.unwrap().max(now);
+            while let Some(due) = outage.filter(|outage| outage.evaluate_at.is_some_and(|at| at < end)) {
+                now = due.evaluate_at.unwrap().max(now);
                 let is_open = impact.is_some();
                 let circumstances = OutageCircumstances {
                     rules: Some(&rules),
@@ -197,10 +197,10 @@ mod tests {
                 };
                 let judged = due.judged(Some(&rules), now);
                 let OutageDecision::Tell(_) = judged.decide(circumstances, now) else {
-                    let OutageDecision::Wait(look_at) = judged.decide(circumstances, now) else {
+                    let OutageDecision::Wait(evaluate_at) = judged.decide(circumstances, now) else {
                         unreachable!()
                     };
-                    outage = Some(Outage { look_at, ..due });
+                    outage = Some(Outage { evaluate_at, ..due });
                     continue;
                 };
                 let (kind, seconds) = (judged.kind, now.ms() / 1_000);

@@ -52,7 +52,7 @@ fn real(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
             (outage, known) = (None, None);
         }
         for _ in 0..5 {
-            let Some(due) = outage.filter(|outage| outage.look_at.is_some_and(|look| look <= at(second)))
+            let Some(due) = outage.filter(|outage| outage.evaluate_at.is_some_and(|due_at| due_at <= at(second)))
             else {
                 break;
             };
@@ -63,7 +63,7 @@ fn real(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
             };
             let judged = due.judged(Some(rules), at(second));
             outage = Some(match judged.decide(circumstances, at(second)) {
-                OutageDecision::Wait(look_at) => Outage { look_at, ..due },
+                OutageDecision::Wait(evaluate_at) => Outage { evaluate_at, ..due },
                 OutageDecision::Tell(severity) => {
                     let started_at = judged.started_at(rules).ms() / 1_000;
                     let report =
@@ -73,7 +73,7 @@ fn real(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
                 }
             });
         }
-        let is_due = outage.is_some_and(|outage| outage.look_at.is_some_and(|look| look <= at(second)));
+        let is_due = outage.is_some_and(|outage| outage.evaluate_at.is_some_and(|due_at| due_at <= at(second)));
         assert!(!is_due, "it is looked at again and again: {outage:?}");
     }
     reports

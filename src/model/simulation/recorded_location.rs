@@ -107,7 +107,7 @@ impl<'a> RecordedLocation<'a> {
         let next = self.seen.get(self.begun).map(RecordedCheck::began_at);
         let last = self.begun.checked_sub(1).filter(|index| self.holds(*index, now));
         match last.and_then(|index| self.seen.get(index)) {
-            Some(seen) => RecordedAnswer::Saw(self.look(seen, now)),
+            Some(seen) => RecordedAnswer::Saw(self.replay_check(seen, now)),
             None => RecordedAnswer::Nothing(next),
         }
     }
@@ -170,7 +170,7 @@ impl<'a> RecordedLocation<'a> {
         usual.max(self.rhythm.interval_ms)
     }
 
-    fn look(&self, seen: &RecordedCheck, now: Timestamp) -> ReplayedCheck {
+    fn replay_check(&self, seen: &RecordedCheck, now: Timestamp) -> ReplayedCheck {
         let decides = seen.attempt <= 1 || Self::is_decided(seen, now);
         let (began_at, took_ms) = if decides {
             let is_this_one = seen.checked_at >= now.plus_ms(-SLACK_MS);

@@ -135,8 +135,8 @@ impl Model {
                 }
                 WatchEffect::Change(change) => self.take_change(change, last_before),
                 WatchEffect::Missed(runs) => self.missed += runs,
-                WatchEffect::Urge(urge) => panic!("every location is here: {urge:?}"),
-                WatchEffect::Hasten(slot) => self.watch.hasten(slot, self.now),
+                WatchEffect::RequestRecheck(request) => panic!("every location is here: {request:?}"),
+                WatchEffect::CheckEarly(slot) => self.watch.check_early(slot, self.now),
                 WatchEffect::Opinion(opinion) => assert!(opinion.slot < self.plan.locations.len()),
             }
         }

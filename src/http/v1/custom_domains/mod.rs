@@ -25,7 +25,7 @@ use crate::http::v1::custom_domains::view::{DomainView, HOSTNAME_LENGTH};
 use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
-use crate::lifecycle::custom_domains::record_look;
+use crate::lifecycle::custom_domains::record_check;
 use crate::model::domain::claims::{DomainCheckReason, DomainRecordsCheck, may_attach};
 use crate::model::domain::{CustomDomain, DomainStatus};
 use crate::model::domain_names::is_hostname;
@@ -111,7 +111,7 @@ pub(super) async fn verify_domain(
     let reason = DomainCheckReason::Requested(asked_at);
     let made = DomainRecordsCheck { reason, records_state, at: state.guard.judged_now() };
     // The domain may have been checked or detached meanwhile.
-    let outcome = record_look(&write, &domain, made).await?.ok_or(ApiError::NotFound)?;
+    let outcome = record_check(&write, &domain, made).await?.ok_or(ApiError::NotFound)?;
     let committed = write.commit(ApiReply::data(shown(&state, &page, &outcome.domain))).await?;
     state.router.host_changes.note();
     Ok(committed)

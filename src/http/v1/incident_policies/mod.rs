@@ -106,7 +106,7 @@ async fn reevaluate_outages(
     now: Timestamp,
 ) -> Result<(), ApiError> {
     write.concerns(ChangeScope::Organisation(caller.organisation.key));
-    Ok(outages::look_at_organisation(&**write, caller.organisation.key, now).await?)
+    Ok(outages::evaluate_organisation(&**write, caller.organisation.key, now).await?)
 }
 
 /// The tag named in the body, if it exists.

@@ -96,7 +96,7 @@ pub(super) async fn recheck_dependents(
 ) -> Result<(), ApiError> {
     let graph = dependencies::find_neighbours(transaction, &[service]).await?;
     let touched: Vec<ServiceKey> = graph.children_of(service).chain([service]).collect();
-    Ok(outages::look_now(transaction, &touched, now).await?)
+    Ok(outages::evaluate_now(transaction, &touched, now).await?)
 }
 
 /// Checks that there is no dependency cycle in the organisation. The write is complete but for its commit; `field` is

@@ -10,7 +10,7 @@ const ON_ITS_WAY_MS: i64 = 10_001;
 
 /// A check of a location, followed by a message that does not count.
 #[derive(Clone, Copy, Debug)]
-struct Look {
+struct CheckStep {
     wait_ms: i64,
     slot: usize,
     status: CheckStatus,
@@ -48,7 +48,7 @@ impl Twins {
         Self { together, mixed, plan: plan(ELSEWHERE), now, heard: None }
     }
 
-    fn look(&mut self, Look { wait_ms, slot, status, then }: Look) {
+    fn check(&mut self, CheckStep { wait_ms, slot, status, then }: CheckStep) {
         self.now = self.now.plus_ms(wait_ms);
         let now = self.now;
         // Runs and recheck requests are those of the rounds; here checks come as the script says.
@@ -97,26 +97,26 @@ fn statuses() -> impl Strategy<Value = CheckStatus> {
     prop::sample::select(CheckStatus::ALL.to_vec())
 }
 
-fn looks() -> impl Strategy<Value = Vec<Look>> {
+fn checks() -> impl Strategy<Value = Vec<CheckStep>> {
     let wait_ms = prop_oneof![6 => 1_i64..90_000, 1 => 1_i64..2_000_000];
     let is_late = (0_i64..2_000_000, statuses()).prop_map(|(by_ms, status)| Then::IsLate { by_ms, status });
     let then = prop_oneof![2 => Just(Then::Nothing), 1 => Just(Then::Repeats), 2 => is_late];
-    let look = (wait_ms, 0_usize..2, statuses(), then).prop_map(|(wait_ms, slot, status, then)| Look {
+    let check = (wait_ms, 0_usize..2, statuses(), then).prop_map(|(wait_ms, slot, status, then)| CheckStep {
         wait_ms,
         slot,
         status,
         then,
     });
-    prop::collection::vec(look, 1..80)
+    prop::collection::vec(check, 1..80)
 }
 
 proptest! {
     /// The verdict is that of both locations in one process; late or repeated results change nothing.
     #[test]
-    fn a_remote_location_counts_like_a_local_one(plan in plans(), looks in looks()) {
+    fn a_remote_location_counts_like_a_local_one(plan in plans(), checks in checks()) {
         let mut twins = Twins::begin(&plan);
-        for look in looks {
-            twins.look(look);
+        for check in checks {
+            twins.check(check);
         }
     }
 }
@@ -124,7 +124,7 @@ proptest! {
 #[test]
 fn a_late_result_may_be_newer_than_the_newest_vote() {
     let mut twins = Twins::begin(&every_minute(2));
-    twins.look(Look { wait_ms: 1, slot: AWAY, status: CheckStatus::Up, then: Then::Nothing });
+    twins.check(CheckStep { wait_ms: 1, slot: AWAY, status: CheckStatus::Up, then: Then::Nothing });
     twins.now = twins.now.plus_ms(200_000);
     let vote = LocationVote { status: CheckStatus::Down, checked_at: twins.now.plus_ms(-100_000) };
     assert_eq!(twins.mixed.take_remote_result(AWAY, vote, twins.now), ArrivalOutcome::Late);
