@@ -33,7 +33,7 @@ use std::time::Duration;
 use actix::Arbiter;
 use anyhow::Context as _;
 
-pub use crate::app::foundation::{Foundation, demand_installation};
+pub use crate::app::foundation::{Foundation, require_installation};
 use crate::app::locations::LocalLocation;
 pub use crate::app::locations::{outbound, toolbox};
 
@@ -195,10 +195,11 @@ impl App {
         let (locations, toolbox) = locations::tools(&config, &clock)?;
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
         let bus = bus::join(&config).await?;
-        let foundation = Foundation::lay(config, clock).await?;
+        let foundation = Foundation::open_or_create(config, clock).await?;
         // Before anything is written.
         let ownership = cluster::ownership(&foundation, bus.as_ref(), node).await?;
-        let (guard, first_start) = (clock_guard(&foundation).await?, make_ready(&foundation, node).await?);
+        let (guard, first_start) =
+            (clock_guard(&foundation).await?, complete_first_start(&foundation, node).await?);
         let (compiler, limiter) = (compiler(&foundation)?, public::limiter(&foundation.config));
         let recording = start_recording(&foundation, &compiler, &guard, &ownership, &supervisor)?;
         let is_past_whole = history_restore::replay(&foundation.databases, &recording.recorder).await;
@@ -214,7 +215,7 @@ impl App {
             plans: PlanTable::new(&foundation.config.plans)?,
             creations: CreationTimes::default(),
             domain_names: Arc::new(public::domain_names(&foundation.config)),
-            toolbox: toolbox,
+            toolbox,
             config: Arc::new(foundation.config.clone()),
             clock: foundation.clock.clone(),
             guard: Arc::clone(&guard),
@@ -264,7 +265,7 @@ impl App {
     /// Returns what is wrong if a database file has been removed or replaced while it was open.
     #[must_use]
     pub fn removed_file(&self) -> Option<String> {
-        self.databases.demand_in_place().err().map(|error| error.to_string())
+        self.databases.require_in_place().err().map(|error| error.to_string())
     }
 
     /// Stops in order: no new requests, no new checks, everything recorded, databases closed.
@@ -274,11 +275,11 @@ impl App {
     pub async fn stop(self) -> anyhow::Result<()> {
         let awaited = Cell::new("requests under way");
         let stopping = async {
-            let heard = self.engine.listening().close();
+            let listening_span = self.engine.listening().close();
             self.recording.events.close();
             self.server.stop().await;
             awaited.set("the timetable and background tasks");
-            self.background.stop(heard).await;
+            self.background.stop(listening_span).await;
             if let Some(cluster) = &self.cluster {
                 awaited.set("the hand-over to other nodes");
                 cluster.leave().await;
@@ -329,9 +330,9 @@ async fn clock_guard(foundation: &Foundation) -> anyhow::Result<Arc<ClockGuard>>
 }
 
 /// Brings the stored data in line with the settings before anything reads it.
-async fn make_ready(foundation: &Foundation, node: Id) -> anyhow::Result<Option<FirstStart>> {
+async fn complete_first_start(foundation: &Foundation, node: Id) -> anyhow::Result<Option<FirstStart>> {
     let Foundation { config, clock, databases, .. } = foundation;
-    foundation.demand_egress_choice().await?;
+    foundation.require_egress_choice().await?;
     foundation.free_keys(node).await?;
     let first_start = first_start::once(config, clock, databases).await?;
     plan_limits::enforce(&databases.main, &PlanTable::new(&config.plans)?, clock.now()).await?;

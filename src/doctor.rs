@@ -25,7 +25,7 @@ use tokio::time::timeout;
 
 pub use finding::{DoctorFinding, FindingVerdict};
 
-use crate::app::demand_installation;
+use crate::app::require_installation;
 use crate::config::Config;
 use crate::config::sources::ConfigError;
 
@@ -80,13 +80,13 @@ pub async fn examine(config: &Config, patience: Duration) -> Vec<DoctorFinding> 
 fn find_installation(config: &Config) -> Vec<DoctorFinding> {
     let check = "installation";
     if config.database_url.is_none() && is_closed(&config.data_dir) {
-        let said = format!("this user may not look into {}", config.data_dir.display());
-        return vec![DoctorFinding::unknown(check, said, OTHER_USER)];
+        let observation = format!("this user may not look into {}", config.data_dir.display());
+        return vec![DoctorFinding::unknown(check, observation, OTHER_USER)];
     }
     let missing = |error: ConfigError| {
         DoctorFinding::problem(check, error.to_string(), "start one with: watchkeeper serve")
     };
-    demand_installation(config).err().into_iter().map(missing).collect()
+    require_installation(config).err().into_iter().map(missing).collect()
 }
 
 /// Returns true if this user may not read a folder or file.
@@ -154,7 +154,7 @@ mod tests {
         let fine = limit.on("server", |_| async { vec![DoctorFinding::fine("server", "it runs")] });
         let (blocked, fine) = tokio::join!(blocked, fine);
         assert_eq!((blocked[0].check, blocked[0].verdict), ("data folder", FindingVerdict::Unknown));
-        assert!(blocked[0].said.contains("does not answer within 1 s"), "{blocked:?}");
+        assert!(blocked[0].observation.contains("does not answer within 1 s"), "{blocked:?}");
         assert_eq!(fine[0].verdict, FindingVerdict::Fine);
         drop(holder);
     }

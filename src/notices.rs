@@ -39,7 +39,7 @@ pub use process_symptoms::ProcessSymptoms;
 use crate::clock::guard::ClockGuard;
 use crate::lifecycle;
 use crate::model::access::Organisation;
-use crate::model::notice::{KEPT_MS, Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText, RETENTION_MS};
 use crate::notices::debouncer::NoticeDebouncer;
 use crate::service_router::ServiceRouter;
 use crate::store::{MainError, StoreError, notices, organisations};
@@ -204,7 +204,7 @@ impl NoticeReconciler {
     /// Deletes notices that were closed long ago.
     async fn forget(&self) -> Result<(), MainError> {
         let Some(now) = self.guard.trusted_now() else { return Ok(()) };
-        let before = now.plus_ms(-KEPT_MS);
+        let before = now.plus_ms(-RETENTION_MS);
         if notices::has_old(self.router.databases.main.reader(), before).await? {
             let transaction = self.router.databases.main.begin().await?;
             notices::forget(&transaction, before).await?;

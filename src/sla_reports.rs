@@ -102,7 +102,8 @@ pub async fn gather(
     let (mut reports, mut all, mut spans_of_all) = (Vec::new(), SlaSums::default(), Vec::new());
     let history = router.databases.history.reader();
     for (service, snapshot) in found.into_iter().zip(snapshots) {
-        let changes = changes::since(history, service.key, report_range.from).await.map_err(StoreError::from)?;
+        let changes =
+            changes::since(history, service.key, report_range.from).await.map_err(StoreError::from)?;
         let incidents: Vec<CountedIncident> =
             counted.iter().filter(|counted| counted.service == service.key).copied().collect();
         let past = SlaHistory {

@@ -133,7 +133,7 @@ impl TokenRenewal {
     }
 
     fn is_due(&self) -> bool {
-        let expires = self.identity.credentials().ok().and_then(|kept| kept.holder().expires);
+        let expires = self.identity.credentials().ok().and_then(|stored| stored.holder().expires);
         expires.is_some_and(|expires| expires.ms_since(self.clock.now()) < LOCATION_TOKEN_MS - RENEWED_AT_MS)
     }
 

@@ -117,9 +117,9 @@ impl BackgroundTasks {
         let events = publish_events(supervisor, router, (news, events), guard);
         let compared = router.clone();
         let reconciliation = supervisor.spawn(RECONCILIATION, move || reconcile::run(compared.clone()));
-        let (kept, upkeep_guard, owned) = (databases.clone(), Arc::clone(guard), router.ownership.clone());
+        let (shared, upkeep_guard, owned) = (databases.clone(), Arc::clone(guard), router.ownership.clone());
         let upkeep = supervisor.spawn(UPKEEP, move || {
-            upkeep::run(kept.clone(), Arc::clone(&upkeep_guard), owned.clone(), every)
+            upkeep::run(shared.clone(), Arc::clone(&upkeep_guard), owned.clone(), every)
         });
         let (marked, clock_guard) = (databases.clone(), Arc::clone(guard));
         let wall_clock =
@@ -152,15 +152,15 @@ impl BackgroundTasks {
         }
     }
 
-    /// Stops the work. `heard`: the span in which pings were received, which ends now.
-    pub(super) async fn stop(&self, heard: Option<ListeningSpan>) {
+    /// Stops the work. `listening_span`: the span in which pings were received, which ends now.
+    pub(super) async fn stop(&self, listening_span: Option<ListeningSpan>) {
         for task in &self.tasks {
             task.abort();
         }
         // They may have ended before.
         let _ = self.domains.send(StopActor).await;
         let _ = self.maintenances.send(StopActor).await;
-        self.marks.keep_last(heard).await;
+        self.marks.keep_last(listening_span).await;
     }
 }
 
@@ -189,7 +189,7 @@ fn mark_listening(
     guard: &Arc<ClockGuard>,
 ) -> (Arc<ListeningMarks>, JoinHandle<()>) {
     let marks = Arc::new(ListeningMarks::new(router.databases.clone(), node));
-    let (kept, listening, guard) = (Arc::clone(&marks), router.engine.listening(), Arc::clone(guard));
-    let run = move || Arc::clone(&kept).run(Arc::clone(&listening), Arc::clone(&guard));
+    let (shared, listening, guard) = (Arc::clone(&marks), router.engine.listening(), Arc::clone(guard));
+    let run = move || Arc::clone(&shared).run(Arc::clone(&listening), Arc::clone(&guard));
     (marks, supervisor.spawn(LISTENING, run))
 }

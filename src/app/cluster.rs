@@ -196,15 +196,15 @@ impl ClusterTasks {
     fn spawn(self, supervisor: &Supervisor) -> Vec<JoinHandle<()>> {
         let Self { connection, handover, limits, counters, leaving, left } = self;
         let (lease, member) = (connection.clone(), handover.member.clone());
-        let (contact, said) = (counters.contact.clone(), counters.contact.clone());
+        let (contact, last_contact) = (counters.contact.clone(), counters.contact.clone());
         let (poll_time, polled_at) = watch::channel(Instant::now());
         let lease = supervisor.spawn(LEASE, move || {
-            lease_renewal::run(lease.clone(), member.clone(), said.clone(), polled_at.clone())
+            lease_renewal::run(lease.clone(), member.clone(), last_contact.clone(), polled_at.clone())
         });
         let asking = contact.clone();
         let asking = supervisor.spawn(CONTACT, move || asking.clone().run());
-        let heard = handover.router.clone();
-        let pings = supervisor.spawn(PINGS, move || pings::run(heard.clone()));
+        let ping_router = handover.router.clone();
+        let pings = supervisor.spawn(PINGS, move || pings::run(ping_router.clone()));
         let (asked, router) = (connection.clone(), handover.router.clone());
         let me = handover.member.name.clone();
         let answers = supervisor.spawn(ANSWERS, move || {

@@ -21,11 +21,7 @@ pub(super) fn notices(
         spool_is_used: recorded.spool_bytes.load(Ordering::Relaxed) > 0,
         backup_is_old: backups.is_old(),
         clock_is_doubted: clock.trusted_now().is_none(),
-        blind_by: roster
-            .all()
-            .iter()
-            .filter(|known| !known.is_remote())
-            .find_map(|known| known.blind_by()),
+        blind_by: roster.all().iter().filter(|known| !known.is_remote()).find_map(|known| known.blind_by()),
     };
     NoticeReconciler {
         router: state.router.clone(),

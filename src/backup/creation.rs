@@ -11,7 +11,7 @@ use crate::backup::archive::{self, BackupForm};
 use crate::backup::error::BackupError;
 use crate::backup::files;
 use crate::backup::manifest::BackupManifest;
-use crate::backup::progress::Watcher;
+use crate::backup::progress::FileProgress;
 use crate::store::file_copy::{DatabaseFile, FileKind};
 use crate::store::history::lock_segments;
 
@@ -70,14 +70,14 @@ impl BackupOrder {
 pub async fn make(
     order: &BackupOrder,
     target: &Path,
-    watcher: Watcher<'_>,
+    report_progress: FileProgress<'_>,
 ) -> Result<BackupManifest, BackupError> {
     match BackupForm::of(target) {
-        BackupForm::Folder => make_folder(order, target, watcher).await,
+        BackupForm::Folder => make_folder(order, target, report_progress).await,
         BackupForm::File(coding) => {
-            archive::demand_new(target)?;
+            archive::require_new(target)?;
             let folder = archive::beside(target, "folder");
-            let manifest = make_folder(order, &folder, watcher).await?;
+            let manifest = make_folder(order, &folder, report_progress).await?;
             let packed = archive::pack(&folder, target, coding);
             files::remove_contents(&folder, true);
             packed.map(|()| manifest)
@@ -88,11 +88,15 @@ pub async fn make(
 async fn make_folder(
     order: &BackupOrder,
     folder: &Path,
-    watcher: Watcher<'_>,
+    report_progress: FileProgress<'_>,
 ) -> Result<BackupManifest, BackupError> {
     let was_made = files::make_empty(folder)?;
-    let copy =
-        BackupCopy { order, folder, watcher, manifest: BackupManifest::begun(order.created_at.clone()) };
+    let copy = BackupCopy {
+        order,
+        folder,
+        report_progress,
+        manifest: BackupManifest::begun(order.created_at.clone()),
+    };
     let copied = copy.run().await;
     if copied.is_err() {
         files::remove_contents(folder, was_made);
@@ -103,7 +107,7 @@ async fn make_folder(
 struct BackupCopy<'a> {
     order: &'a BackupOrder,
     folder: &'a Path,
-    watcher: Watcher<'a>,
+    report_progress: FileProgress<'a>,
     manifest: BackupManifest,
 }
 
@@ -182,11 +186,11 @@ impl BackupCopy<'_> {
                     () = sleep(POLL_EVERY) => {}
                 }
                 let now = grown(seen);
-                (self.watcher)(path, now - seen);
+                (self.report_progress)(path, now - seen);
                 seen = now;
             }
         }
-        (self.watcher)(path, grown(seen) - seen);
+        (self.report_progress)(path, grown(seen) - seen);
         source.close().await?;
         let mut copied = DatabaseFile::open(&copy).await?;
         if kind != FileKind::Segment {

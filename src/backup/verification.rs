@@ -6,7 +6,7 @@ use crate::backup::archive::{self, BackupForm};
 use crate::backup::error::BackupError;
 use crate::backup::files;
 use crate::backup::manifest::BackupManifest;
-use crate::backup::progress::Watcher;
+use crate::backup::progress::FileProgress;
 use crate::store::file_copy::{DatabaseFile, FileKind};
 
 /// Verifies a backup, a folder or a file. Returns its manifest.
@@ -14,9 +14,9 @@ use crate::store::file_copy::{DatabaseFile, FileKind};
 /// # Errors
 ///
 /// When it is not a backup, is incomplete, is of a later version, or cannot be read.
-pub async fn verify(backup: &Path, watcher: Watcher<'_>) -> Result<BackupManifest, BackupError> {
+pub async fn verify(backup: &Path, report_progress: FileProgress<'_>) -> Result<BackupManifest, BackupError> {
     let opened = OpenBackup::open(backup, &archive::beside(backup, "check"))?;
-    verify_folder(opened.folder(), watcher).await
+    verify_folder(opened.folder(), report_progress).await
 }
 
 /// A backup as a folder; a folder unpacked for this is removed at the end.
@@ -56,7 +56,7 @@ impl Drop for OpenBackup {
 /// Checks the backup in a folder.
 pub(super) async fn verify_folder(
     folder: &Path,
-    watcher: Watcher<'_>,
+    report_progress: FileProgress<'_>,
 ) -> Result<BackupManifest, BackupError> {
     let manifest = BackupManifest::read(folder)?;
     for expected in &manifest.files {
@@ -64,7 +64,7 @@ pub(super) async fn verify_folder(
         if !folder.join(path).is_file() {
             return Err(BackupError::Damaged(format!("{path} is missing")));
         }
-        let found = files::sum(folder, path, watcher)?;
+        let found = files::sum(folder, path, report_progress)?;
         if found != *expected {
             return Err(BackupError::Damaged(format!(
                 "{path} has {} bytes and the SHA-256 {}; the manifest says {} and {}",

@@ -26,7 +26,7 @@ pub enum StreamPreparation {
     /// The stream was created.
     Made,
     /// The stream had the right settings already.
-    Kept,
+    Unchanged,
     /// It existed with other settings, which were changed.
     Changed,
 }
@@ -57,7 +57,7 @@ pub async fn prepare(
         match done {
             StreamPreparation::Made => tracing::info!(stream = name, "stream created"),
             StreamPreparation::Changed => tracing::info!(stream = name, "stream settings changed"),
-            StreamPreparation::Kept => {}
+            StreamPreparation::Unchanged => {}
         }
         prepared.push((name, done));
     }
@@ -72,7 +72,7 @@ pub fn room_needed(limits: &BusLimits) -> u64 {
 
 async fn prepare_one(jetstream: &Context, wanted: Config) -> Result<StreamPreparation, String> {
     match jetstream.get_stream(&wanted.name).await {
-        Ok(stream) if is_same(&stream.cached_info().config, &wanted) => Ok(StreamPreparation::Kept),
+        Ok(stream) if is_same(&stream.cached_info().config, &wanted) => Ok(StreamPreparation::Unchanged),
         Ok(_) => {
             let updated = jetstream.update_stream(&wanted).await;
             updated.map(|_| StreamPreparation::Changed).map_err(|error| error.to_string())
@@ -80,7 +80,7 @@ async fn prepare_one(jetstream: &Context, wanted: Config) -> Result<StreamPrepar
         Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(_)) => {
             match jetstream.create_stream(wanted.clone()).await {
                 Ok(_) => Ok(StreamPreparation::Made),
-                Err(_) if another_node_makes_it(jetstream, &wanted).await => Ok(StreamPreparation::Kept),
+                Err(_) if another_node_makes_it(jetstream, &wanted).await => Ok(StreamPreparation::Unchanged),
                 Err(error) => Err(error.to_string()),
             }
         }

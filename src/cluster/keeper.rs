@@ -188,7 +188,7 @@ impl PartitionKeeper {
         }
         if leases.is_new() && !self.held.is_empty() {
             // The store of the leases was lost. This node keeps its partitions.
-            return self.take(&leases, &leases.living, self.held).await;
+            return self.take_partitions(&leases, &leases.living, self.held).await;
         }
         self.handover.router.ownership.note_ledger(&leases.ledger);
         self.handover.router.ownership.note_living(&leases.living);
@@ -219,7 +219,7 @@ impl PartitionKeeper {
         if take.is_empty() {
             return Ok(true);
         }
-        self.take(&leases, &living, take).await
+        self.take_partitions(&leases, &living, take).await
     }
 
     /// Notes that this node has not seen every change up to now.
@@ -304,7 +304,7 @@ impl PartitionKeeper {
         Ok(false)
     }
 
-    async fn take(
+    async fn take_partitions(
         &mut self,
         leases: &LeaseSnapshot,
         living: &BTreeSet<NodeName>,

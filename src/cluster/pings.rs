@@ -34,8 +34,7 @@ pub async fn run(router: ServiceRouter) {
 async fn forward_stored_pings(router: &ServiceRouter, since: Timestamp) -> Result<(), MainError> {
     for (service, ping) in heartbeats::pinged_since(router.databases.main.reader(), since).await? {
         // A node that stops meanwhile restores the ping from the database.
-        if router.ownership.is_ready(service.key) && router.engine.ping(service.id, ping).await.is_err()
-        {
+        if router.ownership.is_ready(service.key) && router.engine.ping(service.id, ping).await.is_err() {
             tracing::debug!(service = %service.id, "cannot process a stored ping: the engine has stopped");
         }
     }

@@ -29,9 +29,10 @@ pub(super) async fn examine(config: Arc<Config>) -> Vec<DoctorFinding> {
     match answered.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
         Ok(answer) => judged_answer(&answer),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused && is_served(&config) => {
-            let said = format!("one runs on {}, but not at {}", config.data_dir.display(), config.listen);
+            let observation =
+                format!("one runs on {}, but not at {}", config.data_dir.display(), config.listen);
             let advice = "give the settings of the server: --config-file, --listen, or its environment";
-            vec![DoctorFinding::unknown(check, said, advice)]
+            vec![DoctorFinding::unknown(check, observation, advice)]
         }
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
             vec![match TcpListener::bind(config.listen.address()) {
@@ -76,20 +77,20 @@ fn judged_answer(answer: &str) -> Vec<DoctorFinding> {
     let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
     // A body without a length may be chunked: the object is what is between the braces.
     let object = body.find('{').zip(body.rfind('}')).and_then(|(start, end)| body.get(start..=end));
-    let said: Option<Value> = object.and_then(|object| serde_json::from_str(object).ok());
-    let Some(said) = said.filter(|said| said["status"].is_string()) else {
+    let observation: Option<Value> = object.and_then(|object| serde_json::from_str(object).ok());
+    let Some(observation) = observation.filter(|observation| observation["status"].is_string()) else {
         let advice = "see what listens there: ss -ltnp";
         return vec![DoctorFinding::problem(check, "something else answers on its address", advice)];
     };
-    let mut found = match said["status"].as_str() {
+    let mut found = match observation["status"].as_str() {
         Some("ready") => vec![DoctorFinding::fine(check, "it runs and is ready")],
         _ => vec![DoctorFinding::problem(
             check,
-            format!("it is not ready: {said}"),
+            format!("it is not ready: {observation}"),
             "check the databases, and its log",
         )],
     };
-    for warning in said["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+    for warning in observation["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         found.push(DoctorFinding::warning(
             check,
             warning,

@@ -148,6 +148,11 @@ impl ServiceActor {
         let Some(known) = key.and_then(|key| self.shard.roster.get(*key)) else { return };
         let location = known.location.code.clone();
         let fast_rechecks_ms = fast_rechecks_until.ms_since(now).max(0);
-        known.send_request(LocationCheckRequest { location, service: self.definition.id, check_now, fast_rechecks_ms });
+        known.send_request(LocationCheckRequest {
+            location,
+            service: self.definition.id,
+            check_now,
+            fast_rechecks_ms,
+        });
     }
 }

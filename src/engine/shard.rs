@@ -83,7 +83,9 @@ impl Shard {
     pub(super) fn take_recheck(&self, key: LocationKey, host_key: u64) -> bool {
         let budget = self.recheck_budgets.get(key.index());
         let now_ms = self.running_ms();
-        budget.is_some_and(|budget| budget.lock().unwrap_or_else(PoisonError::into_inner).take(host_key, now_ms))
+        budget.is_some_and(|budget| {
+            budget.lock().unwrap_or_else(PoisonError::into_inner).take(host_key, now_ms)
+        })
     }
 
     fn running_ms(&self) -> u64 {

@@ -40,7 +40,7 @@ struct RemoteResultsState {
 struct NodeProgress {
     position: Option<ResultPosition>,
     /// All results that it had stored by this time are received, in Unix milliseconds.
-    heard_at_ms: i64,
+    received_at_ms: i64,
 }
 
 /// The results received since the last call.
@@ -51,7 +51,7 @@ pub(super) struct ReceivedResults {
     /// True if some are missing.
     pub(super) is_missing_some: bool,
     /// The time up to which the stored results of every node are received; `None` = there is no other node.
-    pub(super) heard_at_ms: Option<i64>,
+    pub(super) received_at_ms: Option<i64>,
 }
 
 impl RemoteResults {
@@ -81,7 +81,7 @@ impl RemoteResults {
         ReceivedResults {
             results: std::mem::take(&mut state.results),
             is_missing_some: std::mem::take(&mut state.is_missing_some),
-            heard_at_ms: state.nodes.values().map(|node| node.heard_at_ms).min(),
+            received_at_ms: state.nodes.values().map(|node| node.received_at_ms).min(),
         }
     }
 
@@ -116,7 +116,7 @@ impl RemoteResultsState {
         self.nodes.retain(|node, _| nodes.contains(node));
         self.is_missing_some |= self.nodes.len() < before;
         for node in nodes {
-            self.nodes.entry(node.clone()).or_insert(NodeProgress { position: None, heard_at_ms: now_ms });
+            self.nodes.entry(node.clone()).or_insert(NodeProgress { position: None, received_at_ms: now_ms });
         }
     }
 
@@ -129,7 +129,7 @@ impl RemoteResultsState {
         let is_first = known.position.is_none() && !self.has_begun;
         known.position = Some(recent.position);
         if !recent.has_more {
-            known.heard_at_ms = asked_at_ms;
+            known.received_at_ms = asked_at_ms;
         }
         self.is_missing_some |= !recent.is_whole && !is_first;
         self.results.extend(recent.results);
@@ -162,7 +162,7 @@ mod tests {
         let note = |node, recent, at_ms| remote.state().note(node, recent, at_ms);
         let taken = || {
             let taken_results = remote.take();
-            (taken_results.is_missing_some, taken_results.heard_at_ms)
+            (taken_results.is_missing_some, taken_results.received_at_ms)
         };
         assert_eq!(taken(), (false, None), "there is no other node");
         know(&[&first], 10);

@@ -104,7 +104,9 @@ impl EventSubscription {
     pub(super) async fn publish_events(&self, facts: &[EventFact]) {
         match self.render_once(facts).await {
             // The last listener may be gone.
-            Ok(rendered) if !rendered.is_empty() => drop(self.rounds.send(Some(Arc::new(EventBatch::of(rendered))))),
+            Ok(rendered) if !rendered.is_empty() => {
+                drop(self.rounds.send(Some(Arc::new(EventBatch::of(rendered)))))
+            }
             Ok(_) => {}
             Err(error) => {
                 tracing::warn!(%error, "cannot render events; subscribers must reconnect");

@@ -88,7 +88,7 @@ struct EventTail<'a> {
     /// Received results that are not published yet.
     results: Vec<CheckRecord>,
     /// The time up to which the stored results of every other node are received, if there are other nodes.
-    heard_at_ms: Option<i64>,
+    received_at_ms: Option<i64>,
     at_ms: i64,
     owners: HashMap<ServiceKey, i64>,
 }
@@ -115,7 +115,17 @@ impl<'a> EventTail<'a> {
             (ReadProgress::behind(change), ReadProgress::behind(event))
         };
         let (results, owners) = (Vec::new(), HashMap::new());
-        Ok(Self { changes, events, batches, remote_results, results, heard_at_ms: None, at_ms, owners, sources })
+        Ok(Self {
+            changes,
+            events,
+            batches,
+            remote_results,
+            results,
+            received_at_ms: None,
+            at_ms,
+            owners,
+            sources,
+        })
     }
 
     /// Publishes facts until there are no listeners.
@@ -167,9 +177,9 @@ impl<'a> EventTail<'a> {
 
     /// Takes the results received from other nodes; returns false when some are missing.
     fn take_remote_results(&mut self) -> bool {
-        let ReceivedResults { results, is_missing_some, heard_at_ms } = self.remote_results.take();
+        let ReceivedResults { results, is_missing_some, received_at_ms } = self.remote_results.take();
         self.results.extend(results);
-        self.heard_at_ms = heard_at_ms;
+        self.received_at_ms = received_at_ms;
         !is_missing_some
     }
 
@@ -199,8 +209,9 @@ impl<'a> EventTail<'a> {
             of_changes.chain(of_results).filter(|service| !self.owners.contains_key(service)).collect();
         self.learn_owners(unknown).await?;
         let facts = self.facts(changes, happened);
-        let heard_at_ms = self.heard_at_ms.map_or(now_ms, |heard| heard.max(now_ms - REMOTE_WITHIN_MS));
-        self.at_ms = now_ms.min(heard_at_ms);
+        let received_at_ms =
+            self.received_at_ms.map_or(now_ms, |received| received.max(now_ms - REMOTE_WITHIN_MS));
+        self.at_ms = now_ms.min(received_at_ms);
         Ok(facts)
     }
 

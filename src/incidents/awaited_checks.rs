@@ -142,13 +142,12 @@ impl WaitingOutage<'_> {
     /// Returns the services whose check is missing, from time to time during the wait.
     fn to_ask_again(&self) -> impl Iterator<Item = ServiceAddress> {
         let waited_ms = self.now.ms_since(self.asked_at());
-        let turn = |ms: i64| ms.max(0) / ASK_AGAIN_MS;
-        let is_turn =
-            turn(waited_ms) > turn(waited_ms - RECHECK_POLL_MS) && self.ended_ms_ago().is_none();
+        let period = |ms: i64| ms.max(0) / ASK_AGAIN_MS;
+        let is_due = period(waited_ms) > period(waited_ms - RECHECK_POLL_MS) && self.ended_ms_ago().is_none();
         let silent = self
             .asked
             .iter()
-            .filter(move |seen| is_turn && seen.can_check && !seen.has_checked_since(self.asked_at()));
+            .filter(move |seen| is_due && seen.can_check && !seen.has_checked_since(self.asked_at()));
         silent.map(|seen| seen.address)
     }
 }
@@ -243,7 +242,10 @@ mod tests {
     #[rstest]
     #[case::it_has_been_checked(101, &[])]
     #[case::the_check_is_missing(99, &[102, 104, 106, 108])]
-    fn a_missing_check_is_requested_again_every_two_seconds(#[case] checked_at: i64, #[case] expected: &[i64]) {
+    fn a_missing_check_is_requested_again_every_two_seconds(
+        #[case] checked_at: i64,
+        #[case] expected: &[i64],
+    ) {
         let (outage, seen) = (outage(true), seen(Verdict::Down, checked_at, Some(checked_at)));
         let moments = (100_000..115_000).step_by(300).map(Timestamp::from_ms);
         let asks = moments.filter(|now| {

@@ -13,7 +13,7 @@ use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::dependency::Dependency;
 use crate::model::history::StoredCheck;
-use crate::model::incident::{AffectedService, TimelineEntry, WholeIncident};
+use crate::model::incident::{AffectedService, IncidentTimelineEntry, WholeIncident};
 use crate::model::location::LocationCode;
 use crate::model::outage::Outage;
 use crate::model::outage_evidence::{LastFailure, OutageEvidence, PARENTS_MAX, SERVICES_MAX};
@@ -154,7 +154,7 @@ pub(super) fn internal_entry(
     whole: &WholeIncident,
     (given, news): (&[ServiceKey], usize),
     (organisation, now): (&Organisation, Timestamp),
-) -> Option<TimelineEntry> {
+) -> Option<IncidentTimelineEntry> {
     if news == 0 {
         return None;
     }
@@ -164,5 +164,5 @@ pub(super) fn internal_entry(
     });
     let message = reason::entry(&reasons.collect::<Vec<_>>(), news, organisation)?;
     let (status, created_at) = (whole.incident.status, now);
-    Some(TimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at })
+    Some(IncidentTimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at })
 }

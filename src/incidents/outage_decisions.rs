@@ -8,12 +8,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use crate::clock::Timestamp;
 use crate::incidents::context::IncidentContext;
 use crate::incidents::parents::{
-    RECHECK_POLL_MS, ParentServices, RequestedChecks, STILL_SO_MS, begin_unreachable, end_unreachable,
+    ParentServices, RECHECK_POLL_MS, RequestedChecks, STILL_SO_MS, begin_unreachable, end_unreachable,
     request_own_check,
 };
 use crate::incidents::pending_incidents::{PendingIncident, PendingIncidents};
 use crate::model::group_key::GroupKey;
-use crate::model::incident_outages::ServiceOutage as News;
+use crate::model::incident_outages::ServiceOutage;
 use crate::model::incident_policy::{IncidentPolicy, first_match};
 use crate::model::outage::Outage;
 use crate::model::outage::decision::{OutageCircumstances, OutageDecision};
@@ -73,7 +73,9 @@ pub(super) async fn decide_outages(
         let outage = Outage { held_until: context.held_until(&outage), ..outage };
         let policy = first_match(context.policies, &facts.tags_of(outage.service));
         let open = match outage.incident {
-            Some(key) => drafts.open(context, key).await?.filter(|draft| !draft.after.incident.is_resolved()),
+            Some(key) => {
+                drafts.load_stored(context, key).await?.filter(|draft| !draft.after.incident.is_resolved())
+            }
             None => None,
         };
         let circumstances = OutageCircumstances {
@@ -87,18 +89,23 @@ pub(super) async fn decide_outages(
         }
         let judged = outage.judged(circumstances.rules, context.now);
         let (severity, policy) = match (judged.decide(circumstances, context.now), policy) {
-            (OutageDecision::Tell(severity), Some(policy)) => (severity, policy),
+            (OutageDecision::Notify(severity), Some(policy)) => (severity, policy),
             (OutageDecision::Wait(evaluate_at), _) => {
                 let soon = outage.held_until.map(|_| context.now.plus_ms(RECHECK_POLL_MS));
                 let evaluate_at = evaluate_at.into_iter().chain(soon).min();
                 waiting.push(Outage { evaluate_at, ..outage });
                 continue;
             }
-            (OutageDecision::Tell(_), None) => continue,
+            (OutageDecision::Notify(_), None) => continue,
         };
         let ServiceOutline { key, id, name, .. } = service;
         let service = NamedService { key, id, name };
-        let service_outage = News { service, kind: judged.kind, began_at: judged.started_at(&policy.rules), severity };
+        let service_outage = ServiceOutage {
+            service,
+            kind: judged.kind,
+            began_at: judged.started_at(&policy.rules),
+            severity,
+        };
         if let Some(draft) = open {
             draft.add_outage(&service_outage, judged);
         } else {
@@ -168,7 +175,7 @@ async fn assign_incident(
     context: &IncidentContext<'_>,
     facts: &OutageContext,
     drafts: &mut PendingIncidents,
-    (policy, service_outage, outage): (&IncidentPolicy, News, Outage),
+    (policy, service_outage, outage): (&IncidentPolicy, ServiceOutage, Outage),
 ) -> Result<(), MainError> {
     let since = service_outage.began_at.plus_ms(-policy.rules.group_window_ms());
     let keys = facts.group_keys(policy, service_outage.service.key);
@@ -181,7 +188,11 @@ async fn assign_incident(
         None => drafts.add(PendingIncident::new(context, policy, &service_outage)),
     };
     // For every possible grouping: the policy may be changed or replaced.
-    drafts.add_outage_at(index, (&service_outage, outage), (policy.key, &facts.keys_of(service_outage.service.key)));
+    drafts.add_outage_at(
+        index,
+        (&service_outage, outage),
+        (policy.key, &facts.keys_of(service_outage.service.key)),
+    );
     Ok(())
 }
 

@@ -175,7 +175,11 @@ pub(super) async fn begin_unreachable(
 
 /// Handles the recovery of its dependencies: requests a check of the service itself, whose time counts for nothing until then;
 /// earlier results say nothing about it.
-pub(super) fn request_own_check(context: &IncidentContext<'_>, outage: Outage, own: &ServiceOutline) -> Outage {
+pub(super) fn request_own_check(
+    context: &IncidentContext<'_>,
+    outage: Outage,
+    own: &ServiceOutline,
+) -> Outage {
     let held_until = context.now.plus_ms(patience_ms(std::iter::once(own)));
     let evaluate_at = Some(context.now.plus_ms(RECHECK_POLL_MS));
     Outage { evaluate_at, ..outage.mark_recheck_requested(context.now, held_until) }

@@ -11,7 +11,7 @@ use crate::incidents::incident_texts::{self, OutageNews};
 use crate::lifecycle;
 use crate::model::automation::{AutomationState, EditedFields};
 use crate::model::group_key::GroupKey;
-use crate::model::incident::{Incident, IncidentKind, IncidentStatus, TimelineEntry, WholeIncident};
+use crate::model::incident::{Incident, IncidentKind, IncidentStatus, IncidentTimelineEntry, WholeIncident};
 use crate::model::incident_outages::{ImpactChange, ServiceOutage};
 use crate::model::incident_policy::IncidentPolicy;
 use crate::model::outage::Outage;
@@ -33,18 +33,22 @@ pub(super) struct PendingIncident {
     policy: Option<i64>,
     /// The time at which the last service was added.
     grown_at: Option<Timestamp>,
-    heard: Vec<OutageNews>,
+    outage_news: Vec<OutageNews>,
     /// The outages added to it.
     outages: Vec<Outage>,
     /// Group keys of added services that the database does not map to this incident yet.
     keys: BTreeSet<GroupKey>,
     /// The internal entry with the reasons.
-    reasons: Option<TimelineEntry>,
+    reasons: Option<IncidentTimelineEntry>,
 }
 
 impl PendingIncident {
     /// Creates an incident for this outage.
-    pub(super) fn new(context: &IncidentContext<'_>, policy: &IncidentPolicy, service_outage: &ServiceOutage) -> Self {
+    pub(super) fn new(
+        context: &IncidentContext<'_>,
+        policy: &IncidentPolicy,
+        service_outage: &ServiceOutage,
+    ) -> Self {
         let incident = Incident {
             key: 0,
             id: Id::random(),
@@ -84,8 +88,8 @@ impl PendingIncident {
 
     fn of(before: Option<WholeIncident>, after: WholeIncident, policy: Option<i64>) -> Self {
         let grown_at = after.services.iter().map(|affected| affected.added_at).max();
-        let (heard, outages, keys) = (Vec::new(), Vec::new(), BTreeSet::new());
-        Self { before, after, policy, grown_at, heard, outages, keys, reasons: None }
+        let (outage_news, outages, keys) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Self { before, after, policy, grown_at, outage_news, outages, keys, reasons: None }
     }
 
     pub(super) fn add_outage(&mut self, service_outage: &ServiceOutage, outage: Outage) {
@@ -94,7 +98,7 @@ impl PendingIncident {
             let added_at = service_outage.began_at.max(self.after.incident.started_at);
             self.grown_at = self.grown_at.max(Some(added_at));
         }
-        self.heard.push(OutageNews { news, kind: service_outage.kind });
+        self.outage_news.push(OutageNews { news, kind: service_outage.kind });
         self.outages.push(outage);
     }
 
@@ -132,8 +136,10 @@ impl PendingIncident {
     fn write(&mut self, context: &IncidentContext<'_>) {
         let follows = self.after.follows_outages();
         let is_title_ours = self.after.automation.is_some_and(|automation| !automation.edited.title);
-        if is_title_ours && self.heard.iter().any(|heard| heard.news != ImpactChange::Nothing) {
-            let kind = incident_texts::worst_kind(&self.after, &self.heard);
+        if is_title_ours
+            && self.outage_news.iter().any(|outage_news| outage_news.news != ImpactChange::Nothing)
+        {
+            let kind = incident_texts::worst_kind(&self.after, &self.outage_news);
             self.after.incident.title = incident_texts::title_of(&self.after, kind, context.organisation);
         }
         let status = match self.after.incident.status {
@@ -141,9 +147,9 @@ impl PendingIncident {
             IncidentStatus::Monitoring if follows => IncidentStatus::Investigating,
             status => status,
         };
-        let messages = match (&self.before, self.heard.first()) {
+        let messages = match (&self.before, self.outage_news.first()) {
             (None, Some(first)) => vec![incident_texts::opened(*first, context.organisation)],
-            _ => incident_texts::entries(&self.heard, context.organisation),
+            _ => incident_texts::entries(&self.outage_news, context.organisation),
         };
         for message in messages {
             let newest = self.after.updates.last();
@@ -152,15 +158,17 @@ impl PendingIncident {
             }
         }
         let given = context.evidence.give_to(&mut self.after.services, &self.outages);
-        let news = self.heard.iter().filter(|heard| heard.news != ImpactChange::Nothing).count();
-        self.reasons = evidence::internal_entry(&self.after, (&given, news), (context.organisation, context.now));
+        let news =
+            self.outage_news.iter().filter(|outage_news| outage_news.news != ImpactChange::Nothing).count();
+        self.reasons =
+            evidence::internal_entry(&self.after, (&given, news), (context.organisation, context.now));
     }
 }
 
 /// Returns true if the newest entry of a timeline is equal, and no older than [`REPEATED_MS`]: a large outage arrives in many
 /// parts, each of which would be an entry.
 fn repeats(
-    newest: &TimelineEntry,
+    newest: &IncidentTimelineEntry,
     (status, message): (IncidentStatus, &TranslatedText),
     now: Timestamp,
 ) -> bool {
@@ -197,7 +205,7 @@ impl PendingIncidents {
     }
 
     /// Returns the stored incident with this key and its pending changes; `None` when it was deleted.
-    pub(super) async fn open(
+    pub(super) async fn load_stored(
         &mut self,
         context: &IncidentContext<'_>,
         key: i64,
@@ -206,7 +214,11 @@ impl PendingIncidents {
         Ok(index.and_then(|index| self.drafts.get_mut(index)))
     }
 
-    async fn draft_index(&mut self, context: &IncidentContext<'_>, key: i64) -> Result<Option<usize>, MainError> {
+    async fn draft_index(
+        &mut self,
+        context: &IncidentContext<'_>,
+        key: i64,
+    ) -> Result<Option<usize>, MainError> {
         if let Some(index) = self.by_key.get(&key) {
             return Ok(Some(*index));
         }

@@ -32,7 +32,8 @@ pub(super) async fn settle_incidents(
     let (recovered, lasting): (Vec<Outage>, Vec<Outage>) =
         reported.into_iter().partition(|outage| outage.recovered_at.is_some());
     // A lasting outage with an incident need not be considered before the next change.
-    let lasting: Vec<Outage> = lasting.into_iter().map(|outage| Outage { evaluate_at: None, ..outage }).collect();
+    let lasting: Vec<Outage> =
+        lasting.into_iter().map(|outage| Outage { evaluate_at: None, ..outage }).collect();
     outages::save(context.transaction, &lasting).await?;
     let mut of_incidents: BTreeMap<i64, Vec<ServiceKey>> = BTreeMap::new();
     let mut alone: Vec<ServiceKey> = Vec::new();

@@ -132,13 +132,17 @@ async fn read_messages(
     change: &IncidentTransition<'_>,
     channels: &mut [ChannelAudience],
 ) -> Result<(), MainError> {
-    let keys: BTreeSet<i64> =
-        channels.iter().flat_map(|channel_audience| [newest(channel_audience, change), batches(channel_audience, change)]).flatten().collect();
+    let keys: BTreeSet<i64> = channels
+        .iter()
+        .flat_map(|channel_audience| [newest(channel_audience, change), batches(channel_audience, change)])
+        .flatten()
+        .collect();
     let keys: Vec<i64> = keys.into_iter().collect();
     let messages = outbox::messages_of(transaction, &keys).await?;
     for channel_audience in channels {
         let severity = |key| Some((key, messages.get(&key)?.severity()?));
-        channel_audience.severities = newest(channel_audience, change).into_iter().filter_map(severity).collect();
+        channel_audience.severities =
+            newest(channel_audience, change).into_iter().filter_map(severity).collect();
         let batch = |key| Some(HeldBatch { key, message: messages.get(&key)?.clone() });
         channel_audience.batches = batches(channel_audience, change).into_iter().filter_map(batch).collect();
     }
@@ -180,7 +184,8 @@ async fn notified_contacts(
         channel_audience.written.iter().filter(|written| written.is_step_or_end()).copied().collect()
     };
     let is_for_several = |channel_audience: &ChannelAudience| {
-        !channel_audience.channel.has_mailboxes() && steps(channel_audience).iter().any(|step| step.contact.is_none())
+        !channel_audience.channel.has_mailboxes()
+            && steps(channel_audience).iter().any(|step| step.contact.is_none())
     };
     let mut contacts = if channels.iter().any(is_for_several) {
         contacts::all(transaction, organisation).await?

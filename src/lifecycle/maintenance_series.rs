@@ -19,7 +19,7 @@ use crate::store::maintenances::{due, links};
 use crate::store::{MainError, Transaction};
 
 /// Time for which removed windows that are over are remembered, in milliseconds.
-const SKIPS_KEPT_MS: i64 = 7 * crate::clock::DAY_MS;
+const SKIPS_RETENTION_MS: i64 = 7 * crate::clock::DAY_MS;
 
 /// The outcome of planning a series.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub async fn extend_series(
     let first = wanted.first().map(|window| window.start);
     let standing = occurrences::list_for_update(transaction, series.key, first).await?;
     let skips = occurrences::skips(transaction, series.key).await?;
-    let over = skips.iter().copied().filter(|skip| stamp.at.ms_since(*skip) > SKIPS_KEPT_MS);
+    let over = skips.iter().copied().filter(|skip| stamp.at.ms_since(*skip) > SKIPS_RETENTION_MS);
     let over: Vec<Timestamp> = over.filter(|skip| first.is_none_or(|first| *skip < first)).collect();
     if !over.is_empty() {
         occurrences::forget_skips(transaction, series.key, &over).await?;

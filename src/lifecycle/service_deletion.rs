@@ -8,7 +8,7 @@ use crate::id::Id;
 use crate::lifecycle::incidents::{delete_all, save_change};
 use crate::lifecycle::{maintenance_series, maintenances};
 use crate::model::event::{EventAction, EventSubjectKind};
-use crate::model::incident::{IncidentStatus, TimelineEntry};
+use crate::model::incident::{IncidentStatus, IncidentTimelineEntry};
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::maintenance::{Maintenance, MaintenanceStatus};
 use crate::model::service::ServiceKey;
@@ -106,7 +106,7 @@ async fn resolve(
 ) -> Result<(), MainError> {
     let Some(before) = of_key_for_update(transaction, incident).await? else { return Ok(()) };
     let mut after = before.clone();
-    let entry = TimelineEntry {
+    let entry = IncidentTimelineEntry {
         id: Id::random(),
         status: IncidentStatus::Resolved,
         message: deletion.message.clone(),

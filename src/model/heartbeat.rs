@@ -166,8 +166,8 @@ impl Heartbeat {
             heartbeat.record_ping(ping, &mut effects);
         }
         heartbeat.skip_recorded_deadlines();
-        let heard = absences.iter().filter(|absence| !absence.is_doubt);
-        let judged_until = heard.map(|absence| absence.from).max().filter(|_| !heartbeat.is_unjudged());
+        let certain = absences.iter().filter(|absence| !absence.is_doubt);
+        let judged_until = certain.map(|absence| absence.from).max().filter(|_| !heartbeat.is_unjudged());
         effects.extend(heartbeat.judge_until(now, ListeningHistory { absences, judged_until }));
         (heartbeat, effects)
     }
@@ -337,8 +337,9 @@ impl Heartbeat {
         );
         if is_newest {
             let verdict = if ping.has_failed { MeasuredStatus::Down } else { MeasuredStatus::Up };
-            effects
-                .extend(self.tracker.change_to(verdict, ChangeCause::Votes, ping.at).map(WatchEffect::Change));
+            effects.extend(
+                self.tracker.change_to(verdict, ChangeCause::Votes, ping.at).map(WatchEffect::Change),
+            );
         }
     }
 

@@ -244,9 +244,9 @@ mod tests {
         #[case] is_impaired: bool,
     ) {
         let mut location = location(proven);
-        let turn = location.note_reference_check(60_000, 61_000, &[("a", a), ("b", b)]);
+        let change = location.note_reference_check(60_000, 61_000, &[("a", a), ("b", b)]);
         assert_eq!(
-            (turn, location.is_impaired()),
+            (change, location.is_impaired()),
             (is_impaired.then_some(ImpairmentChange::Impaired), is_impaired)
         );
     }
@@ -264,8 +264,8 @@ mod tests {
     ) {
         let mut location = location(&["a"]);
         location.note_reference_check(60_000, 61_000, &[("a", Silent), ("b", Silent)]);
-        let turn = location.note_reference_check(62_000, 62_500, &[("a", a), ("b", b)]);
-        assert_eq!(turn, is_well.then_some(ImpairmentChange::Recovered));
+        let change = location.note_reference_check(62_000, 62_500, &[("a", a), ("b", b)]);
+        assert_eq!(change, is_well.then_some(ImpairmentChange::Recovered));
         assert_eq!(location.is_impaired(), !is_well);
     }
 
@@ -328,7 +328,7 @@ mod tests {
     #[case::a_service_was_up(true, Some(ImpairmentChange::Recovered))]
     fn wrong_references_do_not_impair_a_location_for_ever(
         #[case] was_up: bool,
-        #[case] turn: Option<ImpairmentChange>,
+        #[case] change: Option<ImpairmentChange>,
     ) {
         let mut location = location(&["a"]);
         let silent = [("a", Silent), ("b", Silent)];
@@ -337,7 +337,7 @@ mod tests {
             location.note_up();
         }
         assert_eq!(location.note_reference_check(PROOF_MS, PROOF_MS, &silent), None);
-        assert_eq!(location.note_reference_check(PROOF_MS + 1, PROOF_MS + 1, &silent), turn);
+        assert_eq!(location.note_reference_check(PROOF_MS + 1, PROOF_MS + 1, &silent), change);
     }
 
     /// The gateway disappears from the routes with the cable: it is the proof that the network is gone.
@@ -352,7 +352,7 @@ mod tests {
         );
         location.set_references(&["c"], 60_000);
         assert_eq!(location.references_to_ask(), ["a", "c"]);
-        let turn = location.note_reference_check(60_000, 60_001, &[("a", Silent), ("c", Answered)]);
-        assert_eq!((turn, location.references_to_ask()), (Some(ImpairmentChange::Recovered), vec!["c"]));
+        let change = location.note_reference_check(60_000, 60_001, &[("a", Silent), ("c", Answered)]);
+        assert_eq!((change, location.references_to_ask()), (Some(ImpairmentChange::Recovered), vec!["c"]));
     }
 }

@@ -157,7 +157,7 @@ mod tests {
     #[case::an_earlier_version_does_not_say(&[("a", 109, Some(0)), ("b", 100, None)], &[])]
     #[case::and_proves_nothing(&[("a", 109, None), ("b", 109, Some(60))], &[])]
     fn a_node_that_alone_cannot_reach_the_databases_is_cut_off(
-        #[case] said: &[Said],
+        #[case] announced: &[Said],
         #[case] expected: &[&str],
     ) {
         let key = |(name, seconds, age): &Said| {
@@ -165,7 +165,7 @@ mod tests {
             let key = LeaseKey { sequence: 1, written_at_ms: seconds * 1_000, database_age_ms };
             (name.parse().unwrap(), key)
         };
-        let keys: BTreeMap<NodeName, LeaseKey> = said.iter().map(key).collect();
+        let keys: BTreeMap<NodeName, LeaseKey> = announced.iter().map(key).collect();
         let living = keys.keys().cloned().collect();
         let found = cut_off_nodes(&keys, &living, Duration::from_secs(8));
         assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);

@@ -30,7 +30,10 @@ pub fn notice_effects(notice: &Notice, audience: &NoticeAudience, at: Timestamp)
         let is_news = was_notified || notice.ended_at.is_none();
         // A channel that was disabled meanwhile gets the end when it is enabled again within a day.
         let is_reached = channel_audience.channel.is_enabled || (was_notified && notice.ended_at.is_some());
-        if !is_reached || !is_news || !channel_audience.channel.routing.accepts_notice(&occasion, was_notified) {
+        if !is_reached
+            || !is_news
+            || !channel_audience.channel.routing.accepts_notice(&occasion, was_notified)
+        {
             continue;
         }
         let message = notice.message(audience.organisation.clone(), at);

@@ -228,7 +228,14 @@ impl Outage {
     const fn up_while_flapping(self, at: Timestamp) -> Self {
         let evaluate_at = if self.is_unreported() { Some(at) } else { self.next_check_unless_reported() };
         let first_edges = self.first_edges.of_flapping();
-        Self { kind: OutageKind::Unstable, is_measured: true, first_edges, down_since: None, evaluate_at, ..self }
+        Self {
+            kind: OutageKind::Unstable,
+            is_measured: true,
+            first_edges,
+            down_since: None,
+            evaluate_at,
+            ..self
+        }
     }
 
     /// It flaps and is in trouble of this kind. Down may be lasting, so it is evaluated again.

@@ -22,7 +22,13 @@ impl NoticeDebouncer {
     }
 
     /// Returns true if a thing counts as in trouble, given its present state and whether it has a notice.
-    pub(super) fn is_confirmed(&mut self, thing: &str, is_wrong: bool, is_notified: bool, now: Instant) -> bool {
+    pub(super) fn is_confirmed(
+        &mut self,
+        thing: &str,
+        is_wrong: bool,
+        is_notified: bool,
+        now: Instant,
+    ) -> bool {
         if is_wrong == is_notified {
             self.since.remove(thing);
             return is_notified;
@@ -84,7 +90,8 @@ mod tests {
         let (mut patience, begin) = (NoticeDebouncer::new(MINUTE, MINUTE), Instant::now());
         let mut counts = is_notified;
         for (second, is_wrong) in samples {
-            counts = patience.is_confirmed("it", *is_wrong, is_notified, begin + Duration::from_secs(*second));
+            counts =
+                patience.is_confirmed("it", *is_wrong, is_notified, begin + Duration::from_secs(*second));
         }
         assert_eq!(counts, expected);
     }

@@ -51,8 +51,8 @@ pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), StoreError> 
     let mut wrong = Vec::new();
     for organisation in organisations::with_keys(main, by_owner.keys().copied()).await? {
         let Some(schedules) = by_owner.remove(&organisation.key) else { continue };
-        let kept = rosters::of_schedules(main, schedules, search_range).await?;
-        for (schedule, gaps) in compute_uncovered(kept, search_range, now).await? {
+        let stored = rosters::of_schedules(main, schedules, search_range).await?;
+        for (schedule, gaps) in compute_uncovered(stored, search_range, now).await? {
             let named = gaps.iter().map(|gap| (*gap, notified.begin(&schedule, *gap, (search_range, now))));
             wrong.extend(named.map(|named| trouble(&schedule, named, &organisation, now)));
         }
@@ -64,16 +64,16 @@ pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), StoreError> 
 
 /// Returns the next uncovered periods of schedules, computed on another thread because it takes a while.
 async fn compute_uncovered(
-    kept: Vec<StoredRoster>,
+    stored: Vec<StoredRoster>,
     search_range: TimeRange,
     now: Timestamp,
 ) -> Result<Vec<(OncallSchedule, Vec<TimeRange>)>, StoreError> {
-    let gaps = move |kept: StoredRoster| {
-        let gaps = kept.roster().uncovered(search_range).into_iter().filter(|gap| gap.to > now);
+    let gaps = move |stored: StoredRoster| {
+        let gaps = stored.roster().uncovered(search_range).into_iter().filter(|gap| gap.to > now);
         let gaps = gaps.take(GAPS_MAX).collect();
-        (kept.schedule, gaps)
+        (stored.schedule, gaps)
     };
-    let work = tokio::task::spawn_blocking(move || kept.into_iter().map(gaps).collect());
+    let work = tokio::task::spawn_blocking(move || stored.into_iter().map(gaps).collect());
     work.await.map_err(|_| StoreError::Panicked("reckoning of duty"))
 }
 

@@ -46,7 +46,8 @@ pub(super) async fn compare(
             let source = NoticeSource { organisation: organisation.key, event: EVENT, name };
             let is_notified = notified.contains(&key(&source));
             let thing = format!("{EVENT} {} {}", source.name, organisation.key);
-            if patience.is_confirmed(&thing, standing != LocationStatus::Online, is_notified, Instant::now()) {
+            if patience.is_confirmed(&thing, standing != LocationStatus::Online, is_notified, Instant::now())
+            {
                 wrong.push(trouble(source, (standing, known.blind_by()), &organisation));
             }
         }

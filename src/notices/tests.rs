@@ -48,10 +48,10 @@ fn a_notice_starts_falls_and_ends_with_its_condition(
         let lasting: Vec<Notice> = notified.map(notice).into_iter().collect();
         let now = begin + Duration::from_secs(minute * 60);
         let NoticeChanges { begun, fallen, ended } = changes(&wrong, &lasting, &falls, now);
-        let said = [(begun.len(), "begins"), (fallen.len(), "falls"), (ended.len(), "ends")];
-        let said: Vec<&str> =
-            said.into_iter().filter(|(count, _)| *count > 0).map(|(_, word)| word).collect();
-        assert_eq!(said.join(" "), *expected, "minute {minute}");
+        let changes = [(begun.len(), "begins"), (fallen.len(), "falls"), (ended.len(), "ends")];
+        let changes: Vec<&str> =
+            changes.into_iter().filter(|(count, _)| *count > 0).map(|(_, word)| word).collect();
+        assert_eq!(changes.join(" "), *expected, "minute {minute}");
         if !expected.is_empty() {
             notified = *severity;
         }

@@ -36,7 +36,7 @@ const FORGET: Duration = Duration::from_secs(3_600);
 /// The wait before the next attempt to take the lock, or to reach the database.
 const RETRY: Duration = Duration::from_secs(2);
 /// The time for which finished messages are kept, in milliseconds.
-const KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+const RETENTION_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 impl Courier {
     /// Delivers until the future is dropped.
@@ -109,7 +109,7 @@ impl Courier {
     async fn forget_old(&self) -> Result<bool, MainError> {
         let Some(now) = self.guard.trusted_now() else { return Ok(false) };
         let transaction = self.databases.main.begin().await?;
-        forget(&transaction, now.plus_ms(-KEPT_MS)).await?;
+        forget(&transaction, now.plus_ms(-RETENTION_MS)).await?;
         subscriber_facts::forget(&transaction, now).await?;
         transaction.commit().await?;
         Ok(true)

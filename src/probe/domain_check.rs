@@ -198,7 +198,10 @@ mod tests {
     #[case(DomainAnswers { txt: records(&["valu", "VALUE"], &[]), ..right() }, UNOWNED)]
     #[case(DomainAnswers { txt: DomainAnswer::BadSignature, ..right() }, DNSSEC)]
     #[case(DomainAnswers { cname: DomainAnswer::BadSignature, v4: DomainAnswer::BadSignature, v6: DomainAnswer::BadSignature, ..right() }, DNSSEC)]
-    fn a_domain_is_judged_by_its_records(#[case] answers: DomainAnswers, #[case] records_state: DomainRecordsState) {
+    fn a_domain_is_judged_by_its_records(
+        #[case] answers: DomainAnswers,
+        #[case] records_state: DomainRecordsState,
+    ) {
         check(answers, records_state);
     }
 

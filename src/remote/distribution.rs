@@ -96,7 +96,11 @@ struct WantedDefinition {
 impl BucketState {
     /// Returns the change that deletes a definition.
     fn taking_away(&self, definition_key: DefinitionKey) -> BucketChange {
-        BucketChange { replaces: self.entries.get(&definition_key).cloned(), definition_key, definition: None }
+        BucketChange {
+            replaces: self.entries.get(&definition_key).cloned(),
+            definition_key,
+            definition: None,
+        }
     }
 
     fn digest(&self, definition_key: &DefinitionKey) -> Option<&str> {
@@ -108,7 +112,11 @@ impl BucketState {
         let now = Instant::now();
         for (definition_key, entry) in written {
             if entry.digest.is_none() {
-                let taken = RemovedDefinition { definition_key: definition_key.clone(), revision: entry.revision, at: now };
+                let taken = RemovedDefinition {
+                    definition_key: definition_key.clone(),
+                    revision: entry.revision,
+                    at: now,
+                };
                 self.taken_away.push_back(taken);
             }
             self.entries.insert(definition_key, entry);
@@ -124,7 +132,10 @@ impl BucketState {
 
     /// Returns the keys of existing definitions.
     fn filled(&self) -> impl Iterator<Item = &DefinitionKey> {
-        self.entries.iter().filter(|(_, entry)| entry.digest.is_some()).map(|(definition_key, _)| definition_key)
+        self.entries
+            .iter()
+            .filter(|(_, entry)| entry.digest.is_some())
+            .map(|(definition_key, _)| definition_key)
     }
 }
 
@@ -216,8 +227,8 @@ impl DefinitionDistributor {
             let page = definitions::page(main, known.partitions, after, PAGE).await?;
             let Some(last) = page.last else { break };
             after = last;
-            let kept = page.unreadable.iter().filter_map(|key| before.remove_entry(key));
-            known.definition_keys.extend(kept);
+            let unreadable = page.unreadable.iter().filter_map(|key| before.remove_entry(key));
+            known.definition_keys.extend(unreadable);
             let differences = self.compare(&page.services, known)?;
             self.write(differences, known).await?;
             for key in page.keys() {
@@ -229,7 +240,9 @@ impl DefinitionDistributor {
         // Entries of deleted services and locations.
         let is_wanted = |location: &LocationCode, key| {
             let definition_keys = known.definition_keys.get(&key);
-            definition_keys.is_some_and(|definition_keys| definition_keys.iter().any(|definition_key| definition_key.location == *location))
+            definition_keys.is_some_and(|definition_keys| {
+                definition_keys.iter().any(|definition_key| definition_key.location == *location)
+            })
         };
         self.assignments.retain(is_wanted, self.clock.now());
         let stale = stale.into_iter().map(|definition_key| known.taking_away(definition_key)).collect();
@@ -255,7 +268,11 @@ impl DefinitionDistributor {
             });
             let Ok(planned) = planned else {
                 // It is left unchanged.
-                let definition_keys = known.filled().filter(|definition_key| definition_key.service == service.id).cloned().collect();
+                let definition_keys = known
+                    .filled()
+                    .filter(|definition_key| definition_key.service == service.id)
+                    .cloned()
+                    .collect();
                 known.definition_keys.insert(service.key, definition_keys);
                 continue;
             };
@@ -318,9 +335,12 @@ impl DefinitionDistributor {
             );
             self.counters.too_large.add(1);
         }
-        let definition_keys: Vec<DefinitionKey> = wanted.iter().map(|wanted| wanted.definition_key.clone()).collect();
+        let definition_keys: Vec<DefinitionKey> =
+            wanted.iter().map(|wanted| wanted.definition_key.clone()).collect();
         let before = known.definition_keys.insert(key, definition_keys.clone()).unwrap_or_default();
-        for definition_key in before.into_iter().filter(|definition_key| !definition_keys.contains(definition_key)) {
+        for definition_key in
+            before.into_iter().filter(|definition_key| !definition_keys.contains(definition_key))
+        {
             self.assignments.set(&definition_key.location, key, None, self.clock.now());
             differences.push(known.taking_away(definition_key));
         }

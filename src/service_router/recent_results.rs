@@ -16,7 +16,7 @@ use crate::model::history::CheckRecord;
 /// Results are kept for this long after the last poll.
 const ASKED_WITHIN: Duration = Duration::from_secs(10);
 /// Maximum number of kept results: some seconds at the highest rates.
-const KEPT: usize = 50_000;
+const RESULTS_MAX: usize = 50_000;
 /// Approximate maximum size of one answer in bytes.
 const ANSWER_BYTES: usize = 256 * 1_024;
 /// Approximate size of a result besides its texts in bytes.
@@ -70,37 +70,38 @@ pub struct ResultsReply {
 impl RecentResults {
     /// Adds results that are durable.
     pub fn note(&self, batch: &Arc<RecordBatch>) {
-        let mut kept = self.kept();
-        if kept.as_ref().is_some_and(|kept| kept.asked_at.elapsed() > ASKED_WITHIN) {
-            *kept = None;
+        let mut buffer = self.buffer();
+        if buffer.as_ref().is_some_and(|buffer| buffer.asked_at.elapsed() > ASKED_WITHIN) {
+            *buffer = None;
         }
-        if let Some(kept) = &mut *kept
+        if let Some(buffer) = &mut *buffer
             && !batch.checks.is_empty()
         {
-            kept.results += batch.checks.len();
-            kept.batches.push_back(Arc::clone(batch));
-            kept.shorten();
+            buffer.results += batch.checks.len();
+            buffer.batches.push_back(Arc::clone(batch));
+            buffer.shorten();
         }
     }
 
     /// Returns the results after a position. From the first call on results are kept.
     pub fn results_after(&self, after: ResultsRequest) -> ResultsReply {
-        let mut kept = self.kept();
+        let mut buffer = self.buffer();
         let now = Instant::now();
-        let kept = kept.get_or_insert_with(|| ResultBuffer {
+        let buffer = buffer.get_or_insert_with(|| ResultBuffer {
             epoch: Id::random(),
             first: 0,
             batches: VecDeque::new(),
             results: 0,
             asked_at: now,
         });
-        kept.asked_at = now;
-        let end = kept.first + kept.results as u64;
-        let (first, epoch) = (kept.first, kept.epoch);
-        let is_known = |position: &ResultPosition| position.epoch == epoch && (first..=end).contains(&position.number);
+        buffer.asked_at = now;
+        let end = buffer.first + buffer.results as u64;
+        let (first, epoch) = (buffer.first, buffer.epoch);
+        let is_known =
+            |position: &ResultPosition| position.epoch == epoch && (first..=end).contains(&position.number);
         let known = after.position.filter(is_known);
         let from = known.filter(|_| after.wants_results).map_or(end, |position| position.number);
-        let results = kept.results_from(from);
+        let results = buffer.results_from(from);
         let number = from + results.len() as u64;
         ResultsReply {
             position: ResultPosition { epoch, number },
@@ -110,14 +111,14 @@ impl RecentResults {
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Option<ResultBuffer>> {
+    fn buffer(&self) -> MutexGuard<'_, Option<ResultBuffer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ResultBuffer {
     fn shorten(&mut self) {
-        while self.results > KEPT
+        while self.results > RESULTS_MAX
             && let Some(oldest) = self.batches.pop_front()
         {
             self.results -= oldest.checks.len();
@@ -186,7 +187,8 @@ mod tests {
         assert_eq!((times(&second), second.is_whole, second.has_more), (vec![5, 6, 7, 8, 9], true, false));
         assert_eq!(stored.results_after(after(Some(second.position))).results, []);
         stored.note(&batch(10..12));
-        let passed = stored.results_after(ResultsRequest { position: Some(second.position), wants_results: false });
+        let passed =
+            stored.results_after(ResultsRequest { position: Some(second.position), wants_results: false });
         assert!(passed.results.is_empty() && passed.is_whole);
         stored.note(&batch(12..13));
         assert_eq!(times(&stored.results_after(after(Some(passed.position)))), [12]);
@@ -200,7 +202,7 @@ mod tests {
         stored.note(&batch(0..5));
         let late = stored.results_after(after(Some(position)));
         assert!(!late.is_whole && late.results.is_empty() && late.position.epoch != position.epoch);
-        let many = i64::try_from(KEPT).unwrap();
+        let many = i64::try_from(RESULTS_MAX).unwrap();
         for start in 0..3 {
             stored.note(&batch(start * many / 2..(start + 1) * many / 2));
         }

@@ -73,7 +73,11 @@ pub async fn find(
 }
 
 /// Returns true if some page of the organisation has a component with this id. Always false for a confined token.
-pub async fn exists(connection: &dyn StoreConnection, visibility: Visibility, id: Id) -> Result<bool, MainError> {
+pub async fn exists(
+    connection: &dyn StoreConnection,
+    visibility: Visibility,
+    id: Id,
+) -> Result<bool, MainError> {
     if visibility.is_confined() {
         return Ok(false);
     }

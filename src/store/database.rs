@@ -76,9 +76,9 @@ impl Databases {
     ///
     /// # Errors
     /// An error that names the file.
-    pub fn demand_in_place(&self) -> Result<(), DbErr> {
-        self.main.demand_in_place()?;
-        self.history.rows().demand_in_place()
+    pub fn require_in_place(&self) -> Result<(), DbErr> {
+        self.main.require_in_place()?;
+        self.history.rows().require_in_place()
     }
 
     async fn open_main(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
@@ -197,7 +197,18 @@ impl<E: From<DbErr>> Database<E> {
             (writer_lock, disk) = (None, None);
         }
         let error = PhantomData;
-        Ok(Self { writer, reader, unhurried, url: shown, writer_lock, changes, disk, patience, is_prepared, error })
+        Ok(Self {
+            writer,
+            reader,
+            unhurried,
+            url: shown,
+            writer_lock,
+            changes,
+            disk,
+            patience,
+            is_prepared,
+            error,
+        })
     }
 
     /// The connection for statements that only read.
@@ -227,8 +238,8 @@ impl<E: From<DbErr>> Database<E> {
     /// # Errors
     /// When the database is away or busy for longer than the configured wait, or its file has been removed.
     pub async fn begin(&self) -> Result<Transaction<E>, E> {
-        self.demand_prepared()?;
-        self.demand_in_place()?;
+        self.require_prepared()?;
+        self.require_in_place()?;
         Ok(match &self.writer_lock {
             Some(writer_lock) => Transaction::shared(self.writer.inner(), writer_lock, self.patience).await?,
             None => Transaction::alone(&self.writer).await?,
@@ -251,8 +262,8 @@ impl<E: From<DbErr>> Database<E> {
 
     /// Checks that the database answers soon.
     pub async fn ping(&self) -> Result<(), E> {
-        self.demand_prepared()?;
-        self.demand_in_place()?;
+        self.require_prepared()?;
+        self.require_in_place()?;
         let answer = tokio::time::timeout(self.patience, self.reader.execute_unprepared("SELECT 1"));
         answer.await.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))??;
         Ok(())
@@ -263,7 +274,7 @@ impl<E: From<DbErr>> Database<E> {
         if self.writer_lock.is_some() {
             return self.ping().await;
         }
-        self.demand_prepared()?;
+        self.require_prepared()?;
         let question = Statement::from_string(DbBackend::Postgres, TAKES_WRITES);
         let answer = tokio::time::timeout(self.patience, self.writer.query_one_raw(question));
         let row = answer.await.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))??;
@@ -280,14 +291,14 @@ impl<E: From<DbErr>> Database<E> {
         self.is_prepared.load(Ordering::Acquire)
     }
 
-    pub(in crate::store) fn demand_prepared(&self) -> Result<(), DbErr> {
+    pub(in crate::store) fn require_prepared(&self) -> Result<(), DbErr> {
         let away = || DbErr::Conn(RuntimeErr::Internal("it has been away since the start".into()));
         if self.is_prepared() { Ok(()) } else { Err(away()) }
     }
 
     /// Checks that the file of an embedded database has not been removed or replaced.
-    fn demand_in_place(&self) -> Result<(), DbErr> {
-        self.disk.as_ref().map_or(Ok(()), |disk| disk.demand_in_place())
+    fn require_in_place(&self) -> Result<(), DbErr> {
+        self.disk.as_ref().map_or(Ok(()), |disk| disk.require_in_place())
     }
 
     /// Closes all connections, waiting for running statements.

@@ -59,8 +59,8 @@ impl DiskRecord {
     }
 
     /// Checks that the database still is where it was opened.
-    pub(super) fn demand_in_place(&self) -> Result<(), DbErr> {
-        self.file.as_ref().map_or(Ok(()), FileIdentity::demand_in_place)
+    pub(super) fn require_in_place(&self) -> Result<(), DbErr> {
+        self.file.as_ref().map_or(Ok(()), FileIdentity::require_in_place)
     }
 
     /// Returns the disk, if it is full.

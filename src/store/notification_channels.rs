@@ -131,7 +131,7 @@ pub async fn update(
 }
 
 /// Deletes a channel with all its deliveries.
-pub async fn delete(connection: &dyn StoreConnection, channel: i64) -> Result<(), MainError> {
+pub async fn delete_with_deliveries(connection: &dyn StoreConnection, channel: i64) -> Result<(), MainError> {
     Entity::delete_by_id(channel).exec(&connection).await?;
     Ok(())
 }

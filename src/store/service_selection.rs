@@ -90,8 +90,8 @@ async fn query(
         wanted = wanted.filter(service::Column::Id.in_subquery(carrying.into_query()));
     }
     if let Some(id) = selection.statuspage {
-        let page =
-            statuspage::Entity::find().filter(statuspage::Column::OrganisationId.eq(visibility.organisation()));
+        let page = statuspage::Entity::find()
+            .filter(statuspage::Column::OrganisationId.eq(visibility.organisation()));
         let page = narrowed(page, ScopedResource::Statuspages, visibility)
             .select_only()
             .column(statuspage::Column::Id)

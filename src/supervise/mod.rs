@@ -113,9 +113,9 @@ impl Supervisor {
         let slot = Arc::new(ActorSlot::new(address, placement.mailbox, state));
         let member: Arc<dyn MonitoredActor> = Arc::clone(&slot) as Arc<dyn MonitoredActor>;
         lock(&self.0.members).push(Arc::downgrade(&member));
-        let (supervisor, kept) = (self.clone(), Arc::clone(&slot));
+        let (supervisor, shared) = (self.clone(), Arc::clone(&slot));
         let is_sent = placement.thread.spawn_fn(move || {
-            drop(actix::spawn(supervisor.run_lives(kept, receiver, make)));
+            drop(actix::spawn(supervisor.run_lives(shared, receiver, make)));
         });
         if !is_sent {
             tracing::error!(actor = A::KIND.name, "cannot start the actor: its thread has ended");

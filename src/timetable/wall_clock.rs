@@ -46,20 +46,20 @@ async fn load_mark(databases: &Databases) -> Result<Option<ClockMark>, StoreErro
 pub async fn run(databases: Databases, guard: Arc<ClockGuard>) {
     let mut ticks = tokio::time::interval(CHECK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut kept: Option<(Instant, bool)> = None;
+    let mut last: Option<(Instant, bool)> = None;
     loop {
         ticks.tick().await;
         let mark = guard.mark();
         let is_doubted = mark.doubted.is_some();
         let is_due =
-            kept.is_none_or(|(at, was_doubted)| at.elapsed() >= KEEP_EVERY || was_doubted != is_doubted);
+            last.is_none_or(|(at, was_doubted)| at.elapsed() >= KEEP_EVERY || was_doubted != is_doubted);
         if !is_due {
             continue;
         }
         if let Err(error) = keep(&databases, mark).await {
             tracing::warn!(%error, "cannot store the newest wall time; retrying");
         }
-        kept = Some((Instant::now(), is_doubted));
+        last = Some((Instant::now(), is_doubted));
     }
 }
 

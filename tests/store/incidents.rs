@@ -10,7 +10,8 @@ use watchkeeper::model::access::Organisation;
 use watchkeeper::model::announcement::AnnouncementAuthor;
 use watchkeeper::model::history::MeasuredStatus::{Down, NoData, Up};
 use watchkeeper::model::incident::{
-    ChosenPage, Incident, IncidentKind, IncidentStatus, OpenPeriod, Severity, TimelineEntry, WholeIncident,
+    ChosenPage, Incident, IncidentKind, IncidentStatus, IncidentTimelineEntry, OpenPeriod, Severity,
+    WholeIncident,
 };
 use watchkeeper::model::incident_policy::OutageKind;
 use watchkeeper::model::outage::Outage;
@@ -66,9 +67,9 @@ fn named(service: &Service) -> NamedService {
     NamedService { key: service.key, id: service.id, name: service.name.clone() }
 }
 
-fn entry(status: IncidentStatus, ms: i64) -> TimelineEntry {
+fn entry(status: IncidentStatus, ms: i64) -> IncidentTimelineEntry {
     let message = TranslatedText::single("en", "News");
-    TimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at: at(ms) }
+    IncidentTimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at: at(ms) }
 }
 
 async fn stored(store: &Store, mut whole: WholeIncident) -> WholeIncident {

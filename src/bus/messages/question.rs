@@ -284,7 +284,12 @@ mod tests {
             PeerReply::NotMine,
             PeerReply::Snapshots(vec![snapshot]),
             PeerReply::Counted(allowance),
-            PeerReply::Stored(ResultsReply { position, results: vec![result], is_whole: true, has_more: false }),
+            PeerReply::Stored(ResultsReply {
+                position,
+                results: vec![result],
+                is_whole: true,
+                has_more: false,
+            }),
         ];
         for answer in answers {
             let sent = serde_json::to_vec(&AnswerText::from(answer.clone())).unwrap();

@@ -98,8 +98,8 @@ mod tests {
     #[case(&["config..x=3"], "use NAME=VALUE")]
     #[case(&["retries=3", "retries=4"], "retries is given twice")]
     #[case(&["retries=3", "retries.x=4"], "retries.x is given twice")]
-    fn a_malformed_assignment_is_refused(#[case] words: &[&str], #[case] said: &str) {
+    fn a_malformed_assignment_is_refused(#[case] words: &[&str], #[case] expected: &str) {
         let error = body(words).unwrap_err();
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
 }

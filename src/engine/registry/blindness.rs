@@ -16,8 +16,8 @@ impl LocationRegistry {
     pub(in crate::engine) fn review(&self) -> bool {
         let mut has_news = false;
         for known in self.lock().iter() {
-            if let Some((turn, blindness)) = known.recent_attempts.judge() {
-                known.apply_transition(turn, blindness);
+            if let Some((change, blindness)) = known.recent_attempts.judge() {
+                known.apply_transition(change, blindness);
             }
             has_news |= known.recent_attempts.take_news();
         }
@@ -36,8 +36,8 @@ impl LocationRegistry {
 impl RegisteredLocation {
     /// Notes how an attempt of this location ended.
     pub(in crate::engine) fn note_attempt(&self, outcome: &CheckOutcome) {
-        if let Some(turn) = self.recent_attempts.note(outcome) {
-            self.apply_transition(turn, None);
+        if let Some(change) = self.recent_attempts.note(outcome) {
+            self.apply_transition(change, None);
         }
     }
 
@@ -69,9 +69,9 @@ impl RegisteredLocation {
     }
 
     /// Logs each transition once; the loss of all reference targets is logged already.
-    fn apply_transition(&self, turn: ImpairmentChange, blindness: Option<LocationBlindness>) {
+    fn apply_transition(&self, change: ImpairmentChange, blindness: Option<LocationBlindness>) {
         let location = self.location.code.as_str();
-        match (turn, blindness) {
+        match (change, blindness) {
             (ImpairmentChange::Impaired, Some(LocationBlindness { since_ms, trouble })) => {
                 self.recent_attempts.become_blind(self.recent_attempts.at(since_ms));
                 let is_logged = trouble != LocalFault::LocationImpaired;

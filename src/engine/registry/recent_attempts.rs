@@ -56,7 +56,7 @@ impl RecentAttempts {
             _ => self.lock(),
         };
         let now_ms = self.age_ms();
-        let turn = match outcome {
+        let change = match outcome {
             CheckOutcome::Measured(_) => attempts.note_measured(now_ms),
             CheckOutcome::Unmeasured(trouble) => {
                 attempts.note_shed(*trouble, now_ms);
@@ -64,7 +64,7 @@ impl RecentAttempts {
             }
         };
         self.is_disturbed.store(attempts.is_disturbed(), Ordering::Release);
-        turn
+        change
     }
 
     pub(super) fn judge(&self) -> Option<(ImpairmentChange, Option<LocationBlindness>)> {
@@ -72,9 +72,9 @@ impl RecentAttempts {
             return None;
         }
         let mut attempts = self.lock();
-        let turn = attempts.judge(self.age_ms());
+        let change = attempts.judge(self.age_ms());
         self.is_disturbed.store(attempts.is_disturbed(), Ordering::Release);
-        turn.map(|turn| (turn, attempts.blindness()))
+        change.map(|change| (change, attempts.blindness()))
     }
 
     pub(super) fn blindness(&self) -> Option<LocationBlindness> {

@@ -24,8 +24,8 @@ pub(super) fn carry_memory_over(
     }
     let new_slot = |key: LocationKey| new.locations.iter().position(|known| *known == key);
     let slot = |slot: usize| new_slot(*old.locations.get(slot)?);
-    let kept = memory.votes.into_iter().filter_map(|(before, vote)| Some((slot(before)?, vote)));
-    let mut votes: Vec<_> = kept.collect();
+    let retained = memory.votes.into_iter().filter_map(|(before, vote)| Some((slot(before)?, vote)));
+    let mut votes: Vec<_> = retained.collect();
     let mut absent = Vec::new();
     for AbsentVote { location, vote } in memory.absent {
         match roster.find(location.as_str()) {

@@ -84,17 +84,17 @@ async fn feed(front: &ServerState, contact: Contact) -> Result<String, ApiError>
     let now = front.state.now();
     let shown = TimeRange { from: now.plus_ms(-DAYS_BACK * DAY_MS), to: now.plus_ms(DAYS_AHEAD * DAY_MS) };
     let main = front.state.databases.main.reader();
-    let kept = rosters::of_contact(main, contact.organisation, contact.key, shown).await?;
-    let work = tokio::task::spawn_blocking(move || render(&contact, &kept, shown));
+    let stored = rosters::of_contact(main, contact.organisation, contact.key, shown).await?;
+    let work = tokio::task::spawn_blocking(move || render(&contact, &stored, shown));
     work.await.map_err(|error| ApiError::Internal(error.into()))
 }
 
 /// Renders the feed; a shift keeps its id between requests.
-fn render(contact: &Contact, kept: &[StoredRoster], shown: TimeRange) -> String {
+fn render(contact: &Contact, stored: &[StoredRoster], shown: TimeRange) -> String {
     let mut events = Vec::new();
-    for kept in kept {
-        let schedule = &kept.schedule;
-        let shifts = kept.roster().whole_shifts(shown);
+    for stored in stored {
+        let schedule = &stored.schedule;
+        let shifts = stored.roster().whole_shifts(shown);
         let own = shifts.iter().filter(|shift| shift.contact == contact.key);
         events.extend(own.map(|shift| {
             let (from, name) = begin(shift.range.from, shown);

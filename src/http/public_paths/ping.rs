@@ -18,7 +18,7 @@ use crate::http::v1::state::AppState;
 use crate::model::heartbeat::HeartbeatPing;
 use crate::model::service::ServiceAddress;
 use crate::store::changes::ChangeScope;
-use crate::store::heartbeats::{self, PingedService, SecretHash};
+use crate::store::heartbeats::{self, PingSecretHash, PingedService};
 
 /// The service reports success.
 pub(in crate::http) async fn ping(
@@ -65,7 +65,7 @@ async fn answer(
 }
 
 struct IncomingPing {
-    hash: SecretHash,
+    hash: PingSecretHash,
     has_failed: bool,
     address: IpAddr,
 }

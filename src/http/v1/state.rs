@@ -13,7 +13,7 @@ use crate::engine::definition::DefinitionCompiler;
 use crate::events::EventHub;
 use crate::http::gate::CallerLookup;
 use crate::http::gate::auth::Caller;
-use crate::http::gate::kept_bytes::KeptBytes;
+use crate::http::gate::cached_bytes::CachedBytes;
 use crate::http::gate::key_store::KeyStore;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::kit::error::ApiError;
@@ -65,7 +65,7 @@ pub struct AppState {
     /// Counts requests of tokens and addresses.
     pub limiter: Arc<RateLimiter>,
     /// Bytes of responses stored under keys.
-    pub kept_bytes: Arc<KeptBytes>,
+    pub cached_bytes: Arc<CachedBytes>,
     /// The host names of this installation.
     pub domain_names: Arc<DomainNames>,
     /// Tools for DNS lookups of custom domains.
@@ -172,8 +172,8 @@ impl KeyStore for AppState {
         &self.guard
     }
 
-    fn kept_bytes(&self) -> &Arc<KeptBytes> {
-        &self.kept_bytes
+    fn cached_bytes(&self) -> &Arc<CachedBytes> {
+        &self.cached_bytes
     }
 
     fn now(&self) -> Timestamp {

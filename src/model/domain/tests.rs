@@ -80,7 +80,10 @@ fn a_pending_domain_fails_after_a_week(
     let checked = pending().after_check(records_state, JudgedTime::trusted(after_minutes(minutes)));
     assert_eq!(checked.status, status);
     if status == DomainStatus::Failed {
-        assert_eq!((checked.problem, checked.next_check_at), (Some(DomainProblem::VerificationTimeout), None));
+        assert_eq!(
+            (checked.problem, checked.next_check_at),
+            (Some(DomainProblem::VerificationTimeout), None)
+        );
         assert_eq!(
             checked.after_check(DomainRecordsState::Right, JudgedTime::trusted(after_minutes(minutes + 1))),
             checked,

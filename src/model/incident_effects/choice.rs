@@ -52,7 +52,10 @@ impl<'a> IncidentChangeFacts<'a> {
     /// incident is notified of its progress, even if severity and services no longer match. One that was disabled
     /// meanwhile is notified of the end and of a reopening. For a channel for which the incident starts to match, it
     /// is opened then.
-    pub(super) fn choose(&self, channel_audience: &ChannelAudience) -> Option<(NotificationEvent, IncidentChange)> {
+    pub(super) fn choose(
+        &self,
+        channel_audience: &ChannelAudience,
+    ) -> Option<(NotificationEvent, IncidentChange)> {
         let routing = &channel_audience.channel.routing;
         let was_notified = channel_audience.was_notified();
         let joined = self.joined_for(routing);
@@ -73,7 +76,11 @@ impl<'a> IncidentChangeFacts<'a> {
         Some((event, IncidentChange { joined, recovered: None, previous_severity }))
     }
 
-    fn choose_for_notified(&self, channel_audience: &ChannelAudience, has_joined: bool) -> Option<NotificationEvent> {
+    fn choose_for_notified(
+        &self,
+        channel_audience: &ChannelAudience,
+        has_joined: bool,
+    ) -> Option<NotificationEvent> {
         let was_notified_of_less = self.is_rise_above(channel_audience.notified_severity(None));
         let is_update = self.event == NotificationEvent::IncidentUpdated;
         let candidates = [
@@ -85,7 +92,11 @@ impl<'a> IncidentChangeFacts<'a> {
         first_wanted(&channel_audience.channel.routing, candidates)
     }
 
-    fn choose_for_new(&self, channel_audience: &ChannelAudience, has_joined: bool) -> Option<NotificationEvent> {
+    fn choose_for_new(
+        &self,
+        channel_audience: &ChannelAudience,
+        has_joined: bool,
+    ) -> Option<NotificationEvent> {
         let routing = &channel_audience.channel.routing;
         let is_about = routing.selection.as_ref().is_none_or(|chosen| chosen.meets(self.concerned));
         if self.severity < routing.min_severity

@@ -47,7 +47,8 @@ impl<'a> InformedContact<'a> {
         let is_taken_back = |written: &WrittenMessage| {
             written.is_held_step() && written.hold.is_some_and(|hold| hold.until > now)
         };
-        let mut written = self.channel_audience.written.iter().filter(|written| written.contact == self.step.contact);
+        let mut written =
+            self.channel_audience.written.iter().filter(|written| written.contact == self.step.contact);
         written.any(|written| !is_taken_back(written))
     }
 
@@ -90,7 +91,8 @@ pub(super) fn inform_of_end(
     let severity = change.after.incident.severity;
     let mut informed = informed_contacts(audience);
     informed.retain(|informed| informed.knows_at(change.at));
-    let planned = informed.iter().filter_map(|informed| informed.planned((severity, change.at), notified_now));
+    let planned =
+        informed.iter().filter_map(|informed| informed.planned((severity, change.at), notified_now));
     let mut effects = Vec::new();
     for planned in keep_each_once(planned) {
         let sender = audience.sender(planned.contact);
@@ -138,7 +140,9 @@ fn informed_contacts(audience: &IncidentAudience) -> Vec<InformedContact<'_>> {
     for channel_audience in &audience.channels {
         for written in channel_audience.written.iter().filter(|written| written.is_step_or_end()) {
             for contact in readers(written, channel_audience, audience) {
-                let known = newest.entry((contact.key, channel_audience.channel.key)).or_insert((channel_audience, written));
+                let known = newest
+                    .entry((contact.key, channel_audience.channel.key))
+                    .or_insert((channel_audience, written));
                 if known.1.key < written.key {
                     *known = (channel_audience, written);
                 }
@@ -160,7 +164,8 @@ fn readers<'a>(
     channel_audience: &ChannelAudience,
     audience: &'a IncidentAudience,
 ) -> Vec<&'a Contact> {
-    let has_channel = |contact: &&Contact| contact.channels.iter().any(|own| own.key == channel_audience.channel.key);
+    let has_channel =
+        |contact: &&Contact| contact.channels.iter().any(|own| own.key == channel_audience.channel.key);
     match written.contact {
         Some(key) => audience.contact(key).into_iter().collect(),
         None if channel_audience.channel.has_mailboxes() => Vec::new(),

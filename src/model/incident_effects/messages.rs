@@ -40,7 +40,11 @@ pub(super) fn message_effects(
         let Some((event, named)) = chosen else { continue };
         let message =
             NotificationMessage::of_incident(event, change.after, audience.sender(None), change.at.ms());
-        effects.extend(write_to_channel(message.with_change(named), channel_audience, (incident.id, change.at)));
+        effects.extend(write_to_channel(
+            message.with_change(named),
+            channel_audience,
+            (incident.id, change.at),
+        ));
         notified_now.insert(channel_audience.channel.key);
     }
     if event == NotificationEvent::IncidentResolved {
@@ -70,7 +74,11 @@ pub(super) fn recovery_messages(
         let named = IncidentChange { recovered: recovered.clone(), ..IncidentChange::default() };
         let message =
             NotificationMessage::of_incident(event, change.after, audience.sender(None), change.at.ms());
-        effects.extend(write_to_channel(message.with_change(named), channel_audience, (incident.id, change.at)));
+        effects.extend(write_to_channel(
+            message.with_change(named),
+            channel_audience,
+            (incident.id, change.at),
+        ));
     }
     effects
 }

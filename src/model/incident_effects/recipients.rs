@@ -48,7 +48,10 @@ impl<'a> PlannedMessage<'a> {
             contact,
             hold: self.hold,
         };
-        OutgoingMessage { delivery: Delivery::written(message, target, now), line: self.channel.line(contact) }
+        OutgoingMessage {
+            delivery: Delivery::written(message, target, now),
+            line: self.channel.line(contact),
+        }
     }
 }
 

@@ -69,6 +69,11 @@ fn message_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec<
 
 fn has_held_step(planned: &PlannedMessage<'_>, audience: &IncidentAudience) -> bool {
     let contact = planned.contact.map(|contact| contact.key);
-    let channel_audience = audience.channels.iter().filter(|channel_audience| channel_audience.channel.key == planned.channel.key);
-    channel_audience.flat_map(|channel_audience| &channel_audience.written).any(|written| written.is_held_step() && written.contact == contact)
+    let channel_audience = audience
+        .channels
+        .iter()
+        .filter(|channel_audience| channel_audience.channel.key == planned.channel.key);
+    channel_audience
+        .flat_map(|channel_audience| &channel_audience.written)
+        .any(|written| written.is_held_step() && written.contact == contact)
 }

@@ -9,7 +9,7 @@ use super::*;
 use crate::id::Id;
 use crate::model::announcement::AnnouncementAuthor;
 use crate::model::automation::EditedFields;
-use crate::model::incident::{Acknowledgement, Impact, IncidentKind, TimelineEntry};
+use crate::model::incident::{Acknowledgement, Impact, IncidentKind, IncidentTimelineEntry};
 use crate::model::timeline_size::TimelineSize;
 use crate::model::translated_text::TranslatedText;
 
@@ -56,9 +56,15 @@ fn outage(key: ServiceKey, kind: OutageKind, second: i64) -> ServiceOutage {
     ServiceOutage { service: service(key), kind, began_at: at(second), severity: Severity::Major }
 }
 
-fn entry(status: IncidentStatus, second: i64) -> TimelineEntry {
+fn entry(status: IncidentStatus, second: i64) -> IncidentTimelineEntry {
     let message = TranslatedText::single("en", "text");
-    TimelineEntry { id: Id::random(), status, message, notify_subscribers: true, created_at: at(second) }
+    IncidentTimelineEntry {
+        id: Id::random(),
+        status,
+        message,
+        notify_subscribers: true,
+        created_at: at(second),
+    }
 }
 
 #[rstest]

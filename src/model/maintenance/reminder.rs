@@ -124,6 +124,9 @@ mod tests {
         let planned = planned(true, hour_before);
         let now = planned.schedule.start.plus_ms(-minutes * 60_000);
         let is_reminded_of = |reminder| planned.is_reminded(reminder, now);
-        assert_eq!((is_reminded_of(ReminderKind::DayBefore), is_reminded_of(ReminderKind::HourBefore)), expected);
+        assert_eq!(
+            (is_reminded_of(ReminderKind::DayBefore), is_reminded_of(ReminderKind::HourBefore)),
+            expected
+        );
     }
 }

@@ -49,7 +49,8 @@ impl DutyRoster<'_> {
             let search_range = widen_range(range, days);
             found = self.duty(search_range).shifts;
             found.retain(touches);
-            let is_cut = |shift: &Shift| shift.range.from == search_range.from || shift.range.to == search_range.to;
+            let is_cut =
+                |shift: &Shift| shift.range.from == search_range.from || shift.range.to == search_range.to;
             if !found.iter().any(is_cut) {
                 break;
             }

@@ -29,7 +29,7 @@ pub enum OutageDecision {
     /// Nothing before this time; `None`: nothing before the next change of the status or of the configuration.
     Wait(Option<Timestamp>),
     /// An incident of this severity is to be reported.
-    Tell(Severity),
+    Notify(Severity),
 }
 
 impl Outage {
@@ -88,7 +88,7 @@ impl Outage {
         let not_before = self.held_until.max(Some(self.started_at(rules).plus_ms(patience_ms)));
         match not_before.filter(|at| now < *at) {
             Some(at) => OutageDecision::Wait(Some(counts_as_down.map_or(at, |down| at.min(down)))),
-            None => OutageDecision::Tell(severity),
+            None => OutageDecision::Notify(severity),
         }
     }
 }
@@ -109,12 +109,12 @@ mod tests {
         Outage::begun(1, 5, kind, at(10_000))
     }
 
-    const TELL: OutageDecision = OutageDecision::Tell(Severity::Major);
+    const NOTIFY: OutageDecision = OutageDecision::Notify(Severity::Major);
 
     /// An outage that began at 10 s, seen at 20 s; a policy opens after the given number of seconds.
     #[rstest]
-    #[case::at_once(outage(Down), Some(0), TELL)]
-    #[case::just_long_enough(outage(Down), Some(10), TELL)]
+    #[case::at_once(outage(Down), Some(0), NOTIFY)]
+    #[case::just_long_enough(outage(Down), Some(10), NOTIFY)]
     #[case::not_long_enough(outage(Down), Some(11), OutageDecision::Wait(Some(at(21_000))))]
     #[case::without_a_policy(outage(Down), None, OutageDecision::Wait(None))]
     #[case::of_an_unwanted_kind(outage(Degraded), Some(0), OutageDecision::Wait(None))]
@@ -123,7 +123,7 @@ mod tests {
     #[case::while_others_are_rechecked(
         Outage { held_until: Some(at(25_000)), ..outage(Down) }, Some(0), OutageDecision::Wait(Some(at(25_000)))
     )]
-    #[case::others_were_rechecked(Outage { held_until: Some(at(20_000)), ..outage(Down) }, Some(0), TELL)]
+    #[case::others_were_rechecked(Outage { held_until: Some(at(20_000)), ..outage(Down) }, Some(0), NOTIFY)]
     fn an_outage_becomes_an_incident_in_time(
         #[case] outage: Outage,
         #[case] open_after: Option<u32>,
@@ -144,7 +144,7 @@ mod tests {
         let rules = IncidentRules { open_after_seconds: 60, ..IncidentRules::default() };
         let circumstances =
             OutageCircumstances { rules: Some(&rules), is_held_back: false, has_open_incident: true };
-        assert_eq!(outage(Down).decide(circumstances, at(10_000)), TELL);
+        assert_eq!(outage(Down).decide(circumstances, at(10_000)), NOTIFY);
     }
 
     /// Cases: a script of the status, the words of the policy; the expected report: when, as what, since when. `g`
@@ -196,7 +196,7 @@ mod tests {
                     has_open_incident: is_open,
                 };
                 let judged = due.judged(Some(&rules), now);
-                let OutageDecision::Tell(_) = judged.decide(circumstances, now) else {
+                let OutageDecision::Notify(_) = judged.decide(circumstances, now) else {
                     let OutageDecision::Wait(evaluate_at) = judged.decide(circumstances, now) else {
                         unreachable!()
                     };

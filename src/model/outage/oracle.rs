@@ -52,7 +52,8 @@ fn real(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
             (outage, known) = (None, None);
         }
         for _ in 0..5 {
-            let Some(due) = outage.filter(|outage| outage.evaluate_at.is_some_and(|due_at| due_at <= at(second)))
+            let Some(due) =
+                outage.filter(|outage| outage.evaluate_at.is_some_and(|due_at| due_at <= at(second)))
             else {
                 break;
             };
@@ -64,7 +65,7 @@ fn real(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
             let judged = due.judged(Some(rules), at(second));
             outage = Some(match judged.decide(circumstances, at(second)) {
                 OutageDecision::Wait(evaluate_at) => Outage { evaluate_at, ..due },
-                OutageDecision::Tell(severity) => {
+                OutageDecision::Notify(severity) => {
                     let started_at = judged.started_at(rules).ms() / 1_000;
                     let report =
                         ImpactReport { second, kind: judged.kind, severity, started_at: Some(started_at) };
@@ -73,7 +74,8 @@ fn real(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
                 }
             });
         }
-        let is_due = outage.is_some_and(|outage| outage.evaluate_at.is_some_and(|due_at| due_at <= at(second)));
+        let is_due =
+            outage.is_some_and(|outage| outage.evaluate_at.is_some_and(|due_at| due_at <= at(second)));
         assert!(!is_due, "it is looked at again and again: {outage:?}");
     }
     reports
@@ -184,7 +186,7 @@ fn histories() -> impl Strategy<Value = Vec<StatusEdge>> {
                 }
                 continue;
             }
-            let begins = toggles && !is_flapping && crate::model::flapping::is_turn(from, to);
+            let begins = toggles && !is_flapping && crate::model::flapping::is_transition(from, to);
             is_flapping |= begins;
             edges.push(StatusEdge { second, from, to, flapping: begins.then_some(true) });
             from = to;

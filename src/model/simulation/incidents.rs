@@ -48,7 +48,11 @@ pub struct IncidentSimulation<'a> {
 impl IncidentSimulation<'_> {
     /// The incidents that these changes would have opened in the range, in the order of their opening.
     #[must_use]
-    pub fn incidents(&self, status_changes: &[ReplayedChange], range: TimeRange) -> Vec<HypotheticalIncident> {
+    pub fn incidents(
+        &self,
+        status_changes: &[ReplayedChange],
+        range: TimeRange,
+    ) -> Vec<HypotheticalIncident> {
         let kind = match self.known.status {
             MeasuredStatus::Down => Some(OutageKind::Down),
             MeasuredStatus::Degraded => Some(OutageKind::Degraded),
@@ -88,7 +92,9 @@ impl SimulationProgress<'_> {
     /// Carries out decisions that are due before `until`.
     fn pass(&mut self, until: Timestamp) {
         while let Some(outage) = self.outage {
-            let Some(at) = outage.evaluate_at.map(|at| at.max(self.now)).filter(|at| *at < until) else { break };
+            let Some(at) = outage.evaluate_at.map(|at| at.max(self.now)).filter(|at| *at < until) else {
+                break;
+            };
             self.now = at;
             self.outage =
                 if outage.is_undecided() { Some(self.decide_outage(outage)) } else { self.settle(outage) };
@@ -114,8 +120,10 @@ impl SimulationProgress<'_> {
         };
         let judged = outage.judged(self.case.rules, self.now);
         match judged.decide(circumstances, self.now) {
-            OutageDecision::Wait(evaluate_at) => Outage { evaluate_at: evaluate_at.max(held_back_until), ..outage },
-            OutageDecision::Tell(severity) => {
+            OutageDecision::Wait(evaluate_at) => {
+                Outage { evaluate_at: evaluate_at.max(held_back_until), ..outage }
+            }
+            OutageDecision::Notify(severity) => {
                 let started_at = self.case.rules.map_or(judged.began_at, |rules| judged.started_at(rules));
                 let opened_at = self.now;
                 let new = HypotheticalIncident { severity, started_at, opened_at, resolved_at: None };
@@ -128,7 +136,9 @@ impl SimulationProgress<'_> {
 
     /// Resolves the incident of an outage that is over, once the recovery has lasted.
     fn settle(&mut self, outage: Outage) -> Option<Outage> {
-        let Some(recovered_at) = outage.recovered_at else { return Some(Outage { evaluate_at: None, ..outage }) };
+        let Some(recovered_at) = outage.recovered_at else {
+            return Some(Outage { evaluate_at: None, ..outage });
+        };
         let resolves_at = self.case.rules.and_then(|rules| rules.resolves_at(recovered_at));
         if resolves_at.is_none_or(|at| self.now < at) {
             return Some(Outage { evaluate_at: resolves_at, ..outage });

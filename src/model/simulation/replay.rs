@@ -246,7 +246,9 @@ impl ReplayState<'_> {
         self.checks += 1;
         let answer = self.witnesses[attempt.slot].ask(self.now);
         let running = match answer {
-            RecordedAnswer::Saw(check) => RunningCheck { attempt, check: Some(check), ends_at: check.ended_at },
+            RecordedAnswer::Saw(check) => {
+                RunningCheck { attempt, check: Some(check), ends_at: check.ended_at }
+            }
             RecordedAnswer::Nothing(back_at) => {
                 // The watch adds this delay to a hastened check.
                 self.back_at[attempt.slot] = back_at.map(|at| at.plus_ms(-self.fast_rechecks_ms));

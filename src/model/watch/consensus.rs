@@ -265,7 +265,11 @@ impl Consensus {
         let before = self.verdict;
         self.verdict = self.rules.quorum.judge(self.fresh_votes(now));
         if before == Verdict::Down && self.verdict != Verdict::Down {
-            let recovery = self.outage_tracker.as_ref().map(|outage_tracker| outage_tracker.recovery).unwrap_or_default();
+            let recovery = self
+                .outage_tracker
+                .as_ref()
+                .map(|outage_tracker| outage_tracker.recovery)
+                .unwrap_or_default();
             self.verdict = recovery.verdict(self.verdict, self.rules.recovery_checks);
             self.drop_outage_tracker();
             return recovery.since().filter(|_| self.verdict.as_check().is_some()).map(|since| since.min(at));
@@ -317,7 +321,8 @@ impl Consensus {
     }
 
     fn drop_outage_tracker(&mut self) {
-        self.outage_tracker.take_if(|outage_tracker| self.verdict != Verdict::Down && outage_tracker.is_over());
+        self.outage_tracker
+            .take_if(|outage_tracker| self.verdict != Verdict::Down && outage_tracker.is_over());
     }
 
     /// True if the present status is better than this one, or none.
@@ -334,19 +339,14 @@ impl Consensus {
         let says_so = |voice: &&LocationStance| voice.vote.is_some_and(|vote| vote.status >= level);
         let voices = self.counting(now).filter(move |(_, voice)| says_so(voice));
         let runs = voices.filter_map(|(slot, voice)| {
-            let known = self.outage_tracker.as_ref().and_then(|outage_tracker| outage_tracker.run(slot, level));
+            let known =
+                self.outage_tracker.as_ref().and_then(|outage_tracker| outage_tracker.run(slot, level));
             known.or_else(|| voice.vote.map(|vote| TroubleStreak::at(vote.checked_at)))
         });
         beginning(runs).map_or(at, |since| since.min(at))
     }
 
-    fn note_opinion(
-        &self,
-        slot: usize,
-        status: CheckStatus,
-        now: Timestamp,
-        effects: &mut Vec<WatchEffect>,
-    ) {
+    fn note_opinion(&self, slot: usize, status: CheckStatus, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         let others =
             self.voices.iter().enumerate().filter(|(other, voice)| *other != slot && !voice.is_set_aside);
         let others = others.filter_map(|(_, voice)| voice.fresh_vote(now, self.interval_ms));

@@ -82,10 +82,10 @@ impl WatchState {
             }
         };
         let rounds: Box<[Option<CheckRound>]> = plan.locations.iter().enumerate().map(round).collect();
-        let is_kept_elsewhere = rounds.is_empty() || rounds.iter().any(Option::is_none);
-        let arrivals = (0..rounds.len()).filter(|_| is_kept_elsewhere);
+        let is_kept_remotely = rounds.is_empty() || rounds.iter().any(Option::is_none);
+        let arrivals = (0..rounds.len()).filter(|_| is_kept_remotely);
         let arrivals = arrivals.map(|slot| ResultArrivals::after(last_check(slot))).collect();
-        let next_judgement = is_kept_elsewhere.then(|| now.plus_ms(plan.interval_ms));
+        let next_judgement = is_kept_remotely.then(|| now.plus_ms(plan.interval_ms));
         let (consensus, effects) = Consensus::begin(&plan, resumed, source, now);
         let fast_since = now.plus_ms(-FAST_RECHECKS_AGAIN_MS);
         let announced_fast_until = now;
@@ -183,7 +183,9 @@ impl WatchState {
             AttemptEnd::Unmeasured => {
                 if self.rounds.len() > 1 {
                     let fast_rechecks_until = self.consensus.fast_rechecks_until(now);
-                    self.rounds[slot].iter_mut().for_each(|round| round.fast_rechecks_until(fast_rechecks_until));
+                    self.rounds[slot]
+                        .iter_mut()
+                        .for_each(|round| round.fast_rechecks_until(fast_rechecks_until));
                 }
                 self.plan_next(attempt, now, &mut effects);
             }
@@ -268,7 +270,11 @@ impl WatchState {
         for (slot, round) in self.rounds.iter_mut().enumerate() {
             match round {
                 Some(round) => round.check_now(now),
-                None => effects.push(WatchEffect::RequestRecheck(RecheckRequest { slot, check_now: true, fast_rechecks_until })),
+                None => effects.push(WatchEffect::RequestRecheck(RecheckRequest {
+                    slot,
+                    check_now: true,
+                    fast_rechecks_until,
+                })),
             }
         }
         effects
@@ -355,7 +361,11 @@ impl WatchState {
                     }
                 }
                 None if check_now || has_fast_changed => {
-                    effects.push(WatchEffect::RequestRecheck(RecheckRequest { slot, check_now, fast_rechecks_until }));
+                    effects.push(WatchEffect::RequestRecheck(RecheckRequest {
+                        slot,
+                        check_now,
+                        fast_rechecks_until,
+                    }));
                 }
                 None => {}
             }

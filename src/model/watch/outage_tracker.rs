@@ -18,14 +18,14 @@ const TOGETHER_MS: i64 = 2_000;
 #[derive(Clone, Debug)]
 pub(super) struct OutageTracker {
     /// Of each location in the plan.
-    streaks: Box<[LocationTrouble]>,
+    streaks: Box<[LocationStreaks]>,
     /// Used while the verdict is down.
     pub(super) recovery: RecoveryProgress,
 }
 
 /// The recent results of a location.
 #[derive(Clone, Copy, Debug, Default)]
-struct LocationTrouble {
+struct LocationStreaks {
     /// Since when it is not up.
     troubled: Option<TroubleStreak>,
     /// Since when it is down.
@@ -52,7 +52,7 @@ impl OutageTracker {
     /// Nothing is remembered of any location.
     pub(super) fn new(locations: usize) -> Self {
         Self {
-            streaks: vec![LocationTrouble::default(); locations].into(),
+            streaks: vec![LocationStreaks::default(); locations].into(),
             recovery: RecoveryProgress::default(),
         }
     }

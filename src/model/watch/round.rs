@@ -148,7 +148,8 @@ impl CheckRound {
     /// Plans the run after a finished check. Returns the runs that were due during that check.
     pub fn plan_next(&mut self, plan: &WatchPlan, done: CheckAttempt, now: Timestamp) -> u64 {
         let due = self.schedule.next_after(now.max(done.scheduled_at));
-        let at = if now < self.fast_rechecks_until { due.min(now.plus_ms(fast_rechecks_ms(plan))) } else { due };
+        let at =
+            if now < self.fast_rechecks_until { due.min(now.plus_ms(fast_rechecks_ms(plan))) } else { due };
         self.next = NextAttempt::run(at);
         self.schedule.missed_by(done.scheduled_at, now)
     }

@@ -40,8 +40,8 @@ pub(super) async fn exchange(
     let message = loop {
         let is_extended = bytes.len() != question.plain_bytes().len();
         match timeout(patience, receive(question, &socket)).await {
-            Ok(heard) => {
-                match heard? {
+            Ok(answer) => {
+                match answer? {
                     DnsResponse::Answer(message) if is_extended && !is_refusal(&message) => {
                         break second_answer(question, &socket, *message).await?;
                     }
@@ -94,8 +94,8 @@ async fn receive(question: &DnsQuestion, socket: &UdpSocket) -> io::Result<DnsRe
     let mut datagram = vec![0; DATAGRAM_MAX_BYTES];
     loop {
         let length = socket.recv(&mut datagram).await?;
-        if let Some(heard) = question.answer_in(&datagram[..length]) {
-            return Ok(heard);
+        if let Some(answer) = question.answer_in(&datagram[..length]) {
+            return Ok(answer);
         }
     }
 }

@@ -35,7 +35,10 @@ fn next_of_each_series(rows: Vec<(i64, Option<i64>, String)>) -> Vec<i64> {
         let waits = status == MaintenanceStatus::Scheduled.as_str();
         !waits || series.is_none_or(|series| announced.insert(series))
     };
-    rows.into_iter().filter(|(_, series, status)| is_announced(*series, status)).map(|(key, ..)| key).collect()
+    rows.into_iter()
+        .filter(|(_, series, status)| is_announced(*series, status))
+        .map(|(key, ..)| key)
+        .collect()
 }
 
 impl AnnouncementKind for MaintenanceAnnouncements {

@@ -14,7 +14,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder
 use watchkeeper_entities::status_change::{Column, Entity, Model};
 
 use crate::clock::Timestamp;
-use crate::model::flapping::{FlappingState, is_turn};
+use crate::model::flapping::{FlappingState, is_transition};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::partition::{PARTITIONS, Partition, PartitionSet};
 use crate::model::service::ServiceKey;
@@ -169,9 +169,10 @@ pub async fn flapping(
         }
         let changes = rows.iter().map(from_row).collect::<Result<Vec<_>, _>>()?;
         let last_flapping = changes.iter().rfind(|change| change.cause.is_about_flapping());
-        let is_flapping = last_flapping.is_some_and(|last_flapping| last_flapping.cause == ChangeCause::Flapping);
-        let turns = changes.iter().filter(|change| is_turn(change.from, change.to));
-        found.insert(service, FlappingState::resumed(turns.map(|turn| turn.at), is_flapping));
+        let is_flapping =
+            last_flapping.is_some_and(|last_flapping| last_flapping.cause == ChangeCause::Flapping);
+        let transitions = changes.iter().filter(|change| is_transition(change.from, change.to));
+        found.insert(service, FlappingState::resumed(transitions.map(|turn| turn.at), is_flapping));
     }
     Ok(found)
 }

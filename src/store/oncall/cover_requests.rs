@@ -16,7 +16,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::notification::routing::ResourceReference;
 use crate::model::oncall::cover::{CoverCandidate, CoverRequest, CoverStatus};
-use crate::model::oncall::entry::KEPT_MS;
+use crate::model::oncall::entry::RETENTION_MS;
 use crate::model::time_range::TimeRange;
 use crate::model::visibility::Visibility;
 use crate::store::oncall::schedules;
@@ -66,7 +66,7 @@ pub async fn make_room(
     trusted_now: Option<Timestamp>,
 ) -> Result<u64, MainError> {
     if let Some(now) = trusted_now {
-        let old = Column::EndsAt.lt(now.plus_ms(-KEPT_MS).ms());
+        let old = Column::EndsAt.lt(now.plus_ms(-RETENTION_MS).ms());
         let of_owner = Column::OrganisationId.eq(organisation);
         Entity::delete_many().filter(of_owner).filter(old).exec(&connection).await?;
     }

@@ -9,7 +9,7 @@ use watchkeeper_entities::oncall_override::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::oncall::entry::{KEPT_MS, OverrideEntry};
+use crate::model::oncall::entry::{OverrideEntry, RETENTION_MS};
 use crate::model::oncall::schedule::DutyOverride;
 use crate::model::time_range::TimeRange;
 use crate::model::visibility::Visibility;
@@ -59,7 +59,7 @@ pub async fn make_room(
 ) -> Result<u64, MainError> {
     let of_organisation = || Column::OrganisationId.eq(organisation);
     if let Some(now) = trusted_now {
-        let old = Column::EndsAt.lt(now.plus_ms(-KEPT_MS).ms());
+        let old = Column::EndsAt.lt(now.plus_ms(-RETENTION_MS).ms());
         Entity::delete_many().filter(of_organisation()).filter(old).exec(&connection).await?;
     }
     Ok(Entity::find().filter(of_organisation()).count(&connection).await?)

@@ -152,7 +152,8 @@ impl TableLayout {
             .map(|column| TableColumn { name: column.as_str(), kind: kind(column.def().get_column_type()) })
             .collect();
         let index_of = |name: &str| columns.iter().position(|column| column.name == name).unwrap_or_default();
-        let key: Vec<usize> = E::PrimaryKey::iter().map(|part| index_of(part.into_column().as_str())).collect();
+        let key: Vec<usize> =
+            E::PrimaryKey::iter().map(|part| index_of(part.into_column().as_str())).collect();
         Self {
             name: E::default().table_name(),
             has_drawn_key: E::PrimaryKey::auto_increment(),

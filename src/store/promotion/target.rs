@@ -47,7 +47,7 @@ impl PromotionTarget {
     ) -> Result<TargetState, PromotionError> {
         let main = self.main.state("history", installation, state).await?;
         if main == TargetState::Finished {
-            return self.demand_history(installation, state).await.map(|()| main);
+            return self.require_history(installation, state).await.map(|()| main);
         }
         let history = self.history.state("main", installation, state).await?;
         if history == TargetState::Finished {
@@ -62,7 +62,7 @@ impl PromotionTarget {
     }
 
     /// The history was moved with the main database that is finished, or at least its marker is still there.
-    async fn demand_history(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
+    async fn require_history(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
         let found = match self.history.marker("history").await? {
             None => self.history.promoted().await?,
             found => found,

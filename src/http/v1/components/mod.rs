@@ -35,7 +35,8 @@ pub(in crate::http) async fn list_components(call: ApiCall<AppState>) -> Result<
     let page = resource_lookup::find_or_404(&call, statuspages::find).await?;
     let ApiCall { state, caller, query, canonical_path, headers, .. } = call;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
-    let found = PageComponents::load(&state, state.databases.main.reader(), caller.visibility(), &page).await?;
+    let found =
+        PageComponents::load(&state, state.databases.main.reader(), caller.visibility(), &page).await?;
     let rows = found.all(&languages);
     let total = u64::try_from(rows.len()).unwrap_or(u64::MAX);
     let request = PageRequest::read_whole(&query, total);
@@ -50,7 +51,8 @@ pub(in crate::http) async fn show_component(call: ApiCall<AppState>) -> Result<A
     let id = find_component(&call, &page).await?.id;
     let ApiCall { state, caller, headers, .. } = call;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
-    let found = PageComponents::load(&state, state.databases.main.reader(), caller.visibility(), &page).await?;
+    let found =
+        PageComponents::load(&state, state.databases.main.reader(), caller.visibility(), &page).await?;
     Ok(ApiReply::data(to_json(&found.one(id, &languages)?)).in_language(&languages))
 }
 

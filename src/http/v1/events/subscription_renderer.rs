@@ -69,8 +69,8 @@ impl SubscriptionRenderer {
         let services = self.selected(&keys).await?;
         let is_chosen = |(_, service): &&(Id, ServiceKey)| services.contains_key(service);
         let chosen: HashSet<Id> = concerned.iter().filter(is_chosen).map(|(subject, _)| *subject).collect();
-        let mut heard = self.find_deleted(facts).await?;
-        heard.extend(services.keys());
+        let mut deleted = self.find_deleted(facts).await?;
+        deleted.extend(services.keys());
         let mut rendered = Vec::new();
         for fact in facts {
             let words = match &fact.what {
@@ -80,7 +80,7 @@ impl SubscriptionRenderer {
                 FactContent::Result(result) => services
                     .get(&result.service)
                     .map(|service| (EventType::Result, to_text(&ResultView::of(&stored(result), service)))),
-                FactContent::Event(event) => self.render_event(event, &chosen, &heard).await?,
+                FactContent::Event(event) => self.render_event(event, &chosen, &deleted).await?,
             };
             if let Some((kind, data)) = words {
                 let text = line(kind.as_str(), &self.positions.id(fact.cursor), &data);
@@ -138,19 +138,19 @@ impl SubscriptionRenderer {
     }
 
     /// The event of an incident or a maintenance, if the caller sees it and selects one of its services, or did until
-    /// then. `chosen` are those that concern such a service now, `heard` are such services, including possibly selected
+    /// then. `chosen` are those that concern such a service now, `deleted` are such services, including possibly selected
     /// deleted ones.
     async fn render_event(
         &self,
         event: &StoredEvent,
         chosen: &HashSet<Id>,
-        heard: &HashSet<ServiceKey>,
+        deleted: &HashSet<ServiceKey>,
     ) -> Result<Option<(EventType, String)>, ApiError> {
         let StoredEvent { kind, act, subject, .. } = *event;
         let asks_all = self.wanted.selection.is_everything();
         let shows_all = asks_all && !self.caller.visibility().is_confined();
         let gone = |action| view::event(kind, action, subject, None);
-        let concerns = |services: &[ServiceKey]| services.iter().any(|service| heard.contains(service));
+        let concerns = |services: &[ServiceKey]| services.iter().any(|service| deleted.contains(service));
         if act == EventAction::Deleted {
             let is_heard = shows_all || concerns(&event.services);
             return Ok(is_heard.then(|| gone(act.as_str())));

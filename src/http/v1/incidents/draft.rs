@@ -22,8 +22,8 @@ use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
 use crate::model::incident::{
-    AffectedService, ChosenPage, Incident, IncidentKind, IncidentStatus, MESSAGE_LENGTH, Severity,
-    TITLE_LENGTH, TimelineEntry, WholeIncident,
+    AffectedService, ChosenPage, Incident, IncidentKind, IncidentStatus, IncidentTimelineEntry,
+    MESSAGE_LENGTH, Severity, TITLE_LENGTH, WholeIncident,
 };
 use crate::model::service::NamedService;
 use crate::model::timeline_size::TimelineSize;
@@ -167,7 +167,8 @@ impl IncidentParser<'_> {
             created_at,
             updated_at: created_at,
         };
-        let first = TimelineEntry { id: Id::random(), status, message, notify_subscribers, created_at };
+        let first =
+            IncidentTimelineEntry { id: Id::random(), status, message, notify_subscribers, created_at };
         let mut made = WholeIncident {
             incident,
             services: Vec::new(),

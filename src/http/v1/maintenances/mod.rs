@@ -94,7 +94,8 @@ pub(super) async fn create_maintenance(call: ApiCall<AppState>) -> Result<Commit
         None => store(&write, new, stamp(&caller, now)).await?,
     };
     let location = format!("{}/v1/maintenances/{}", state.base_url, first.id);
-    let reply = ApiReply::created(view::one(&*write, caller.visibility(), &first, &languages).await?, &location);
+    let reply =
+        ApiReply::created(view::one(&*write, caller.visibility(), &first, &languages).await?, &location);
     let reply = write.commit(reply.in_language(&languages)).await?;
     notify_engine_of_window(&state, &caller, &touched).await;
     Ok(reply)
@@ -193,7 +194,8 @@ async fn shown(
     maintenance: &Maintenance,
     languages: &AnswerLanguage,
 ) -> Result<ApiReply, ApiError> {
-    Ok(ApiReply::data(view::one(connection, visibility, maintenance, languages).await?).in_language(languages))
+    Ok(ApiReply::data(view::one(connection, visibility, maintenance, languages).await?)
+        .in_language(languages))
 }
 
 pub(in crate::http::v1) fn stamp(caller: &Caller, at: crate::clock::Timestamp) -> OperationContext<'_> {

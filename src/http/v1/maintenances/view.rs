@@ -20,7 +20,7 @@ use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::maintenance::origin::{SeriesKey, SeriesOrigin};
 use crate::model::maintenance::{
-    Maintenance, MaintenanceKey, MaintenanceKind, MaintenanceStatus, TimelineEntry,
+    Maintenance, MaintenanceKey, MaintenanceKind, MaintenanceStatus, MaintenanceTimelineEntry,
 };
 use crate::model::service::NamedService;
 use crate::model::translated_text::TranslatedText;
@@ -117,7 +117,7 @@ impl<'a> MaintenanceRowView<'a> {
     fn with(
         self,
         pages: &'a [NamedPage],
-        entries: &'a [TimelineEntry],
+        entries: &'a [MaintenanceTimelineEntry],
         languages: &AnswerLanguage,
     ) -> MaintenanceView<'a> {
         MaintenanceView {

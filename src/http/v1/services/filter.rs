@@ -94,7 +94,8 @@ impl ServiceFilter {
         state: &AppState,
         visibility: Visibility,
     ) -> Result<Vec<ServiceKey>, ApiError> {
-        let WantedTag::Row(tag) = find_tag(connection, visibility, self.stored.label.as_deref()).await? else {
+        let WantedTag::Row(tag) = find_tag(connection, visibility, self.stored.label.as_deref()).await?
+        else {
             return Ok(Vec::new());
         };
         let (mut found, mut offset) = (Vec::new(), 0);

@@ -10,14 +10,14 @@ use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::access::Permission;
 use crate::model::secret::SecretPlace;
-use crate::store::heartbeats::{SecretHash, StoredHeartbeat};
+use crate::store::heartbeats::{PingSecretHash, StoredHeartbeat};
 
 /// Generates a secret for this service: its hash, and the sealed secret.
 pub(super) fn new_secret(
     state: &AppState,
     caller: &Caller,
     service: Id,
-) -> Result<(SecretHash, String), ApiError> {
+) -> Result<(PingSecretHash, String), ApiError> {
     let secret = draw_secret()?;
     let sealed = state.compiler.sealer.seal(secret_place(&caller.organisation.id, &service), &secret);
     Ok((hash(&secret), sealed))

@@ -55,7 +55,7 @@ pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
 pub(super) const DELETE_ORPHANED_MAINTENANCES: &str = "delete_orphaned_maintenances";
 
 pub(super) async fn list_services(
-    kept: Arc<ServiceCache>,
+    cache: Arc<ServiceCache>,
     call: ApiCall<AppState>,
 ) -> Result<ApiReply, ApiError> {
     let ApiCall { state, caller, query, canonical_path, .. } = call;
@@ -64,7 +64,7 @@ pub(super) async fn list_services(
     let page = if filter.is_stored() {
         let (offset, limit) = (request.offset(), request.per_page);
         let key = PageKey { visibility: caller.visibility(), filter: filter.stored, offset, limit };
-        kept.page(&state.databases.main, key).await?
+        cache.page(&state.databases.main, key).await?
     } else {
         filter.search(&state, caller.visibility(), request).await?
     };
@@ -74,11 +74,11 @@ pub(super) async fn list_services(
 }
 
 pub(super) async fn show_service(
-    kept: Arc<ServiceCache>,
+    cache: Arc<ServiceCache>,
     call: ApiCall<AppState>,
 ) -> Result<ApiReply, ApiError> {
     let id = call.path.id(0)?;
-    let stored = kept.one(&call.state.databases.main, call.caller.visibility(), id).await?;
+    let stored = cache.one(&call.state.databases.main, call.caller.visibility(), id).await?;
     let viewer = ServiceViewer { state: &call.state, caller: &call.caller };
     Ok(ApiReply::data(viewer.stored(&stored).await?))
 }

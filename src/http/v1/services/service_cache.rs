@@ -76,7 +76,7 @@ impl ServiceCache {
         visibility: Visibility,
         id: Id,
     ) -> Result<Arc<StoredService>, ApiError> {
-        if let Some(stored) = self.kept_one(main, visibility, id) {
+        if let Some(stored) = self.cached_one(main, visibility, id) {
             return Ok(stored);
         }
         let stamp = stamp(main, visibility);
@@ -109,7 +109,7 @@ impl ServiceCache {
     ) -> Result<Option<ServicePage>, ApiError> {
         let listed = outline.services.iter();
         let mut rows: Vec<Option<Arc<StoredService>>> =
-            listed.map(|listed| self.kept_one(main, visibility, listed.id)).collect();
+            listed.map(|listed| self.cached_one(main, visibility, listed.id)).collect();
         let empty = rows.iter().zip(&*outline.services).filter(|(row, _)| row.is_none());
         let missing: Vec<ServiceKey> = empty.map(|(_, listed)| listed.key).collect();
         if !missing.is_empty() {
@@ -158,7 +158,7 @@ impl ServiceCache {
         Ok(gathered)
     }
 
-    fn kept_one(&self, main: &Database, visibility: Visibility, id: Id) -> Option<Arc<StoredService>> {
+    fn cached_one(&self, main: &Database, visibility: Visibility, id: Id) -> Option<Arc<StoredService>> {
         let changes = main.changes().filter(|_| !visibility.is_confined())?;
         let organisation = visibility.organisation();
         self.services.get(&(organisation, id), |stamp, stored| {

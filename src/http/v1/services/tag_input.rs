@@ -47,7 +47,11 @@ impl TagInput {
         let visibility = caller.visibility();
         let Some(entries) = entries else {
             let tagging = Self { errors, choice: None };
-            return Ok(if service.is_none() && visibility.is_confined() { tagging.outside() } else { tagging });
+            return Ok(if service.is_none() && visibility.is_confined() {
+                tagging.outside()
+            } else {
+                tagging
+            });
         };
         organisations::lock(transaction, caller.organisation.key).await?;
         let ids: Vec<Id> = entries.iter().flatten().filter_map(TagEntry::id).collect();

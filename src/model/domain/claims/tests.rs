@@ -72,8 +72,11 @@ fn a_proof_ends_the_other_claims(
 ) {
     let others: Vec<_> = others.iter().zip(2..).map(|(status, key)| claim((key, key, *status))).collect();
     let claims: Vec<_> = [claim((OURS, 1, status))].into_iter().chain(others.clone()).collect();
-    let check =
-        DomainRecordsCheck { reason: DomainCheckReason::Requested(NOW), records_state, at: JudgedTime::trusted(NOW) };
+    let check = DomainRecordsCheck {
+        reason: DomainCheckReason::Requested(NOW),
+        records_state,
+        at: JudgedTime::trusted(NOW),
+    };
     let outcome = apply_domain_check(claims, 1, check).unwrap();
     let short = |domain: &CustomDomain| (domain.status, domain.problem);
     assert_eq!((short(&outcome.domain), outcome.domain.asked_at), (after, Some(NOW)));

@@ -71,7 +71,10 @@ fn a_contradicting_remote_location_requests_rechecks_of_the_others() {
         requests(&effects).iter().filter(|request| request.check_now).map(|request| request.slot).collect();
     assert_eq!(asked, [0, 2], "whoever has not looked since");
     let effects = receive(&mut watch, 2, vote(CheckStatus::Down, 63), seconds(63));
-    assert!(requests(&effects).iter().all(|request| request.fast_rechecks_until <= seconds(63)), "calm again: {effects:?}");
+    assert!(
+        requests(&effects).iter().all(|request| request.fast_rechecks_until <= seconds(63)),
+        "calm again: {effects:?}"
+    );
     assert_eq!(requests(&effects).len(), 3);
 }
 
@@ -84,8 +87,8 @@ enum Worth {
 }
 
 impl Worth {
-    fn of(heard: &ArrivalOutcome) -> Self {
-        match heard {
+    fn of(outcome: &ArrivalOutcome) -> Self {
+        match outcome {
             ArrivalOutcome::Vote(_) => Self::Vote,
             ArrivalOutcome::Late => Self::Late,
             ArrivalOutcome::Nothing => Self::Nothing,

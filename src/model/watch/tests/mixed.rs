@@ -36,7 +36,7 @@ struct Twins {
     mixed: WatchState,
     plan: WatchPlan,
     now: Timestamp,
-    heard: Option<LocationVote>,
+    last_vote: Option<LocationVote>,
 }
 
 impl Twins {
@@ -45,7 +45,7 @@ impl Twins {
         let now = Timestamp::from_ms(START);
         let (together, _) = WatchState::begin(plan(HERE), WatchMemory::default(), now);
         let (mixed, _) = WatchState::begin(plan(ELSEWHERE), WatchMemory::default(), now);
-        Self { together, mixed, plan: plan(ELSEWHERE), now, heard: None }
+        Self { together, mixed, plan: plan(ELSEWHERE), now, last_vote: None }
     }
 
     fn check(&mut self, CheckStep { wait_ms, slot, status, then }: CheckStep) {
@@ -60,7 +60,7 @@ impl Twins {
         if slot == AWAY {
             let vote = LocationVote { status, checked_at: now };
             assert!(matches!(self.mixed.take_remote_result(slot, vote, now), ArrivalOutcome::Vote(_)));
-            self.heard = Some(vote);
+            self.last_vote = Some(vote);
         } else {
             self.mixed.finish(attempt, now, outcome(), now);
         }
@@ -72,7 +72,7 @@ impl Twins {
     fn receive_more(&mut self, then: Then) {
         let vote = match then {
             Then::Nothing => return,
-            Then::Repeats => self.heard,
+            Then::Repeats => self.last_vote,
             Then::IsLate { by_ms, status } => {
                 let checked_at = self.now.plus_ms(-self.plan.timeout_ms - ON_ITS_WAY_MS - by_ms);
                 Some(LocationVote { status, checked_at })
@@ -81,8 +81,8 @@ impl Twins {
         let Some(vote) = vote else { return };
         let before = (self.mixed.verdict(), self.mixed.next_wake(), self.mixed.measured_until());
         let votes = self.mixed.memory().votes;
-        let heard = self.mixed.take_remote_result(AWAY, vote, self.now);
-        assert!(!matches!(heard, ArrivalOutcome::Vote(_)), "{heard:?}");
+        let last_vote = self.mixed.take_remote_result(AWAY, vote, self.now);
+        assert!(!matches!(last_vote, ArrivalOutcome::Vote(_)), "{last_vote:?}");
         assert_eq!(
             self.mixed.take_remote_result(AWAY, vote, self.now),
             ArrivalOutcome::Nothing,

@@ -4,7 +4,7 @@
 //! changes come out.
 
 use super::*;
-use crate::model::flapping::is_turn;
+use crate::model::flapping::is_transition;
 use crate::model::quorum::Quorum;
 
 /// Something that happened.
@@ -243,7 +243,7 @@ impl Replay<'_> {
         let limit = usize::from(self.plan.rules.flapping.changes);
         // Results that were too old at a check are forgotten, also for a due time that is noticed later.
         let seen = self.transitions(at).min(self.transitions(at.max(self.judged_at)));
-        if is_turn(from, to) && limit > 0 && !was_flapping && seen > limit {
+        if is_transition(from, to) && limit > 0 && !was_flapping && seen > limit {
             self.report_flapping(ChangeCause::Flapping, at);
         }
     }
@@ -263,8 +263,8 @@ impl Replay<'_> {
     /// The transitions in the window that ends at a moment.
     fn transitions(&self, at: Timestamp) -> usize {
         let window_ms = i64::from(self.plan.rules.flapping.minutes) * 60_000;
-        let turns = self.status_changes.iter().filter(|change| is_turn(change.from, change.to));
-        turns.filter(|change| at.ms_since(change.at) < window_ms).count()
+        let transitions = self.status_changes.iter().filter(|change| is_transition(change.from, change.to));
+        transitions.filter(|change| at.ms_since(change.at) < window_ms).count()
     }
 
     fn settle(&mut self, now: Timestamp) {
@@ -275,8 +275,8 @@ impl Replay<'_> {
         }
         // The moment at which one turn too few was left: that at which one of them left the window.
         let window_ms = i64::from(self.plan.rules.flapping.minutes) * 60_000;
-        let turns = self.status_changes.iter().filter(|change| is_turn(change.from, change.to));
-        let ends = turns.map(|change| change.at.plus_ms(window_ms));
+        let transitions = self.status_changes.iter().filter(|change| is_transition(change.from, change.to));
+        let ends = transitions.map(|change| change.at.plus_ms(window_ms));
         let at =
             ends.filter(|end| self.transitions(*end) <= limit / 2).min().expect("it flapped after turns");
         self.report_flapping(ChangeCause::Settled, at);
