@@ -107,7 +107,7 @@ struct HistoryRecording {
     compactor_thread: Arbiter,
     recorded: Arc<RecordCounters>,
     compacted: Arc<CompactionCounters>,
-    news: Arc<ChangeSignal>,
+    change_signal: Arc<ChangeSignal>,
     /// Subscribers to events about durable changes.
     events: Arc<EventHub>,
     fenced: Arc<FenceCounters>,
@@ -122,7 +122,11 @@ struct HistoryRecording {
 impl HistoryRecording {
     /// Returns the parts that background work needs.
     const fn measured(&self) -> MeasurementSinks<'_> {
-        MeasurementSinks { recorder: &self.recorder, news: &self.news, events: &self.events }
+        MeasurementSinks {
+            recorder: &self.recorder,
+            change_signal: &self.change_signal,
+            events: &self.events,
+        }
     }
 
     /// Starts to share the services with other nodes; `None` on a node that is alone.
@@ -132,7 +136,7 @@ impl HistoryRecording {
         router: &ServiceRouter,
         supervisor: &Supervisor,
     ) -> Option<ClusterMembership> {
-        ClusterMembership::start(bus, router, &self.recorder, &self.news, supervisor)
+        ClusterMembership::start(bus, router, &self.recorder, &self.change_signal, supervisor)
     }
 
     /// Returns the source of the operational figures.
@@ -205,7 +209,7 @@ impl App {
         let is_past_whole = history_restore::replay(&foundation.databases, &recording.recorder).await;
         let engine = start_engine(&foundation, &compiler, &locations, &recording, &supervisor);
         let router = ServiceRouter::alone(foundation.databases.clone(), engine.clone(), compiler);
-        let router = with_cluster(router, ownership, bus.as_ref(), &limiter, &recording.news);
+        let router = with_cluster(router, ownership, bus.as_ref(), &limiter, &recording.change_signal);
         let restored = history_restore::restore_services(&router, &guard, is_past_whole).await?;
         let remote = remote::start(&foundation, bus.as_ref(), &router, &recording.fenced, &supervisor)?;
         let cluster = recording.join_cluster(bus.as_ref(), &router, &supervisor);
@@ -227,7 +231,7 @@ impl App {
             router: router.clone(),
             carrier: notify::carrier(&foundation)?,
             limiter,
-            kept_bytes: Arc::default(),
+            cached_bytes: Arc::default(),
             events: Arc::clone(&recording.events),
             collectors: recording.collectors(&router, &guard, &supervisor, remotes, others),
             figures: Box::new(recording.figures(&engine, remotes, others)),
@@ -241,7 +245,7 @@ impl App {
             foundation: &foundation,
             guard: &guard,
             restored,
-            lone: StandaloneNode::of(&router.ownership, &foundation.config),
+            standalone: StandaloneNode::of(&router.ownership, &foundation.config),
             locations: &locations,
             node,
             notifiers: notifier_parts(&foundation, &state, &recording)?,
@@ -382,14 +386,14 @@ fn with_cluster(
     ownership: Ownership,
     bus: Option<&BusMembership>,
     limiter: &Arc<RateLimiter>,
-    news: &ChangeSignal,
+    change_signal: &ChangeSignal,
 ) -> ServiceRouter {
     let peers = bus.map(|bus| Arc::new(BusPeers(bus.connection.clone())) as Arc<dyn PeerNodes>);
     ServiceRouter {
         changes: if bus.is_some() { ChangeQueue::with_consumer() } else { ChangeQueue::default() },
         peers: peers.filter(|_| ownership.member().is_some()),
         counts: Some(Arc::clone(limiter) as Arc<dyn RequestCounter>),
-        stored: news.stored(),
+        stored: change_signal.stored(),
         ownership,
         ..alone
     }
@@ -404,7 +408,7 @@ fn start_recording(
 ) -> anyhow::Result<HistoryRecording> {
     let Foundation { config, databases, .. } = foundation;
     let (recorder_thread, compactor_thread) = (Arbiter::new(), Arbiter::new());
-    let (recorded, news) = (Arc::new(RecordCounters::default()), Arc::new(ChangeSignal::default()));
+    let (recorded, change_signal) = (Arc::new(RecordCounters::default()), Arc::new(ChangeSignal::default()));
     let fenced = Arc::new(FenceCounters::default());
     let recorder = start_recorder(RecorderParts {
         supervisor,
@@ -415,7 +419,7 @@ fn start_recording(
         counters: Arc::clone(&recorded),
         ownership,
         fenced: &fenced,
-        news: Arc::clone(&news),
+        change_signal: Arc::clone(&change_signal),
         spool: history_restore::spool(config)?,
     });
     let compactor = CompactorParts { supervisor, thread: &compactor_thread, config, databases, guard };
@@ -427,7 +431,7 @@ fn start_recording(
         compactor_thread,
         recorded,
         compacted,
-        news,
+        change_signal,
         events: Arc::new(EventHub::new(config.events.clone())),
         fenced,
         pings: Arc::default(),

@@ -164,7 +164,7 @@ async fn bench(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCod
 }
 
 async fn migrate(config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = crate::app::Foundation::find(config, Clock::System).await?;
+    let foundation = crate::app::Foundation::open_existing(config, Clock::System).await?;
     foundation.databases.prepare_history().await?;
     foundation.databases.main.close().await;
     foundation.databases.history.close().await;

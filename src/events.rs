@@ -104,11 +104,11 @@ impl EventHub {
         renderer: impl FnOnce() -> Box<dyn FactRenderer>,
     ) -> Result<EventSubscriber, SubscriptionRefusal> {
         let mut is_read = self.is_read.subscribe();
-        let listener = self.register_subscriber(token, key, renderer)?;
+        let subscriber = self.register_subscriber(token, key, renderer)?;
         self.wanted.notify_one();
         let began = tokio::time::timeout(BEGINNING, is_read.wait_for(|is_read| *is_read)).await;
         match began {
-            Ok(Ok(_)) => Ok(listener),
+            Ok(Ok(_)) => Ok(subscriber),
             _ => Err(SubscriptionRefusal::Process),
         }
     }

@@ -61,7 +61,7 @@ pub struct IncidentAutomation {
     /// Source of the wall time.
     pub clock: Clock,
     /// Signals that changes are durable.
-    pub news: Arc<ChangeSignal>,
+    pub change_signal: Arc<ChangeSignal>,
 }
 
 /// Opens and closes incidents until the future is dropped.
@@ -75,7 +75,7 @@ pub async fn run(incidents: IncidentAutomation, retry: Duration) {
                     tracing::info!("incidents are updated again");
                 }
                 // Woken by changes, or the time is over.
-                let _ = timeout(next, incidents.news.wait()).await;
+                let _ = timeout(next, incidents.change_signal.wait()).await;
             }
             Err(error) => {
                 feed.forget();

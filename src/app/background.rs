@@ -57,7 +57,7 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) foundation: &'a Foundation,
     pub(super) guard: &'a Arc<ClockGuard>,
     pub(super) restored: Vec<RestoredService>,
-    pub(super) lone: Option<StandaloneNode>,
+    pub(super) standalone: Option<StandaloneNode>,
     pub(super) locations: &'a [LocalLocation],
     pub(super) node: Id,
     pub(super) notifiers: NotifierParts,
@@ -67,7 +67,7 @@ pub(super) struct BackgroundParts<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct MeasurementSinks<'a> {
     pub(super) recorder: &'a ActorHandle<Recorder>,
-    pub(super) news: &'a Arc<ChangeSignal>,
+    pub(super) change_signal: &'a Arc<ChangeSignal>,
     pub(super) events: &'a Arc<EventHub>,
 }
 
@@ -90,13 +90,13 @@ impl BackgroundTasks {
             foundation,
             guard,
             restored,
-            lone,
+            standalone,
             locations,
             node,
             notifiers: NotifierParts { courier, notices, watchdog, backups },
         } = parts;
         let ServiceRouter { databases, engine, .. } = router;
-        let MeasurementSinks { recorder, news, events } = measured;
+        let MeasurementSinks { recorder, change_signal, events } = measured;
         let (clock, limits) = (&foundation.clock, &foundation.config.record);
         let [retry, every] = [limits.retry_ms, limits.upkeep_ms].map(Duration::from_millis);
         let figures = history_restore::FigureRestorer {
@@ -109,12 +109,15 @@ impl BackgroundTasks {
         let figures = figures.restore_in_background(supervisor, FIGURES).await;
         let (prepared, ended) = (databases.clone(), supervisor.clone());
         let preparation = supervisor.spawn(PREPARATION, move || {
-            history_restore::prepare_history(prepared.clone(), retry, lone, ended.clone())
+            history_restore::prepare_history(prepared.clone(), retry, standalone, ended.clone())
         });
-        let following =
-            IncidentAutomation { router: router.clone(), clock: clock.clone(), news: Arc::clone(news) };
+        let following = IncidentAutomation {
+            router: router.clone(),
+            clock: clock.clone(),
+            change_signal: Arc::clone(change_signal),
+        };
         let incidents = supervisor.spawn(INCIDENTS, move || incidents::run(following.clone(), retry));
-        let events = publish_events(supervisor, router, (news, events), guard);
+        let events = publish_events(supervisor, router, (change_signal, events), guard);
         let compared = router.clone();
         let reconciliation = supervisor.spawn(RECONCILIATION, move || reconcile::run(compared.clone()));
         let (shared, upkeep_guard, owned) = (databases.clone(), Arc::clone(guard), router.ownership.clone());
@@ -168,13 +171,13 @@ impl BackgroundTasks {
 fn publish_events(
     supervisor: &Supervisor,
     router: &ServiceRouter,
-    (news, hub): (&Arc<ChangeSignal>, &Arc<EventHub>),
+    (change_signal, hub): (&Arc<ChangeSignal>, &Arc<EventHub>),
     guard: &Arc<ClockGuard>,
 ) -> JoinHandle<()> {
     let sources = tail::EventSources {
         router: router.clone(),
         databases: router.databases.clone(),
-        news: Arc::clone(news),
+        change_signal: Arc::clone(change_signal),
         guard: Arc::clone(guard),
     };
     let hub = Arc::clone(hub);

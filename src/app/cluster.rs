@@ -142,7 +142,7 @@ impl ClusterMembership {
         bus: Option<&BusMembership>,
         router: &ServiceRouter,
         recorder: &ActorHandle<Recorder>,
-        news: &Arc<ChangeSignal>,
+        change_signal: &Arc<ChangeSignal>,
         supervisor: &Supervisor,
     ) -> Option<Self> {
         let ownership = router.ownership.clone();
@@ -151,8 +151,8 @@ impl ClusterMembership {
         let counters = Arc::new(ClusterCounters::new(ownership.clone(), contact));
         let (is_leaving, leaving) = watch::channel(false);
         let (left, has_left) = watch::channel(false);
-        let (router, recorder, news) = (router.clone(), recorder.clone(), Arc::clone(news));
-        let handover = PartitionHandover { router, recorder, news, member };
+        let (router, recorder, change_signal) = (router.clone(), recorder.clone(), Arc::clone(change_signal));
+        let handover = PartitionHandover { router, recorder, change_signal, member };
         let limits = bus?.limits.clone();
         let tasks =
             ClusterTasks { connection, handover, limits, counters: Arc::clone(&counters), leaving, left };

@@ -41,7 +41,7 @@ use crate::supervise::{ActorHandle, ActorKind, ActorPlacement, Supervisor};
 use crate::telemetry::MetricCollector;
 
 const CENSUS: ActorKind = ActorKind::restarting("location_census");
-const DESK: ActorKind = ActorKind::restarting("enrolment_desk");
+const ENROLMENT: ActorKind = ActorKind::restarting("enrolment_desk");
 const DELIVERIES: ActorKind = ActorKind::restarting("definition_deliveries");
 const DISTRIBUTION: ActorKind = ActorKind::restarting("definition_distribution");
 const GROWTH: ActorKind = ActorKind::restarting("location_growth");
@@ -260,7 +260,8 @@ impl RemoteTasks {
             supervisor.spawn(DELIVERIES, move || deliver(connection.clone(), Arc::clone(&counters))),
             supervisor.spawn(GROWTH, move || grow(router.clone(), Arc::clone(&grown))),
         ];
-        running.extend(enrolment.map(|enrolment| supervisor.spawn(DESK, move || enrolment.clone().run())));
+        running
+            .extend(enrolment.map(|enrolment| supervisor.spawn(ENROLMENT, move || enrolment.clone().run())));
         running
     }
 }

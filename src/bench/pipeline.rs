@@ -74,7 +74,7 @@ impl CheckPipeline {
             counters: Arc::clone(&recorded),
             ownership: &Ownership::alone(),
             fenced: &Arc::default(),
-            news: Arc::default(),
+            change_signal: Arc::default(),
             spool: None,
         });
         let limits = config.limits.engine.clone();

@@ -84,7 +84,7 @@ pub async fn send_check_request(
     request: RemoteCheckRequest,
 ) -> Result<(), String> {
     let text = serde_json::to_vec(&request).map_err(|error| error.to_string())?;
-    let sent = engine.client().publish(nats(&BusSubject::Look(code.clone())), text.into()).await;
+    let sent = engine.client().publish(nats(&BusSubject::CheckRequest(code.clone())), text.into()).await;
     sent.map_err(|error| error.to_string())
 }
 
@@ -95,7 +95,7 @@ pub struct CheckRequestSubscription(Subscriber);
 impl CheckRequestSubscription {
     /// Subscribes to the requests to this location.
     pub async fn listen(location: &BusConnection, code: &LocationCode) -> Result<Self, String> {
-        let subscribed = location.client().subscribe(nats(&BusSubject::Look(code.clone()))).await;
+        let subscribed = location.client().subscribe(nats(&BusSubject::CheckRequest(code.clone()))).await;
         subscribed.map(Self).map_err(|error| error.to_string())
     }
 

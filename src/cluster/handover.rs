@@ -32,7 +32,7 @@ pub struct PartitionHandover {
     /// The recorder, which stores results.
     pub recorder: ActorHandle<Recorder>,
     /// Notified of partitions whose changes may not have been read to the end.
-    pub news: Arc<ChangeSignal>,
+    pub change_signal: Arc<ChangeSignal>,
     /// Name and id of this node.
     pub member: NodeIdentity,
 }
@@ -139,7 +139,7 @@ impl PartitionHandover {
             }
         }
         ownership.note_ready(partitions);
-        self.news.notify_changes();
+        self.change_signal.notify_changes();
         changes.mark_all();
         tracing::info!(partitions = partitions.len(), services = restored.len(), "partitions acquired");
         Ok(())

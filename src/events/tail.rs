@@ -51,7 +51,7 @@ pub struct EventSources {
     /// Databases with status changes, incidents and maintenances.
     pub databases: Databases,
     /// Signals that results are durable.
-    pub news: Arc<ChangeSignal>,
+    pub change_signal: Arc<ChangeSignal>,
     /// Wall time for the expiry of tokens.
     pub guard: Arc<ClockGuard>,
 }
@@ -99,7 +99,7 @@ impl<'a> EventTail<'a> {
         // `None` on PostgreSQL, where other processes write at the same time.
         let is_shared = main.changes().is_none();
         let at_ms = sources.guard.now().ms();
-        let batches = sources.news.batches();
+        let batches = sources.change_signal.batches();
         let remote_results = Arc::new(RemoteResults::default());
         remote_results.query_positions(&sources.router, &sources.guard).await;
         let change = feed::newest(history.reader(), PartitionSet::ALL).await?;
@@ -226,8 +226,8 @@ impl<'a> EventTail<'a> {
             }
         }
         let numbers: Vec<i64> = happened.iter().map(|event| event.number).collect();
-        let news = happened.into_iter().filter(|event| self.events.is_news(event.number)).collect();
-        for event in without_repetitions(news) {
+        let new_events = happened.into_iter().filter(|event| self.events.is_new(event.number)).collect();
+        for event in without_repetitions(new_events) {
             self.events.note(event.number);
             facts.push((event.organisation, self.cursor(), FactContent::Event(event)));
         }

@@ -152,17 +152,17 @@ impl CollectedEvidence {
 /// new outages or known reasons.
 pub(super) fn internal_entry(
     whole: &WholeIncident,
-    (given, news): (&[ServiceKey], usize),
+    (given, impact_changes): (&[ServiceKey], usize),
     (organisation, now): (&Organisation, Timestamp),
 ) -> Option<IncidentTimelineEntry> {
-    if news == 0 {
+    if impact_changes == 0 {
         return None;
     }
     let reasons = whole.services.iter().filter_map(|row| {
         let evidence = row.evidence.as_deref().filter(|_| given.contains(&row.service))?;
         Some(OutageReason { service: &row.name, evidence, recovered_at: None, at: now.ms() })
     });
-    let message = reason::entry(&reasons.collect::<Vec<_>>(), news, organisation)?;
+    let message = reason::entry(&reasons.collect::<Vec<_>>(), impact_changes, organisation)?;
     let (status, created_at) = (whole.incident.status, now);
     Some(IncidentTimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at })
 }

@@ -17,7 +17,7 @@ use crate::texts::GeneratedText;
 /// The outages that were added to an incident at once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OutageNews {
-    pub(super) news: ImpactChange,
+    pub(super) impact: ImpactChange,
     pub(super) kind: OutageKind,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn opened(outage_news: OutageNews, organisation: &Organisation) -> Tr
 
 /// Returns the entries about added outages: one for each kind, for any number of services.
 pub(super) fn entries(outage_news: &[OutageNews], organisation: &Organisation) -> Vec<TranslatedText> {
-    let text = |outage_news: &OutageNews| match (outage_news.news, outage_news.kind) {
+    let text = |outage_news: &OutageNews| match (outage_news.impact, outage_news.kind) {
         (ImpactChange::Joined, _) => Some("joined"),
         (ImpactChange::Relapsed, _) => Some("relapsed"),
         (ImpactChange::Worsened, _) => Some("worsened"),

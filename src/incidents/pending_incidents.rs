@@ -93,12 +93,12 @@ impl PendingIncident {
     }
 
     pub(super) fn add_outage(&mut self, service_outage: &ServiceOutage, outage: Outage) {
-        let news = self.after.apply_outage(service_outage);
-        if news == ImpactChange::Joined {
+        let impact = self.after.apply_outage(service_outage);
+        if impact == ImpactChange::Joined {
             let added_at = service_outage.began_at.max(self.after.incident.started_at);
             self.grown_at = self.grown_at.max(Some(added_at));
         }
-        self.outage_news.push(OutageNews { news, kind: service_outage.kind });
+        self.outage_news.push(OutageNews { impact, kind: service_outage.kind });
         self.outages.push(outage);
     }
 
@@ -137,7 +137,7 @@ impl PendingIncident {
         let follows = self.after.follows_outages();
         let is_title_ours = self.after.automation.is_some_and(|automation| !automation.edited.title);
         if is_title_ours
-            && self.outage_news.iter().any(|outage_news| outage_news.news != ImpactChange::Nothing)
+            && self.outage_news.iter().any(|outage_news| outage_news.impact != ImpactChange::Nothing)
         {
             let kind = incident_texts::worst_kind(&self.after, &self.outage_news);
             self.after.incident.title = incident_texts::title_of(&self.after, kind, context.organisation);
@@ -158,10 +158,10 @@ impl PendingIncident {
             }
         }
         let given = context.evidence.give_to(&mut self.after.services, &self.outages);
-        let news =
-            self.outage_news.iter().filter(|outage_news| outage_news.news != ImpactChange::Nothing).count();
+        let impact =
+            self.outage_news.iter().filter(|outage_news| outage_news.impact != ImpactChange::Nothing).count();
         self.reasons =
-            evidence::internal_entry(&self.after, (&given, news), (context.organisation, context.now));
+            evidence::internal_entry(&self.after, (&given, impact), (context.organisation, context.now));
     }
 }
 

@@ -27,11 +27,11 @@ pub fn notice_effects(notice: &Notice, audience: &NoticeAudience, at: Timestamp)
     let mut effects = Vec::new();
     for channel_audience in &audience.channels {
         let was_notified = channel_audience.was_notified();
-        let is_news = was_notified || notice.ended_at.is_none();
+        let is_noteworthy = was_notified || notice.ended_at.is_none();
         // A channel that was disabled meanwhile gets the end when it is enabled again within a day.
         let is_reached = channel_audience.channel.is_enabled || (was_notified && notice.ended_at.is_some());
         if !is_reached
-            || !is_news
+            || !is_noteworthy
             || !channel_audience.channel.routing.accepts_notice(&occasion, was_notified)
         {
             continue;

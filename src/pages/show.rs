@@ -94,9 +94,9 @@ impl PageServer {
         };
         let incidents = announcements::incidents(main, &showing).await?;
         let maintenances = announcements::maintenances(main, &showing).await?;
-        let speaker = AnnouncementRenderer { reader, page, organisation, linked: &linked };
-        let incidents = incidents.into_iter().map(|one| speaker.incident(one)).collect();
-        let maintenances = maintenances.into_iter().map(|one| speaker.maintenance(one)).collect();
+        let renderer = AnnouncementRenderer { reader, page, organisation, linked: &linked };
+        let incidents = incidents.into_iter().map(|one| renderer.incident(one)).collect();
+        let maintenances = maintenances.into_iter().map(|one| renderer.maintenance(one)).collect();
         let mut hashes = assets::hashes(main, page.key).await?;
         let mut file = |kind: AssetKind| hashes.remove(&kind).map(|hash| format!("/assets/{hash}"));
         let icon = file(AssetKind::Favicon);

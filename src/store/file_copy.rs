@@ -72,7 +72,7 @@ impl FileError {
     #[must_use]
     pub fn describe(&self) -> String {
         match self.trouble() {
-            Some(trouble) => trouble.describe(&self.file.display()),
+            Some(trouble) => trouble.summary(&self.file.display()),
             None => format!("{}: {}", self.file.display(), self.problem),
         }
     }

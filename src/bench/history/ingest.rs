@@ -118,7 +118,7 @@ impl IngestPipeline {
             counters: Arc::clone(&recorded),
             ownership: &Ownership::alone(),
             fenced: &Arc::default(),
-            news: Arc::default(),
+            change_signal: Arc::default(),
             spool: None,
         });
         let retention = RetentionPolicy::Uniform(RetentionClass::of_days(RETENTION_DAYS));

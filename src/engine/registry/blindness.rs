@@ -14,14 +14,14 @@ impl LocationRegistry {
     /// Judges the locations of this process; returns true if a location, here or remote, has become blind since the last
     /// review, so that services have to be judged again.
     pub(in crate::engine) fn review(&self) -> bool {
-        let mut has_news = false;
+        let mut has_become_blind = false;
         for known in self.lock().iter() {
             if let Some((change, blindness)) = known.recent_attempts.judge() {
                 known.apply_transition(change, blindness);
             }
-            has_news |= known.recent_attempts.take_news();
+            has_become_blind |= known.recent_attempts.take_has_become_blind();
         }
-        has_news
+        has_become_blind
     }
 
     /// Returns true if this process has locations, and all of them are blind.

@@ -20,7 +20,7 @@ pub(super) struct RecentAttempts {
     /// Start of the last blindness.
     blind_since: Mutex<Option<Instant>>,
     /// True if the location has become blind and its services are not notified yet.
-    is_news: AtomicBool,
+    has_become_blind: AtomicBool,
     /// True if its blindness is in the log.
     is_logged: AtomicBool,
     born: Instant,
@@ -41,7 +41,7 @@ impl Default for RecentAttempts {
             attempts: Mutex::default(),
             is_disturbed: AtomicBool::new(false),
             blind_since: Mutex::default(),
-            is_news: AtomicBool::new(false),
+            has_become_blind: AtomicBool::new(false),
             is_logged: AtomicBool::new(false),
             born: Instant::now(),
         }
@@ -83,7 +83,7 @@ impl RecentAttempts {
 
     pub(super) fn become_blind(&self, since: Instant) {
         *self.blind_since.lock().unwrap_or_else(PoisonError::into_inner) = Some(since);
-        self.is_news.store(true, Ordering::Release);
+        self.has_become_blind.store(true, Ordering::Release);
     }
 
     /// Returns the start of the last blindness in wall time, given `now`.
@@ -94,8 +94,8 @@ impl RecentAttempts {
     }
 
     /// Returns true once each time the location has become blind.
-    pub(super) fn take_news(&self) -> bool {
-        self.is_news.swap(false, Ordering::AcqRel)
+    pub(super) fn take_has_become_blind(&self) -> bool {
+        self.has_become_blind.swap(false, Ordering::AcqRel)
     }
 
     /// Returns the monotonic time of a moment of the rule.

@@ -30,11 +30,11 @@ fn location() -> Location {
 #[case::a_minute_ago(Some(940_000), true)]
 #[case::longer_ago(Some(939_999), false)]
 #[actix::test]
-async fn a_location_is_offline_after_a_minute(#[case] heard_at_ms: Option<i64>, #[case] is_online: bool) {
+async fn a_location_is_offline_after_a_minute(#[case] received_at_ms: Option<i64>, #[case] is_online: bool) {
     let roster = LocationRegistry::default();
     roster.add_remote(location(), Nobody.start().recipient());
     let known = roster.find("fra").unwrap();
-    if let Some(at_ms) = heard_at_ms {
+    if let Some(at_ms) = received_at_ms {
         known.note_seen(LocationReport { at: Timestamp::from_ms(at_ms), ..LocationReport::default() });
     }
     assert_eq!(known.is_online(Timestamp::from_ms(1_000_000)), is_online);
@@ -52,7 +52,7 @@ const OURS: i64 = 1;
 #[case::no_report_since(900_000, true, &[OURS], LocationStatus::Offline, LocationStatus::Offline)]
 #[actix::test]
 async fn a_location_status_depends_on_the_evidence_of_the_organisation(
-    #[case] heard_at_ms: i64,
+    #[case] received_at_ms: i64,
     #[case] is_impaired: bool,
     #[case] suspected_by: &[i64],
     #[case] for_us: LocationStatus,
@@ -62,7 +62,7 @@ async fn a_location_status_depends_on_the_evidence_of_the_organisation(
     roster.add_remote(location(), Nobody.start().recipient());
     let known = roster.find("fra").unwrap();
     known.note_seen(LocationReport {
-        at: Timestamp::from_ms(heard_at_ms),
+        at: Timestamp::from_ms(received_at_ms),
         is_impaired,
         ..LocationReport::default()
     });

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::clock::Timestamp;
 use crate::http::gate::rate_limit::AddressLimiter;
 use crate::http::kit::error::ApiError;
-use crate::store::heartbeats::SecretHash;
+use crate::store::heartbeats::PingSecretHash;
 
 /// Pings per second and secret.
 const MOST_PER_SECOND: u32 = 10;

@@ -52,8 +52,8 @@ impl<'a> InformedContact<'a> {
         written.any(|written| !is_taken_back(written))
     }
 
-    fn choose(&self, news: &IncidentChangeFacts<'_>) -> Option<NotificationEvent> {
-        news.choose_for_contact(self.channel_audience.notified_severity(Some(self.contact.key)))
+    fn choose(&self, facts: &IncidentChangeFacts<'_>) -> Option<NotificationEvent> {
+        facts.choose_for_contact(self.channel_audience.notified_severity(Some(self.contact.key)))
     }
 }
 
@@ -109,24 +109,24 @@ pub(super) fn inform_of_end(
 
 /// Writes for the contacts that a step notified of an incident that services joined it, or that it is more severe
 /// than in their last message, by the channels that get no message of their own about the change.
-pub(super) fn inform_of_news(
+pub(super) fn inform_contacts(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
-    (news, notified_now): (&IncidentChangeFacts<'_>, &HashSet<i64>),
+    (facts, notified_now): (&IncidentChangeFacts<'_>, &HashSet<i64>),
 ) -> Vec<LifecycleEffect> {
     let incident = &change.after.incident;
     let mut informed = informed_contacts(audience);
     informed.retain(|informed| informed.channel_audience.channel.is_enabled);
     let mut effects = Vec::new();
     for event in [NotificationEvent::IncidentWorsened, NotificationEvent::IncidentServiceJoined] {
-        let chosen = informed.iter().filter(|informed| informed.choose(news) == Some(event));
+        let chosen = informed.iter().filter(|informed| informed.choose(facts) == Some(event));
         let moment = (incident.severity, change.at);
         let planned = chosen.filter_map(|informed| informed.planned(moment, notified_now));
         for planned in keep_each_once(planned) {
             let Some(channel_audience) = audience.channel(planned.channel.key) else { continue };
             let sender = audience.sender(planned.contact);
             let message = NotificationMessage::of_incident(event, change.after, sender, change.at.ms());
-            let message = message.with_change(news.named_for_contacts());
+            let message = message.with_change(facts.named_for_contacts());
             effects.extend(enqueue_batched(message, planned, channel_audience, (incident.id, change.at)));
         }
     }

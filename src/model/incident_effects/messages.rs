@@ -7,7 +7,7 @@ use crate::id::Id;
 use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience};
 use crate::model::incident_effects::batch::enqueue_batched;
 use crate::model::incident_effects::choice::IncidentChangeFacts;
-use crate::model::incident_effects::contacts::{inform_of_end, inform_of_news, wake_contacts};
+use crate::model::incident_effects::contacts::{inform_contacts, inform_of_end, wake_contacts};
 use crate::model::incident_effects::recipients::PlannedMessage;
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::lifecycle_effect::{HeldMessages, LifecycleEffect, MessageRetraction};
@@ -29,10 +29,10 @@ pub(super) fn message_effects(
     if change.is_rise() {
         effects.extend(wake_contacts(change, audience));
     }
-    let news = IncidentChangeFacts::of(event, change, &audience.concerned);
+    let facts = IncidentChangeFacts::of(event, change, &audience.concerned);
     let mut notified_now = HashSet::new();
     for channel_audience in &audience.channels {
-        let chosen = news.choose(channel_audience);
+        let chosen = facts.choose(channel_audience);
         if change.is_rise() && channel_audience.is_held_below(incident.severity, change.at) {
             let (channel, line) = (channel_audience.channel.key, channel_audience.channel.line(None));
             effects.push(LifecycleEffect::Release(HeldMessages { channel, line, subject: incident.id }));
@@ -50,7 +50,7 @@ pub(super) fn message_effects(
     if event == NotificationEvent::IncidentResolved {
         effects.extend(inform_of_end(change, audience, &notified_now));
     } else {
-        effects.extend(inform_of_news(change, audience, (&news, &notified_now)));
+        effects.extend(inform_contacts(change, audience, (&facts, &notified_now)));
     }
     effects
 }

@@ -81,13 +81,13 @@ impl CheckReplay<'_> {
     pub fn run(&self, range: TimeRange) -> Result<ReplayOutcome, ReplayLimitExceeded> {
         let timeout_ms = self.plan.timeout_ms;
         let seen = self.seen.iter().copied();
-        let witnesses: Vec<RecordedLocation<'_>> =
+        let locations: Vec<RecordedLocation<'_>> =
             seen.map(|seen| RecordedLocation::new(seen, self.rhythm, timeout_ms)).collect();
         let mut stage = ReplayState {
             service: self.service,
-            running: vec![None; witnesses.len()],
-            back_at: vec![None; witnesses.len()],
-            witnesses,
+            running: vec![None; locations.len()],
+            back_at: vec![None; locations.len()],
+            locations,
             now: range.from,
             fast_rechecks_ms: self.plan.uncertain_interval_ms,
             checks: 0,
@@ -120,7 +120,7 @@ struct RunningCheck {
 
 struct ReplayState<'a> {
     service: ServiceKey,
-    witnesses: Vec<RecordedLocation<'a>>,
+    locations: Vec<RecordedLocation<'a>>,
     running: Vec<Option<RunningCheck>>,
     /// The time at which a location without a result checks again.
     back_at: Vec<Option<Timestamp>>,
@@ -137,12 +137,12 @@ impl ReplayState<'_> {
             WatchMemory { status: known.status, status_since: known.since, ..WatchMemory::default() };
         let is_measured = known.status.verdict() != Verdict::Unknown;
         let now = self.now;
-        let vote = |(slot, witness): (usize, &RecordedLocation<'_>)| {
-            let status = witness.status_at(now)?;
+        let vote = |(slot, location): (usize, &RecordedLocation<'_>)| {
+            let status = location.status_at(now)?;
             Some((slot, LocationVote { status, checked_at: now }))
         };
         let votes: Vec<(usize, LocationVote)> =
-            self.witnesses.iter().enumerate().filter(|_| is_measured).filter_map(vote).collect();
+            self.locations.iter().enumerate().filter(|_| is_measured).filter_map(vote).collect();
         if votes.is_empty() {
             return self.begin_at_next_result(plan, memory, Timestamp::from_ms(i64::MAX));
         }
@@ -157,7 +157,7 @@ impl ReplayState<'_> {
         latest: Timestamp,
     ) -> WatchState {
         let now = self.now;
-        let first = self.witnesses.iter().filter_map(|witness| witness.first_since(now)).min();
+        let first = self.locations.iter().filter_map(|location| location.first_since(now)).min();
         self.now = first.map_or(now, |first| first.min(latest)).max(now);
         self.begin(plan, memory)
     }
@@ -172,8 +172,8 @@ impl ReplayState<'_> {
     fn forget(&mut self) {
         self.running.fill(None);
         self.back_at.fill(None);
-        for witness in &mut self.witnesses {
-            witness.forget_before(self.now);
+        for location in &mut self.locations {
+            location.forget_before(self.now);
         }
     }
 
@@ -244,7 +244,7 @@ impl ReplayState<'_> {
 
     fn start_check(&mut self, attempt: CheckAttempt) {
         self.checks += 1;
-        let answer = self.witnesses[attempt.slot].ask(self.now);
+        let answer = self.locations[attempt.slot].ask(self.now);
         let running = match answer {
             RecordedAnswer::Saw(check) => {
                 RunningCheck { attempt, check: Some(check), ends_at: check.ended_at }

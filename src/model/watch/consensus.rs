@@ -24,7 +24,7 @@ pub(super) const FAST_RECHECK_INTERVALS: i64 = 2;
 /// The votes on one service, and the verdict.
 #[derive(Clone, Debug)]
 pub struct Consensus {
-    voices: Box<[LocationStance]>,
+    location_states: Box<[LocationVoteState]>,
     /// Of locations that are not known yet.
     absent: Box<[AbsentVote]>,
     tracker: StatusTracker,
@@ -42,7 +42,7 @@ pub struct Consensus {
 
 /// The state of one location.
 #[derive(Clone, Copy, Debug, Default)]
-struct LocationStance {
+struct LocationVoteState {
     vote: Option<LocationVote>,
     /// The location is the suspect: its vote does not count.
     is_set_aside: bool,
@@ -50,7 +50,7 @@ struct LocationStance {
     blind_since: Option<Timestamp>,
 }
 
-impl LocationStance {
+impl LocationVoteState {
     /// The vote, if it is fresh and was not cast before the location became blind.
     fn fresh_vote(&self, now: Timestamp, interval_ms: i64) -> Option<LocationVote> {
         let is_void = |vote: &LocationVote| self.blind_since.is_some_and(|since| vote.checked_at <= since);
@@ -80,7 +80,7 @@ impl Consensus {
         let known = votes.iter().map(|(_, vote)| vote.checked_at);
         let last_result_at = known.chain(absent.iter().map(|absent| absent.vote.checked_at)).max();
         let mut consensus = Self {
-            voices: vec![LocationStance::default(); plan.locations.len()].into(),
+            location_states: vec![LocationVoteState::default(); plan.locations.len()].into(),
             tracker: StatusTracker::new(line, flapping, plan.rules.flapping),
             verdict: Verdict::Unknown,
             // Locations that are not known yet may have made checks meanwhile.
@@ -100,8 +100,8 @@ impl Consensus {
             consensus.outage_tracker().recovery = recovery;
         }
         for (slot, vote) in votes {
-            if let Some(voice) = consensus.voices.get_mut(slot) {
-                voice.vote = Some(vote);
+            if let Some(state) = consensus.location_states.get_mut(slot) {
+                state.vote = Some(vote);
             }
         }
         let mut effects = changes.into_iter().map(WatchEffect::Change).collect();
@@ -125,7 +125,10 @@ impl Consensus {
     /// Returns true if the newest vote of a location was cast at `since` or later.
     #[must_use]
     pub fn has_checked_since(&self, slot: usize, since: Timestamp) -> bool {
-        self.voices.get(slot).and_then(|voice| voice.vote).is_some_and(|vote| vote.checked_at >= since)
+        self.location_states
+            .get(slot)
+            .and_then(|state| state.vote)
+            .is_some_and(|vote| vote.checked_at >= since)
     }
 
     /// Returns the time until which locations check more often: as long as votes disagree or a recovery is counted,
@@ -138,7 +141,7 @@ impl Consensus {
     /// Takes in a bad attempt that is going to be retried; returns true if that is news: the vote of its location and
     /// the verdict were better until now.
     pub fn note_bad_attempt(&mut self, slot: usize, status: CheckStatus, at: Timestamp) -> bool {
-        let Some(vote) = self.voices.get(slot).map(|voice| voice.vote) else { return false };
+        let Some(vote) = self.location_states.get(slot).map(|state| state.vote) else { return false };
         let is_first = self.note_check(slot, status, at);
         let is_better_believed = self.verdict.as_check().is_some_and(|believed| believed < status);
         is_first && is_better_believed && vote.is_none_or(|vote| vote.status < status)
@@ -155,31 +158,31 @@ impl Consensus {
         self.note_gap(vote.checked_at, effects);
         self.note_opinion(slot, vote.status, now, effects);
         self.note_check(slot, vote.status, vote.checked_at);
-        let before = self.voices[slot].vote.replace(vote).map(|before| before.status);
+        let before = self.location_states[slot].vote.replace(vote).map(|before| before.status);
         self.last_result_at = self.last_result_at.max(Some(vote.checked_at));
         self.was_interrupted = false;
         if self.verdict == Verdict::Down {
             self.count_recovery(slot, vote, before, now);
         }
         let contradicts = self.verdict.as_check().is_some_and(|believed| believed != vote.status);
-        let is_news = before != Some(vote.status);
-        if is_news && (before.is_some() || contradicts) {
+        let has_changed = before != Some(vote.status);
+        if has_changed && (before.is_some() || contradicts) {
             self.uncertain_until = now.plus_ms(FAST_RECHECK_INTERVALS * self.interval_ms);
         }
-        if is_news && contradicts { ConfirmationNeed::AskOthers } else { ConfirmationNeed::NotNeeded }
+        if has_changed && contradicts { ConfirmationNeed::AskOthers } else { ConfirmationNeed::NotNeeded }
     }
 
     /// Sets whether the votes of a location count; see `model::suspicion`.
     pub fn set_aside(&mut self, slot: usize, is_set_aside: bool) {
-        if let Some(voice) = self.voices.get_mut(slot) {
-            voice.is_set_aside = is_set_aside;
+        if let Some(state) = self.location_states.get_mut(slot) {
+            state.is_set_aside = is_set_aside;
         }
     }
 
     /// Sets the time until which results of a location do not count.
     pub fn set_blind_since(&mut self, slot: usize, since: Option<Timestamp>) {
-        if let Some(voice) = self.voices.get_mut(slot) {
-            voice.blind_since = since;
+        if let Some(state) = self.location_states.get_mut(slot) {
+            state.blind_since = since;
         }
     }
 
@@ -188,7 +191,7 @@ impl Consensus {
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<MeasuredStatusChange> {
         let seen_ms = jump_ms.min(0);
         let absent = self.absent.iter_mut().map(|absent| &mut absent.vote);
-        for vote in self.voices.iter_mut().filter_map(|voice| voice.vote.as_mut()).chain(absent) {
+        for vote in self.location_states.iter_mut().filter_map(|state| state.vote.as_mut()).chain(absent) {
             vote.checked_at = vote.checked_at.plus_ms(seen_ms);
         }
         self.last_result_at = self.last_result_at.map(|at| at.plus_ms(seen_ms));
@@ -211,8 +214,11 @@ impl Consensus {
     /// Returns the memory from which a successor continues.
     #[must_use]
     pub fn memory(&self) -> WatchMemory {
-        let votes =
-            self.voices.iter().enumerate().filter_map(|(slot, voice)| voice.vote.map(|vote| (slot, vote)));
+        let votes = self
+            .location_states
+            .iter()
+            .enumerate()
+            .filter_map(|(slot, state)| state.vote.map(|vote| (slot, vote)));
         let line = self.tracker.line();
         let outage_tracker = self.outage_tracker.as_ref().filter(|_| self.verdict == Verdict::Down);
         WatchMemory {
@@ -287,7 +293,7 @@ impl Consensus {
         before: Option<CheckStatus>,
         now: Timestamp,
     ) {
-        if self.voices[slot].is_set_aside && self.has_others(now) {
+        if self.location_states[slot].is_set_aside && self.has_others(now) {
             return;
         }
         if vote.status == CheckStatus::Down {
@@ -309,14 +315,14 @@ impl Consensus {
         if status == CheckStatus::Up && self.outage_tracker.is_none() {
             return false;
         }
-        let before = self.voices[slot].vote;
+        let before = self.location_states[slot].vote;
         let begins = self.outage_tracker().note(slot, status, at, before);
         self.drop_outage_tracker();
         begins
     }
 
     fn outage_tracker(&mut self) -> &mut OutageTracker {
-        let locations = self.voices.len();
+        let locations = self.location_states.len();
         self.outage_tracker.get_or_insert_with(|| Box::new(OutageTracker::new(locations)))
     }
 
@@ -336,20 +342,23 @@ impl Consensus {
     /// Returns the start of the trouble that a vote cast at `at` has confirmed.
     fn worsened_at(&self, at: Timestamp, now: Timestamp) -> Timestamp {
         let Some(level) = self.verdict.as_check() else { return at };
-        let says_so = |voice: &&LocationStance| voice.vote.is_some_and(|vote| vote.status >= level);
-        let voices = self.counting(now).filter(move |(_, voice)| says_so(voice));
-        let runs = voices.filter_map(|(slot, voice)| {
+        let says_so = |state: &&LocationVoteState| state.vote.is_some_and(|vote| vote.status >= level);
+        let location_states = self.counting(now).filter(move |(_, state)| says_so(state));
+        let runs = location_states.filter_map(|(slot, state)| {
             let known =
                 self.outage_tracker.as_ref().and_then(|outage_tracker| outage_tracker.run(slot, level));
-            known.or_else(|| voice.vote.map(|vote| TroubleStreak::at(vote.checked_at)))
+            known.or_else(|| state.vote.map(|vote| TroubleStreak::at(vote.checked_at)))
         });
         beginning(runs).map_or(at, |since| since.min(at))
     }
 
     fn note_opinion(&self, slot: usize, status: CheckStatus, now: Timestamp, effects: &mut Vec<WatchEffect>) {
-        let others =
-            self.voices.iter().enumerate().filter(|(other, voice)| *other != slot && !voice.is_set_aside);
-        let others = others.filter_map(|(_, voice)| voice.fresh_vote(now, self.interval_ms));
+        let others = self
+            .location_states
+            .iter()
+            .enumerate()
+            .filter(|(other, state)| *other != slot && !state.is_set_aside);
+        let others = others.filter_map(|(_, state)| state.fresh_vote(now, self.interval_ms));
         let believed = majority(others.map(|vote| vote.status));
         if believed != Verdict::Unknown {
             let contradicts = status == CheckStatus::Down && believed == Verdict::Up;
@@ -365,7 +374,7 @@ impl Consensus {
 
     /// The votes that count.
     fn fresh_votes(&self, now: Timestamp) -> impl Iterator<Item = CheckStatus> {
-        let known = self.counting(now).filter_map(|(_, voice)| voice.vote);
+        let known = self.counting(now).filter_map(|(_, state)| state.vote);
         known.chain(self.fresh_absent(now)).map(|vote| vote.status)
     }
 
@@ -376,18 +385,18 @@ impl Consensus {
 
     /// The locations whose votes count: fresh ones, without those that are set aside as long as another one has a
     /// vote.
-    fn counting(&self, now: Timestamp) -> impl Iterator<Item = (usize, &LocationStance)> + Clone {
+    fn counting(&self, now: Timestamp) -> impl Iterator<Item = (usize, &LocationVoteState)> + Clone {
         let interval_ms = self.interval_ms;
-        let fresh = self.voices.iter().enumerate();
-        let fresh = fresh.filter(move |(_, voice)| voice.fresh_vote(now, interval_ms).is_some());
-        let has_others = self.voices.iter().any(|voice| voice.is_set_aside) && self.has_others(now);
-        fresh.filter(move |(_, voice)| !(has_others && voice.is_set_aside))
+        let fresh = self.location_states.iter().enumerate();
+        let fresh = fresh.filter(move |(_, state)| state.fresh_vote(now, interval_ms).is_some());
+        let has_others = self.location_states.iter().any(|state| state.is_set_aside) && self.has_others(now);
+        fresh.filter(move |(_, state)| !(has_others && state.is_set_aside))
     }
 
     /// Returns true if any location that is not set aside has a vote.
     fn has_others(&self, now: Timestamp) -> bool {
-        let is_fresh = |voice: &LocationStance| voice.fresh_vote(now, self.interval_ms).is_some();
-        let known = self.voices.iter().any(|voice| !voice.is_set_aside && is_fresh(voice));
+        let is_fresh = |state: &LocationVoteState| state.fresh_vote(now, self.interval_ms).is_some();
+        let known = self.location_states.iter().any(|state| !state.is_set_aside && is_fresh(state));
         known || self.fresh_absent(now).next().is_some()
     }
 
@@ -399,8 +408,8 @@ impl Consensus {
     /// Returns true if no vote counts, because the locations with recent votes are blind.
     fn is_blind(&self, now: Timestamp) -> bool {
         let has_voted =
-            |voice: &LocationStance| voice.vote.is_some_and(|vote| vote.is_fresh(now, self.interval_ms));
-        self.voices.iter().any(has_voted) && self.fresh_votes(now).next().is_none()
+            |state: &LocationVoteState| state.vote.is_some_and(|vote| vote.is_fresh(now, self.interval_ms));
+        self.location_states.iter().any(has_voted) && self.fresh_votes(now).next().is_none()
     }
 
     /// If no result came for longer than one may take, the time since the first one that was due has no data; if all

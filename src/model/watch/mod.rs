@@ -204,8 +204,8 @@ impl WatchState {
     /// its answer has no end. The other locations of this process check at once, so that their time-outs do not begin
     /// after this one's.
     pub fn note_silence(&mut self, slot: usize, since: Timestamp, now: Timestamp) {
-        let is_news = now.ms_since(self.silence_noted_at) >= SILENCE_AGAIN_MS;
-        if is_news && self.verdict() == Verdict::Up {
+        let is_due = now.ms_since(self.silence_noted_at) >= SILENCE_AGAIN_MS;
+        if is_due && self.verdict() == Verdict::Up {
             self.silence_noted_at = now;
             self.ask_others_here(slot, since, now);
         }

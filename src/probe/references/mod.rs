@@ -208,7 +208,7 @@ impl ImpairmentMonitor {
             return explain(belief);
         }
         let _turn = self.check_lock.lock().await;
-        for _ in 0..LOOKS {
+        for _ in 0..CHECKS {
             // Another attempt may have run a round in the meantime.
             let belief = self.lock().judge(failed);
             if belief != FailureJudgement::LookFirst {

@@ -100,7 +100,7 @@ impl MissedEvents {
     }
 
     /// Returns true if this event has been published neither here nor before.
-    pub(super) fn is_news(&self, origin: &FactIdentity) -> bool {
+    pub(super) fn is_new(&self, origin: &FactIdentity) -> bool {
         let is_later = match origin {
             FactIdentity::Change(number) => *number > self.since.change,
             FactIdentity::Event(number) => *number > self.since.event,

@@ -46,8 +46,8 @@ pub(super) async fn stream_events(call: ApiCall<AppState>) -> Result<ApiReply, A
     let hub = Arc::clone(&state.events);
     let words = positions.clone();
     let renderer = || SubscriptionRenderer { state, caller, languages, wanted, positions: words };
-    let listener = hub.subscribe_token(&token, key, || Box::new(renderer())).await.map_err(refused)?;
-    let events = stream::events(listener, positions, missed);
+    let subscriber = hub.subscribe_token(&token, key, || Box::new(renderer())).await.map_err(refused)?;
+    let events = stream::events(subscriber, positions, missed);
     let mut reply = ApiReply::events(EventStream::new(events));
     reply.headers.extend(in_language);
     Ok(reply)

@@ -124,8 +124,8 @@ pub(super) async fn update_service(call: ApiCall<AppState>) -> Result<CommittedR
     let draft =
         ServiceParser { state: &state, caller: &caller, id, tagging: &tagging, depending: &depending };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
-    let depends_anew = depending.is_change(&write, stored.key).await?;
-    if changed == stored && !tagging.is_change() && !depends_anew {
+    let has_new_dependencies = depending.is_change(&write, stored.key).await?;
+    if changed == stored && !tagging.is_change() && !has_new_dependencies {
         let reply = ApiReply::data(viewer.show_current(&*write, &stored).await?);
         return write.commit(reply).await;
     }
@@ -135,11 +135,11 @@ pub(super) async fn update_service(call: ApiCall<AppState>) -> Result<CommittedR
     }
     let service = services::update(&*write, changed).await?;
     tagging.store(&write, &caller, (service.key, service.updated_at)).await?;
-    if depends_anew {
+    if has_new_dependencies {
         depending.store(&write, service.key).await?;
     }
-    if depends_anew || tagging.is_change() {
-        refuse_circles(&write, &caller, if depends_anew { "depends_on" } else { "tags" }).await?;
+    if has_new_dependencies || tagging.is_change() {
+        refuse_circles(&write, &caller, if has_new_dependencies { "depends_on" } else { "tags" }).await?;
         recheck_dependents(&write, service.key, service.updated_at).await?;
     }
     if service.settings != stored.settings {
