@@ -158,10 +158,13 @@ impl PendingIncident {
             }
         }
         let given = context.evidence.give_to(&mut self.after.services, &self.outages);
-        let impact =
+        let impact_changes =
             self.outage_news.iter().filter(|outage_news| outage_news.impact != ImpactChange::Nothing).count();
-        self.reasons =
-            evidence::internal_entry(&self.after, (&given, impact), (context.organisation, context.now));
+        self.reasons = evidence::internal_entry(
+            &self.after,
+            (&given, impact_changes),
+            (context.organisation, context.now),
+        );
     }
 }
 
