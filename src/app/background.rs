@@ -111,11 +111,9 @@ impl BackgroundTasks {
         let preparation = supervisor.spawn(PREPARATION, move || {
             history_restore::prepare_history(prepared.clone(), retry, standalone, ended.clone())
         });
-        let following = IncidentAutomation {
-            router: router.clone(),
-            clock: clock.clone(),
-            change_signal: Arc::clone(change_signal),
-        };
+        let signal = Arc::clone(change_signal);
+        let following =
+            IncidentAutomation { router: router.clone(), clock: clock.clone(), change_signal: signal };
         let incidents = supervisor.spawn(INCIDENTS, move || incidents::run(following.clone(), retry));
         let events = publish_events(supervisor, router, (change_signal, events), guard);
         let compared = router.clone();

@@ -100,12 +100,8 @@ pub(super) async fn decide_outages(
         };
         let ServiceOutline { key, id, name, .. } = service;
         let service = NamedService { key, id, name };
-        let service_outage = ServiceOutage {
-            service,
-            kind: judged.kind,
-            began_at: judged.started_at(&policy.rules),
-            severity,
-        };
+        let (kind, began_at) = (judged.kind, judged.started_at(&policy.rules));
+        let service_outage = ServiceOutage { service, kind, began_at, severity };
         if let Some(draft) = open {
             draft.add_outage(&service_outage, judged);
         } else {
